@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import type { Instant } from "./calendar.ts";
+import type { Environment } from "./customer.ts";
+import { done, type Result, refused } from "./failure.ts";
+
+/** A trial token ends exactly this long after its issue (interface, section 5). */
+export const TRIAL_TOKEN_VALID_MS = 7 * 24 * 60 * 60 * 1000;
+
+export const ACCESS_TOKEN_RANDOM_BYTES = 32;
+
+const PREFIX: Readonly<Record<Environment, string>> = { trial: "topup_trial_", production: "topup_live_" };
+const SHAPE = /^topup_(?:trial|live)_[0-9A-Za-z]{49}$/;
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_DIGITS = 43;
+const CHECKSUM_DIGITS = 6;
+
+export type PartnerStatus = "active" | "suspended";
+
+export interface Partner {
+  readonly id: number;
+  readonly name: string;
+  readonly status: PartnerStatus;
+  readonly createdAt: Instant;
+}
+
+/** What is kept of an access token. The token itself is shown once and stored nowhere. */
+export interface AccessToken {
+  /** Names the token to operators; of no use to a thief. */
+  readonly id: string;
+  readonly partner: Partner;
+  readonly environment: Environment;
+  readonly createdAt: Instant;
+  /** The first instant at which it no longer holds; undefined where it lasts until revoked. */
+  readonly expiresAt: Instant | undefined;
+  readonly revokedAt: Instant | undefined;
+}
+
+/** @param random 32 random bytes. */
+export function formatAccessToken(environment: Environment, random: Uint8Array): string {
+  const body = PREFIX[environment] + toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_DIGITS);
+  return body + checksum(body);
+}
+
+/** Tells a token from any other text by form and checksum, so that typing errors cost no look-up. */
+export function isAccessToken(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
+  const body = text.slice(0, -CHECKSUM_DIGITS);
+  return checksum(body) === text.slice(-CHECKSUM_DIGITS);
+}
+
+/** SHA-256: enough for a secret of 256 random bits, which no dictionary holds. */
+export function hashAccessToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** Whether a token that is on record may be used now (decisions, "Failures"). */
+export function admitAccessToken(token: AccessToken | undefined, now: Instant): Result<AccessToken> {
+  if (token === undefined) return refused("unknown_token");
+  if (token.revokedAt !== undefined) return refused("revoked_token");
+  if (token.expiresAt !== undefined && now >= token.expiresAt) return refused("expired_token");
+  if (token.partner.status === "suspended") return refused("partner_suspended");
+  return done(token);
+}
+
+function checksum(body: string): string {
+  return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS);
+}
+
+function toBase62(value: bigint, digits: number): string {
+  let text = "";
+  for (let rest = value; text.length < digits; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text;
+  return text;
+}

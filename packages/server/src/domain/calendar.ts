@@ -1,0 +1,77 @@
+import { Temporal } from "temporal-polyfill";
+
+/** A point in time, in whole milliseconds since 1970-01-01 UTC. */
+export type Instant = number;
+
+/**
+ * A stretch of calendar time. Months are added first and clamped to the month's end, then days,
+ * both on the provider's wall clock; seconds, which only imported subscriptions have, come last.
+ */
+export interface Span {
+  readonly months: number;
+  readonly days: number;
+  readonly seconds: number;
+}
+
+export const NO_SPAN: Span = { months: 0, days: 0, seconds: 0 };
+
+export function addSpans(a: Span, b: Span): Span {
+  return { months: a.months + b.months, days: a.days + b.days, seconds: a.seconds + b.seconds };
+}
+
+/** The provider's calendar: one declared zone in which periods are counted and timestamps written. */
+export interface Calendar {
+  readonly timeZone: string;
+  /** `start` plus the whole span, counted from `start` itself and never from a clamped date. */
+  add(start: Instant, span: Span): Instant;
+  /** The span that leads from `start` to `end`, so that `add(start, between(start, end))` is `end`. */
+  between(start: Instant, end: Instant): Span;
+  /** `YYYY-MM-DD HH:MM:SS` on the provider's wall clock (interface, section 2). */
+  format(instant: Instant): string;
+  /** Reads what {@link format} writes; undefined for any other form or a date that does not exist. */
+  parse(text: string): Instant | undefined;
+}
+
+const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
+
+/** @param timeZone an IANA name for which {@link isTimeZone} holds. */
+export function createCalendar(timeZone: string): Calendar {
+  const zoned = (instant: Instant) => Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone);
+  return {
+    timeZone,
+    add(start, { months, days, seconds }) {
+      return zoned(start).add({ months, days }).epochMilliseconds + seconds * 1000;
+    },
+    between(start, end) {
+      const from = zoned(start);
+      const { years, months, weeks, days } = from.until(zoned(end), { largestUnit: "month" });
+      const whole = { months: years * 12 + months, days: weeks * 7 + days };
+      return { ...whole, seconds: (end - from.add(whole).epochMilliseconds) / 1000 };
+    },
+    format(instant) {
+      return zoned(instant).toPlainDateTime().toString({ fractionalSecondDigits: 0, roundingMode: "floor" }).replace("T", " ");
+    },
+    parse(text) {
+      if (!TIMESTAMP.test(text)) return undefined;
+      try {
+        return Temporal.PlainDateTime.from(text.replace(" ", "T"), { overflow: "reject" })
+          .toZonedDateTime(timeZone)
+          .epochMilliseconds;
+      } catch (error) {
+        if (error instanceof RangeError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+export function isTimeZone(name: string): boolean {
+  // An offset such as +05:45 is no zone: it has no rules for the day the clocks change.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

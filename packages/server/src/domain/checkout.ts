@@ -1,0 +1,131 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { Instant } from "./calendar.ts";
+import type { ConnectionKey, Environment } from "./customer.ts";
+
+/** A checkout can be used up to and including this long after its issue (interface, section 8). */
+export const CHECKOUT_VALID_MS = 300_000;
+/** How much later than that txn-status says that the top-up never will be (decisions, "Using a checkoutId"). */
+export const CHECKOUT_GRACE_MS = 60_000;
+
+/** One of the secrets with which checkoutIds are sealed. Kept in the store, shared by all processes. */
+export interface CheckoutSecret {
+  /** 0 to 15: it travels in the checkoutId, so that tokens outlive a change of secret. */
+  readonly id: number;
+  readonly key: Uint8Array;
+}
+
+/** Whom a checkout is issued to. */
+export interface CheckoutHolder {
+  readonly partnerId: number;
+  readonly environment: Environment;
+}
+
+/** What a checkoutId says of itself, once its seal has been found intact. */
+export interface Checkout {
+  readonly issuedAt: Instant;
+  /** The catalogue revision from which prices were quoted. */
+  readonly revision: number;
+  /** A digest of the customer, by which a distributed store finds its shard. */
+  readonly customerDigest: number;
+  readonly connectionDigest: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+/*
+ * The 48 bytes of a checkoutId, which are 64 characters of base64url without padding:
+ *
+ *    0  format (high half) and secret id (low half)
+ *    1  issue time, milliseconds, 48 bits: first, so that a store's index grows at its end
+ *    7  catalogue revision, 24 bits
+ *   10  customer digest, 32 bits
+ *   14  connection digest, 48 bits
+ *   20  nonce, 128 random bits
+ *   36  HMAC-SHA-256 over holder and all of the above, its first 96 bits
+ */
+const FORMAT = 1;
+const NONCE_BYTES = 16;
+const SEALED_BYTES = 36;
+const TOTAL_BYTES = 48;
+const SHAPE = /^[A-Za-z0-9_-]{64}$/;
+
+export const CHECKOUT_NONCE_BYTES = NONCE_BYTES;
+export const MAX_REVISION = 2 ** 24 - 1;
+
+/**
+ * Issues a checkoutId. It is authentic by its seal alone: nothing is written anywhere.
+ * @param nonce 16 random bytes, never used before.
+ */
+export function issueCheckout(
+  secret: CheckoutSecret,
+  holder: CheckoutHolder,
+  connection: ConnectionKey,
+  quote: { readonly revision: number; readonly issuedAt: Instant; readonly nonce: Uint8Array },
+): string {
+  const bytes = Buffer.alloc(TOTAL_BYTES);
+  bytes.writeUInt8((FORMAT << 4) | secret.id, 0);
+  bytes.writeUIntBE(quote.issuedAt, 1, 6);
+  bytes.writeUIntBE(quote.revision, 7, 3);
+  bytes.writeUInt32BE(digestCustomer(connection), 10);
+  bytes.set(digestConnection(connection, quote.nonce), 14);
+  bytes.set(quote.nonce, 20);
+  bytes.set(seal(secret, holder, bytes), SEALED_BYTES);
+  return bytes.toString("base64url");
+}
+
+/**
+ * Opens a checkoutId.
+ * @returns undefined where it is not one of this service's, was altered, or is another partner's:
+ *   one answer, so that a partner cannot tell these apart.
+ */
+export function openCheckout(
+  secrets: readonly CheckoutSecret[],
+  holder: CheckoutHolder,
+  checkoutId: string,
+): Checkout | undefined {
+  if (!SHAPE.test(checkoutId)) return undefined;
+  const bytes = Buffer.from(checkoutId, "base64url");
+  const head = bytes.readUInt8(0);
+  const secret = secrets.find(({ id }) => head === ((FORMAT << 4) | id));
+  if (secret === undefined) return undefined;
+  if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
+  return {
+    issuedAt: bytes.readUIntBE(1, 6),
+    revision: bytes.readUIntBE(7, 3),
+    customerDigest: bytes.readUInt32BE(10),
+    connectionDigest: bytes.subarray(14, 20),
+    nonce: bytes.subarray(20, SEALED_BYTES),
+  };
+}
+
+export function isCheckoutFor(checkout: Checkout, connection: ConnectionKey): boolean {
+  return (
+    checkout.customerDigest === digestCustomer(connection) &&
+    timingSafeEqual(checkout.connectionDigest, digestConnection(connection, checkout.nonce))
+  );
+}
+
+export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
+  return now - checkout.issuedAt > CHECKOUT_VALID_MS;
+}
+
+/** True once no top-up can be recorded any more, not even one that was under way at the expiry. */
+export function isCheckoutDead(checkout: Checkout, now: Instant): boolean {
+  return now - checkout.issuedAt > CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS;
+}
+
+function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder, bytes: Buffer): Buffer {
+  return createHmac("sha256", secret.key)
+    .update(`${environment}:${partnerId}:`)
+    .update(bytes.subarray(0, SEALED_BYTES))
+    .digest()
+    .subarray(0, TOTAL_BYTES - SEALED_BYTES);
+}
+
+function digestCustomer({ environment, cuid }: ConnectionKey): number {
+  return createHash("sha256").update(`${environment}:${cuid}`).digest().readUInt32BE(0);
+}
+
+/** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */
+function digestConnection({ cuid, service, reqId }: ConnectionKey, nonce: Uint8Array): Buffer {
+  return createHash("sha256").update(nonce).update(JSON.stringify([cuid, service, reqId])).digest().subarray(0, 6);
+}

@@ -1,0 +1,30 @@
+/** Why the rules refuse a partner's request. How each looks on the wire is http/failures.ts. */
+export type Refusal =
+  | "unknown_token"
+  | "expired_token"
+  | "revoked_token"
+  | "partner_suspended"
+  | "customer_not_found"
+  | "ambiguous_code"
+  | "connection_not_found"
+  | "customer_inactive"
+  | "connection_blocked"
+  | "checkout_unknown"
+  | "checkout_expired"
+  | "checkout_used"
+  | "checkout_mismatch"
+  | "bouquet_unavailable"
+  | "amount_mismatch"
+  | "not_topped_up"
+  | "never_topped_up";
+
+/** What an operation comes to: its value, or the reason why not. */
+export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
+
+export function done<Value>(value: Value): Result<Value> {
+  return { ok: true, value };
+}
+
+export function refused(refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal };
+}

@@ -1,0 +1,104 @@
+import type { Calendar, Instant } from "./calendar.ts";
+import { type Catalogue, findPurchasable } from "./catalogue.ts";
+import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
+import type { Connection, ConnectionKey, WireStatus } from "./customer.ts";
+import type { Refusal } from "./failure.ts";
+import type { Money } from "./money.ts";
+import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
+
+/**
+ * A top-up whose decision was made this long ago is not recorded any more. Being shorter than the
+ * grace of txn-status, it makes `never_topped_up` a promise (decisions, "Using a checkoutId").
+ */
+export const RECORDING_DEADLINE_MS = 30_000;
+
+export type TransactionStatus = "success" | "reversed";
+
+/** A recorded top-up. */
+export interface Transaction extends ConnectionKey {
+  readonly checkoutId: string;
+  readonly txnId: string;
+  readonly partnerId: number;
+  readonly bouquetCode: string;
+  readonly amount: Money;
+  readonly at: Instant;
+  readonly status: TransactionStatus;
+  readonly udf1: string | undefined;
+  readonly udf2: string | undefined;
+}
+
+/** What a partner asks for, its checkoutId already found authentic. */
+export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
+  readonly checkoutId: string;
+  readonly checkout: Checkout;
+  readonly bouquetCode: string;
+  readonly amount: Money;
+  readonly udf1: string | undefined;
+  readonly udf2: string | undefined;
+  /** The id the transaction gets if it is recorded. */
+  readonly txnId: string;
+}
+
+/** All that the decision depends on, read inside the transaction that records it. */
+export interface TopUpSnapshot {
+  readonly recorded: Transaction | undefined;
+  readonly customerStatus: WireStatus | undefined;
+  readonly connection: Connection | undefined;
+  /** The revision that the checkout was quoted from. */
+  readonly catalogue: Catalogue | undefined;
+}
+
+export type TopUpOutcome =
+  | { readonly kind: "recorded"; readonly transaction: Transaction; readonly grant: Grant; readonly subscription: Subscription }
+  | { readonly kind: "replayed"; readonly transaction: Transaction }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/**
+ * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then is the
+ * checkout expired, then the business rules. A refusal uses nothing up.
+ */
+export function decideTopUp(
+  { recorded, customerStatus, connection, catalogue }: TopUpSnapshot,
+  command: TopUpCommand,
+  now: Instant,
+  calendar: Calendar,
+): TopUpOutcome {
+  if (recorded !== undefined) return decideAgain(recorded, command);
+  if (isCheckoutExpired(command.checkout, now)) return refuse("checkout_expired");
+  if (!isCheckoutFor(command.checkout, command)) return refuse("checkout_mismatch");
+  if (customerStatus === undefined) return refuse("customer_not_found");
+  if (customerStatus === "inactive") return refuse("customer_inactive");
+  if (connection === undefined) return refuse("connection_not_found");
+  if (connection.status === "blocked") return refuse("connection_blocked");
+  const bouquet = catalogue && findPurchasable(catalogue, connection, command.bouquetCode, now);
+  if (bouquet === undefined) return refuse("bouquet_unavailable");
+  if (bouquet.price !== command.amount) return refuse("amount_mismatch");
+
+  const grant = { kind: "top_up", at: now, bouquet: { code: bouquet.code, name: bouquet.name }, period: bouquet.period } as const;
+  const before = connection.subscriptions.find(({ plan }) => plan === bouquet.plan);
+  const subscription = applyGrant(bouquet, before, grant, calendar) as Subscription;
+  return { kind: "recorded", transaction: record(command, now), grant, subscription };
+}
+
+/** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
+function decideAgain(recorded: Transaction, command: TopUpCommand): TopUpOutcome {
+  if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
+  const same =
+    recorded.environment === command.environment &&
+    recorded.cuid === command.cuid &&
+    recorded.service === command.service &&
+    recorded.reqId === command.reqId &&
+    recorded.bouquetCode === command.bouquetCode &&
+    recorded.amount === command.amount;
+  return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");
+}
+
+function record(command: TopUpCommand, now: Instant): Transaction {
+  const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
+  const key = { environment, cuid, service, reqId };
+  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at: now, status: "success", udf1, udf2 };
+}
+
+function refuse(refusal: Refusal): TopUpOutcome {
+  return { kind: "refused", refusal };
+}
