@@ -75,3 +75,8 @@ export function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** The wire and the providers' files know no fractions of a second. */
+export function isSameSecond(a: Instant, b: Instant): boolean {
+  return Math.floor(a / 1000) === Math.floor(b / 1000);
+}

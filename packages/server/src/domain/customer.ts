@@ -55,10 +55,10 @@ export interface ConnectionKey {
 export function wireStatus(connection: Connection, now: Instant): WireStatus {
   if (connection.status === "blocked") return "inactive";
   if (connection.status === "inactive" && !connection.toppedUp) return "inactive";
-  const bases = connection.subscriptions.filter((subscription) => !subscription.addOn);
+  const bases = connection.subscriptions.filter((subscription) => !subscription.bouquet.addOn);
   return bases.length > 0 && bases.every((base) => hasEnded(base, now)) ? "inactive" : "active";
 }
 
 export function hasRunningBase(connection: Connection, now: Instant): boolean {
-  return connection.subscriptions.some((subscription) => !subscription.addOn && !hasEnded(subscription, now));
+  return connection.subscriptions.some((subscription) => !subscription.bouquet.addOn && !hasEnded(subscription, now));
 }

@@ -1,10 +1,11 @@
 import { addSpans, type Calendar, type Instant, NO_SPAN, type Span } from "./calendar.ts";
 import type { Period } from "./period.ts";
 
-/** The bouquet a grant was made for, as it was named at that time. */
+/** The bouquet a grant was made for, as it was at that time. */
 export interface BouquetLabel {
   readonly code: string;
   readonly name: string;
+  readonly addOn: boolean;
 }
 
 /**
@@ -30,7 +31,6 @@ export type Grant =
 /** One plan on one connection, from the start of its current run. */
 export interface Subscription {
   readonly plan: string;
-  readonly addOn: boolean;
   /** The bouquet bought last. */
   readonly bouquet: BouquetLabel;
   /** The anchor from which all periods of the run are counted. */
@@ -42,12 +42,6 @@ export interface Subscription {
   readonly toppedUp: Span;
 }
 
-/** What identifies the ledger being folded. */
-export interface PlanKey {
-  readonly plan: string;
-  readonly addOn: boolean;
-}
-
 export function hasEnded(subscription: Subscription, now: Instant): boolean {
   return subscription.end <= now;
 }
@@ -56,31 +50,31 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
  * The subscription that a ledger amounts to, or undefined where it grants nothing.
  * Source: decisions, "Bouquets, subscriptions and the renewal rule".
  */
-export function foldGrants(key: PlanKey, grants: readonly Grant[], calendar: Calendar): Subscription | undefined {
-  return grants.reduce<Subscription | undefined>((before, grant) => applyGrant(key, before, grant, calendar), undefined);
+export function foldGrants(plan: string, grants: readonly Grant[], calendar: Calendar): Subscription | undefined {
+  return grants.reduce<Subscription | undefined>((before, grant) => applyGrant(plan, before, grant, calendar), undefined);
 }
 
 /** One step of the fold: the subscription after `grant`, given what it was before. */
 export function applyGrant(
-  key: PlanKey,
+  plan: string,
   before: Subscription | undefined,
   grant: Grant,
   calendar: Calendar,
 ): Subscription | undefined {
   switch (grant.kind) {
     case "top_up":
-      return applyTopUp(key, before, grant, calendar);
+      return applyTopUp(plan, before, grant, calendar);
     case "statement":
-      return applyStatement(key, before, grant, calendar);
+      return applyStatement(plan, before, grant, calendar);
     case "withdrawal":
-      return before !== undefined && runsOnTopUps(before, grant.at) ? before : undefined;
+      return before !== undefined && isToppedUp(before) ? before : undefined;
     case "reset":
       return undefined;
   }
 }
 
 function applyTopUp(
-  key: PlanKey,
+  plan: string,
   before: Subscription | undefined,
   grant: Extract<Grant, { kind: "top_up" }>,
   calendar: Calendar,
@@ -90,7 +84,7 @@ function applyTopUp(
     before === undefined || hasEnded(before, grant.at)
       ? { start: grant.at, span: period, toppedUp: period }
       : { start: before.start, span: addSpans(before.span, period), toppedUp: addSpans(before.toppedUp, period) };
-  return { ...subscriptionKey(key), bouquet: grant.bouquet, ...run, end: calendar.add(run.start, run.span) };
+  return { plan, bouquet: grant.bouquet, ...run, end: calendar.add(run.start, run.span) };
 }
 
 /**
@@ -98,26 +92,22 @@ function applyTopUp(
  * ended is laid on top of it. A statement that would shorten such a run says nothing new.
  */
 function applyStatement(
-  key: PlanKey,
+  plan: string,
   before: Subscription | undefined,
   grant: Extract<Grant, { kind: "statement" }>,
   calendar: Calendar,
 ): Subscription {
-  const kept = before !== undefined && runsOnTopUps(before, grant.at) ? before : undefined;
+  const kept = before !== undefined && isToppedUp(before) && !hasEnded(before, grant.at) ? before : undefined;
   const toppedUp = kept?.toppedUp ?? NO_SPAN;
   const span = addSpans(grant.span, toppedUp);
   const end = calendar.add(grant.start, span);
   if (kept !== undefined && end <= kept.end) return kept;
-  return { ...subscriptionKey(key), bouquet: kept?.bouquet ?? grant.bouquet, start: grant.start, end, span, toppedUp };
+  return { plan, bouquet: kept?.bouquet ?? grant.bouquet, start: grant.start, end, span, toppedUp };
 }
 
-function runsOnTopUps(subscription: Subscription, now: Instant): boolean {
-  const { months, days } = subscription.toppedUp;
-  return !hasEnded(subscription, now) && (months > 0 || days > 0);
-}
-
-function subscriptionKey({ plan, addOn }: PlanKey): PlanKey {
-  return { plan, addOn };
+/** Whether a top-up has a part in the run, so that no import may take it away. */
+export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
+  return months > 0 || days > 0;
 }
 
 /**

@@ -74,9 +74,10 @@ export function decideTopUp(
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
-  const grant = { kind: "top_up", at: now, bouquet: { code: bouquet.code, name: bouquet.name }, period: bouquet.period } as const;
-  const before = connection.subscriptions.find(({ plan }) => plan === bouquet.plan);
-  const subscription = applyGrant(bouquet, before, grant, calendar) as Subscription;
+  const { plan, period, code, name, addOn } = bouquet;
+  const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period } as const;
+  const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
+  const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
   return { kind: "recorded", transaction: record(command, now), grant, subscription };
 }
 

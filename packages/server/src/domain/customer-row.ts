@@ -1,0 +1,95 @@
+import type { Bouquet, Service } from "./bouquet.ts";
+import type { Calendar, Instant, Span } from "./calendar.ts";
+import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
+import { FieldReader, type Reading } from "./fields.ts";
+import type { JsonObject } from "./json.ts";
+import { type BouquetLabel, importedSpan } from "./subscription.ts";
+
+const NAME_MAX_LENGTH = 200;
+const WIRE_STATUSES: readonly WireStatus[] = ["active", "inactive"];
+const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", "blocked"];
+
+/** What a provider's file says of one customer. */
+export interface StatedCustomer extends CustomerProfile {
+  readonly connections: readonly StatedConnection[];
+}
+
+export interface StatedConnection {
+  readonly service: Service;
+  readonly reqId: string;
+  readonly status: ConnectionStatus;
+  readonly segment: string | undefined;
+  readonly subscriptions: readonly StatedSubscription[];
+}
+
+export interface StatedSubscription {
+  readonly plan: string;
+  readonly bouquet: BouquetLabel;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly span: Span;
+}
+
+/** What a customer's row is read against. */
+export interface RowContext {
+  readonly calendar: Calendar;
+  /** The newest definition of a code, from whichever revision has it: old subscriptions name retired bouquets. */
+  readonly findBouquet: (service: Service, code: string) => Bouquet | undefined;
+}
+
+/**
+ * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status",
+ * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
+ * `stb` and the other connections by `username`.
+ */
+export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
+  const fields = new FieldReader(row);
+  const cuid = fields.identifier("cuid");
+  const firstName = fields.text("first_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
+  const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
+  const mobile = fields.optionalIdentifier("mobile");
+  const status = fields.oneOf("status", WIRE_STATUSES);
+  const connections = fields.object("connections", (services) => [
+    ...readConnections(services, "tv", "stb", context),
+    ...readConnections(services, "internet", "username", context),
+    ...readConnections(services, "iptv", "username", context),
+  ]);
+  fields.refuseOthers();
+  return fields.finish({ cuid, firstName, lastName, mobile, status, connections: connections ?? [] });
+}
+
+function readConnections(services: FieldReader, service: Service, idField: string, context: RowContext): StatedConnection[] {
+  const seen = new Set<string>();
+  return services.objects(service, (fields) => {
+    const reqId = fields.identifier(idField);
+    if (reqId !== "" && seen.has(reqId)) fields.problem(idField, "stands twice in this customer");
+    seen.add(reqId);
+    const status = fields.oneOf("status", CONNECTION_STATUSES);
+    const segment = fields.optionalIdentifier("segment");
+    return { service, reqId, status, segment, subscriptions: readSubscriptions(fields, service, context) };
+  });
+}
+
+function readSubscriptions(connection: FieldReader, service: Service, context: RowContext): StatedSubscription[] {
+  const plans = new Set<string>();
+  const read = connection.objects("subscriptions", (fields) => {
+    const code = fields.identifier("code");
+    const start = readTimestamp(fields, "startdate", context.calendar);
+    const end = readTimestamp(fields, "enddate", context.calendar);
+    const bouquet = code === "" ? undefined : context.findBouquet(service, code);
+    if (code !== "" && bouquet === undefined) fields.problem("code", `is not a ${service} bouquet of any catalogue imported so far`);
+    if (bouquet === undefined || start === undefined || end === undefined) return undefined;
+    if (end <= start) return fields.problem("enddate", "must be later than startdate");
+    if (plans.has(bouquet.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
+    plans.add(bouquet.plan);
+    const span = importedSpan(start, end, bouquet.period, context.calendar);
+    return { plan: bouquet.plan, bouquet: { code, name: bouquet.name, addOn: bouquet.addOn }, start, end, span };
+  });
+  return read.filter((subscription) => subscription !== undefined);
+}
+
+function readTimestamp(fields: FieldReader, name: string, calendar: Calendar): Instant | undefined {
+  const text = fields.identifier(name);
+  if (text === "") return undefined;
+  return calendar.parse(text) ?? fields.problem(name, "must be a date and time in the form YYYY-MM-DD HH:MM:SS");
+}

@@ -1,0 +1,162 @@
+import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from "./json.ts";
+import { type CurrencyExponent, type Money, parseMoney } from "./money.ts";
+
+/** The longest identifier, in characters; a checkoutId is exactly as long. */
+export const IDENTIFIER_MAX_LENGTH = 64;
+
+/** What is wrong with one field, as partners and operators read it. Never holds the field's value. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+export type Reading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+interface TextRule {
+  readonly maxLength: number;
+  readonly trim?: boolean;
+  readonly mayBeEmpty?: boolean;
+}
+
+const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH };
+
+/**
+ * Reads the fields of one JSON object and gathers what is wrong with all of them, so that a caller
+ * mends a request once. A field that is wrong reads as a stand-in of its type; {@link finish} then
+ * gives the problems in place of the value.
+ */
+export class FieldReader {
+  readonly #object: JsonObject;
+  readonly #path: string;
+  readonly #problems: FieldProblem[];
+  readonly #known = new Set<string>();
+
+  constructor(object: JsonObject, path = "", problems: FieldProblem[] = []) {
+    this.#object = object;
+    this.#path = path;
+    this.#problems = problems;
+  }
+
+  /** A string of 1 to 64 characters, compared exactly: leading zeros count. */
+  identifier(name: string): string {
+    return this.#required(name, (value) => this.#text(name, value, IDENTIFIER)) ?? "";
+  }
+
+  optionalIdentifier(name: string): string | undefined {
+    return this.#optional(name, (value) => this.#text(name, value, IDENTIFIER));
+  }
+
+  text(name: string, rule: TextRule): string {
+    return this.#required(name, (value) => this.#text(name, value, rule)) ?? "";
+  }
+
+  optionalText(name: string, rule: TextRule): string | undefined {
+    return this.#optional(name, (value) => this.#text(name, value, rule));
+  }
+
+  oneOf<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
+    const first = choices[0] as Choice;
+    const read = (value: JsonValue) => {
+      if (choices.includes(value as Choice)) return value as Choice;
+      return this.problem(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+    };
+    return this.#required(name, read) ?? first;
+  }
+
+  /** A decimal, as a JSON string or number (decisions, "Time, money, identifiers"). */
+  money(name: string, exponent: CurrencyExponent): Money {
+    const read = (value: JsonValue) => {
+      const literal = value instanceof JsonNumber ? value.literal : value;
+      if (typeof literal !== "string") return this.problem(name, "must be a string or a number");
+      const money = parseMoney(literal, exponent);
+      if (money !== undefined) return money;
+      return this.problem(name, `must be a plain decimal with at most ${exponent} decimals, without sign, exponent or blanks`);
+    };
+    return this.#required(name, read) ?? 0n;
+  }
+
+  /** A list of objects, each read by `read` with a reader that names it `name[index]`. */
+  objects<Item>(name: string, read: (item: FieldReader) => Item): Item[] {
+    return this.#items(name, (value, path) => {
+      if (!isJsonObject(value)) return this.#report(path, "must be an object");
+      const reader = new FieldReader(value, `${path}.`, this.#problems);
+      const item = read(reader);
+      reader.refuseOthers();
+      return item;
+    });
+  }
+
+  identifiers(name: string): string[] {
+    return this.#items(name, (value, path) => this.#textAt(path, value, IDENTIFIER));
+  }
+
+  object<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {
+    return this.#required(name, (value) => {
+      if (!isJsonObject(value)) return this.problem(name, "must be an object");
+      const reader = new FieldReader(value, `${this.#path}${name}.`, this.#problems);
+      const result = read(reader);
+      reader.refuseOthers();
+      return result;
+    });
+  }
+
+  /** Reports what only the caller can know to be wrong with a field. */
+  problem(name: string, problem: string): undefined {
+    return this.#report(this.#path + name, problem);
+  }
+
+  /** Reports every field that nobody has asked for. Files are read so, requests are not. */
+  refuseOthers(): void {
+    for (const name of Object.keys(this.#object)) {
+      if (!this.#known.has(name)) this.problem(name.slice(0, IDENTIFIER_MAX_LENGTH), "is not a known field");
+    }
+  }
+
+  finish<Value>(value: Value): Reading<Value> {
+    return this.#problems.length === 0 ? { ok: true, value } : { ok: false, problems: this.#problems };
+  }
+
+  #report(field: string, problem: string): undefined {
+    this.#problems.push({ field, problem });
+    return undefined;
+  }
+
+  #required<Value>(name: string, read: (value: JsonValue) => Value | undefined): Value | undefined {
+    this.#known.add(name);
+    const value = this.#object[name];
+    return value === undefined ? this.problem(name, "is required") : read(value);
+  }
+
+  #optional<Value>(name: string, read: (value: JsonValue) => Value | undefined): Value | undefined {
+    this.#known.add(name);
+    const value = this.#object[name];
+    return value === undefined || value === null ? undefined : read(value);
+  }
+
+  #items<Item>(name: string, read: (value: JsonValue, path: string) => Item | undefined): Item[] {
+    const list = this.#optional(name, (value) => (Array.isArray(value) ? value : this.problem(name, "must be a list")));
+    return (list ?? []).flatMap((value, index) => read(value, `${this.#path}${name}[${index}]`) ?? []);
+  }
+
+  #text(name: string, value: JsonValue, rule: TextRule): string | undefined {
+    return this.#textAt(this.#path + name, value, rule);
+  }
+
+  #textAt(path: string, value: JsonValue, rule: TextRule): string | undefined {
+    if (typeof value !== "string") return this.#report(path, "must be a string");
+    const text = rule.trim === true ? value.trim() : value;
+    if (text === "" && rule.mayBeEmpty !== true) return this.#report(path, "must not be empty");
+    if (isLonger(text, rule.maxLength)) return this.#report(path, `must have at most ${rule.maxLength} characters`);
+    if (/[\u0000-\u001f\u007f]/.test(text)) return this.#report(path, "must not hold control characters");
+    if (!text.isWellFormed()) return this.#report(path, "must be well-formed Unicode");
+    return text;
+  }
+}
+
+/** Counts characters, not UTF-16 units, as JSON Schema's maxLength does. */
+function isLonger(text: string, maxLength: number): boolean {
+  if (text.length <= maxLength) return false;
+  return text.length > maxLength * 2 || [...text].length > maxLength;
+}

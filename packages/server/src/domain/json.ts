@@ -1,0 +1,130 @@
+/**
+ * A strict JSON reader for money: a number keeps the text it was written with, so that `2847.15`
+ * never passes through a float and `1e3` is still recognised as an exponent. Duplicate keys, which
+ * RFC 8259 leaves to chance, are refused (decisions, "Failures").
+ */
+export type JsonValue = null | boolean | string | JsonNumber | JsonValue[] | JsonObject;
+
+/** Has no prototype: `__proto__` and `constructor` are keys like any other. */
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export class JsonNumber {
+  readonly literal: string;
+  constructor(literal: string) {
+    this.literal = literal;
+  }
+}
+
+export class JsonSyntaxError extends Error {
+  override readonly name = "JsonSyntaxError";
+}
+
+/** Deeper than anything that is sent in earnest, and far from the end of the stack. */
+const DEEPEST = 16;
+
+const BLANKS = /[ \t\n\r]*/y;
+const PLAIN_STRING = /"([^"\\\u0000-\u001f]*)"/y;
+const ESCAPED_STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const WORD = /true|false|null/y;
+
+/** @throws JsonSyntaxError with a sentence that holds nothing of the text but key names. */
+export function readJson(text: string): JsonValue {
+  const reader = new Reader(text);
+  const value = reader.value(0);
+  reader.end();
+  return value;
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+}
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(depth: number): JsonValue {
+    this.#match(BLANKS);
+    const first = this.#text[this.#at];
+    if (first === '"') return this.#string();
+    if (first === "{") return this.#object(depth + 1);
+    if (first === "[") return this.#array(depth + 1);
+    const number = this.#match(NUMBER);
+    if (number !== undefined) return new JsonNumber(number);
+    const word = this.#match(WORD);
+    if (word === undefined) throw this.#unexpected();
+    return word === "null" ? null : word === "true";
+  }
+
+  end(): void {
+    this.#match(BLANKS);
+    if (this.#at < this.#text.length) throw this.#unexpected();
+  }
+
+  #object(depth: number): JsonObject {
+    this.#enter(depth);
+    const members: Record<string, JsonValue> = Object.create(null);
+    if (this.#take("}")) return members;
+    do {
+      this.#match(BLANKS);
+      const key = this.#string();
+      if (key in members) throw new JsonSyntaxError(`has the key ${JSON.stringify(key.slice(0, 64))} twice in one object`);
+      if (!this.#take(":")) throw this.#unexpected();
+      members[key] = this.value(depth);
+    } while (this.#take(","));
+    if (!this.#take("}")) throw this.#unexpected();
+    return members;
+  }
+
+  #array(depth: number): JsonValue[] {
+    this.#enter(depth);
+    const items: JsonValue[] = [];
+    if (this.#take("]")) return items;
+    do items.push(this.value(depth));
+    while (this.#take(","));
+    if (!this.#take("]")) throw this.#unexpected();
+    return items;
+  }
+
+  #string(): string {
+    PLAIN_STRING.lastIndex = this.#at;
+    const plain = PLAIN_STRING.exec(this.#text);
+    if (plain !== null) {
+      this.#at = PLAIN_STRING.lastIndex;
+      return plain[1] as string;
+    }
+    const escaped = this.#match(ESCAPED_STRING);
+    if (escaped === undefined) throw this.#unexpected();
+    return JSON.parse(escaped) as string;
+  }
+
+  #enter(depth: number): void {
+    if (depth > DEEPEST) throw new JsonSyntaxError(`is nested deeper than ${DEEPEST} levels`);
+    this.#at += 1;
+  }
+
+  #take(mark: string): boolean {
+    this.#match(BLANKS);
+    if (this.#text[this.#at] !== mark) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text);
+    if (found === null) return undefined;
+    this.#at = pattern.lastIndex;
+    return found[0];
+  }
+
+  #unexpected(): JsonSyntaxError {
+    const where = this.#at < this.#text.length ? `at character ${this.#at + 1}` : "at its end";
+    return new JsonSyntaxError(`is not JSON: something unexpected ${where}`);
+  }
+}

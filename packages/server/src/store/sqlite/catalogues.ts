@@ -1,0 +1,94 @@
+import type { Bouquet, Service } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Database } from "./database.ts";
+
+interface BouquetRow {
+  service: Service;
+  code: string;
+  name: string;
+  price: number;
+  segments: string;
+  plan: string;
+  add_on: 0 | 1;
+  months: number;
+  days: number;
+}
+
+/** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
+const CACHED_REVISIONS = 16;
+
+/** The SQL of catalogue revisions. A revision never changes, so each is read once. */
+export class CatalogueTables {
+  readonly #database: Database;
+  readonly #currentRevision;
+  readonly #bouquets;
+  readonly #insertBouquet;
+  readonly #cache = new Map<number, Catalogue>();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#currentRevision = database.prepare("SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?");
+    this.#bouquets = database.prepare("SELECT * FROM bouquet WHERE revision = ? ORDER BY position");
+    this.#insertBouquet = database.prepare(
+      `INSERT INTO bouquet (revision, position, service, code, name, price, segments, plan, add_on, months, days)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+  }
+
+  current(environment: Environment): Catalogue | undefined {
+    const { revision } = this.#currentRevision.get(environment) as { revision: number | null };
+    return revision === null ? undefined : this.read(revision);
+  }
+
+  read(revision: number): Catalogue | undefined {
+    const cached = this.#cache.get(revision);
+    if (cached !== undefined) return cached;
+    const bouquets = (this.#bouquets.all(revision) as BouquetRow[]).map(toBouquet);
+    if (bouquets.length === 0) return undefined;
+    const catalogue = { revision, bouquets };
+    if (this.#cache.size >= CACHED_REVISIONS) this.#cache.delete(this.#cache.keys().next().value as number);
+    this.#cache.set(revision, catalogue);
+    return catalogue;
+  }
+
+  /** To be called inside a write transaction. */
+  publish(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Catalogue {
+    const { lastInsertRowid } = this.#database
+      .prepare("INSERT INTO catalogue_revision (environment, created_at) VALUES (?, ?)")
+      .run(environment, now);
+    const revision = Number(lastInsertRowid);
+    for (const [position, bouquet] of bouquets.entries()) {
+      const { service, code, name, price, segments, plan, addOn, period } = bouquet;
+      const terms = [name, Number(price), JSON.stringify(segments), plan, addOn ? 1 : 0, period.months, period.days];
+      this.#insertBouquet.run(revision, position, service, code, ...terms);
+    }
+    return { revision, bouquets };
+  }
+
+  known(environment: Environment): Bouquet[] {
+    // With max() and no other aggregate, SQLite takes the other columns from the row of the maximum.
+    const rows = this.#database
+      .prepare(
+        `SELECT bouquet.*, max(bouquet.revision)
+         FROM bouquet JOIN catalogue_revision USING (revision)
+         WHERE environment = ? GROUP BY service, code`,
+      )
+      .all(environment) as BouquetRow[];
+    return rows.map(toBouquet);
+  }
+}
+
+function toBouquet(row: BouquetRow): Bouquet {
+  return {
+    service: row.service,
+    code: row.code,
+    name: row.name,
+    price: BigInt(row.price),
+    segments: JSON.parse(row.segments) as string[],
+    plan: row.plan,
+    addOn: row.add_on === 1,
+    period: { months: row.months, days: row.days },
+  };
+}

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Service } from "../../domain/bouquet.ts";
+import type { Calendar } from "../../domain/calendar.ts";
+import type { ConnectionKey, Environment } from "../../domain/customer.ts";
+import { foldGrants, type Grant } from "../../domain/subscription.ts";
+import type { CheckEvent } from "../store.ts";
+import type { Database } from "./database.ts";
+import { type GrantRow, type SubscriptionTables, toGrant } from "./subscriptions.ts";
+
+interface LedgerRow extends GrantRow {
+  cuid: string;
+  environment: Environment;
+  service: Service;
+  req_id: string;
+  plan: string;
+}
+
+/** Each counts rows that must not be there. */
+const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
+  [
+    "subscriptions without a grant",
+    `SELECT count(*) AS count FROM subscription WHERE NOT EXISTS (SELECT 1 FROM subscription_grant AS g
+       WHERE (g.cuid, g.environment, g.service, g.req_id, g.plan)
+         = (subscription.cuid, subscription.environment, subscription.service, subscription.req_id, subscription.plan))`,
+  ],
+  [
+    "grants of a top-up that is not on record",
+    `SELECT count(*) AS count FROM subscription_grant AS g WHERE g.kind = 'top_up' AND NOT EXISTS
+       (SELECT 1 FROM top_up AS t WHERE t.checkout_id = g.checkout_id AND t.at = g.at AND t.bouquet_code = g.code
+          AND (t.cuid, t.environment, t.service, t.req_id) = (g.cuid, g.environment, g.service, g.req_id))`,
+  ],
+  [
+    "top-ups without exactly one grant",
+    `SELECT abs((SELECT count(*) FROM top_up) - count(DISTINCT checkout_id)) + count(checkout_id) - count(DISTINCT checkout_id)
+       AS count FROM subscription_grant`,
+  ],
+  [
+    "connections without a customer",
+    `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS
+       (SELECT 1 FROM customer WHERE customer.cuid = c.cuid AND customer.environment = c.environment)`,
+  ],
+  [
+    "connections that cannot be looked up",
+    `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.req_id AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
+    "customers that cannot be looked up",
+    `SELECT count(*) AS count FROM customer AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.cuid AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+];
+
+/** Holds the stored rows against each other and against the rules, on one consistent view. */
+export function* checkDatabase(database: Database, subscriptions: SubscriptionTables, calendar: Calendar): Generator<CheckEvent> {
+  database.exec("BEGIN");
+  try {
+    yield* checkIntegrity(database);
+    database.verifyDurability();
+    yield { kind: "checked", what: "durability: write-ahead log, synchronous=FULL", count: 1 };
+    yield* checkFolds(database, subscriptions, calendar);
+    for (const [what, query] of CONTRADICTIONS) {
+      const { count } = database.prepare(query).get() as { count: number };
+      yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
+    }
+  } finally {
+    database.exec("ROLLBACK");
+  }
+}
+
+function* checkIntegrity(database: Database): Generator<CheckEvent> {
+  const faults = database.prepare("PRAGMA integrity_check").all() as { integrity_check: string }[];
+  const broken = faults.filter((fault) => fault.integrity_check !== "ok");
+  for (const fault of broken) yield { kind: "wrong", what: `integrity: ${fault.integrity_check}` };
+  const dangling = database.prepare("PRAGMA foreign_key_check").all() as { table: string }[];
+  for (const { table } of dangling) yield { kind: "wrong", what: `integrity: a row of ${table} refers to nothing` };
+  if (broken.length + dangling.length === 0) yield { kind: "checked", what: "integrity of the file", count: 1 };
+}
+
+function* checkFolds(database: Database, subscriptions: SubscriptionTables, calendar: Calendar): Generator<CheckEvent> {
+  const byKey = database.prepare(
+    `SELECT cuid, environment, service, req_id, plan, kind, at, code, name, add_on, start_at, months, days, seconds
+     FROM subscription_grant ORDER BY cuid, environment, service, req_id, plan, seq`,
+  );
+  let count = 0;
+  for (const { key, plan, grants } of groupByPlan(byKey.iterate() as Iterable<LedgerRow>)) {
+    const stored = subscriptions.list(key).find((subscription) => subscription.plan === plan);
+    count += 1;
+    if (isDeepStrictEqual(stored, foldGrants(plan, grants, calendar))) continue;
+    yield { kind: "wrong", what: `customer ${key.cuid} (${key.environment}), ${key.service}: ${plan} is not the fold of its grants` };
+  }
+  yield { kind: "checked", what: "subscriptions equal the fold of their grants", count };
+}
+
+function* groupByPlan(rows: Iterable<LedgerRow>): Generator<{ key: ConnectionKey; plan: string; grants: Grant[] }> {
+  let group: { key: ConnectionKey; plan: string; grants: Grant[] } | undefined;
+  for (const row of rows) {
+    const key = { environment: row.environment, cuid: row.cuid, service: row.service, reqId: row.req_id };
+    if (group === undefined || group.plan !== row.plan || !isDeepStrictEqual(group.key, key)) {
+      if (group !== undefined) yield group;
+      group = { key, plan: row.plan, grants: [] };
+    }
+    group.grants.push(toGrant(row));
+  }
+  if (group !== undefined) yield group;
+}

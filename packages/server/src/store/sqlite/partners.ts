@@ -1,0 +1,106 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Database } from "./database.ts";
+
+interface PartnerRow {
+  partner_id: number;
+  partner_name: string;
+  partner_status: PartnerStatus;
+  partner_created_at: number;
+}
+
+interface AccessTokenRow extends PartnerRow {
+  id: string;
+  environment: Environment;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
+  partner.status AS partner_status, partner.created_at AS partner_created_at`;
+const TOKEN_COLUMNS = `access_token.id, access_token.environment, access_token.created_at,
+  access_token.expires_at, access_token.revoked_at, ${PARTNER_COLUMNS}`;
+const TOKENS = "access_token JOIN partner ON partner.id = access_token.partner_id";
+
+/** The SQL of partners and access tokens. */
+export class PartnerTables {
+  readonly #database: Database;
+  readonly #tokenByHash;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#tokenByHash = database.prepare(`SELECT ${TOKEN_COLUMNS} FROM ${TOKENS} WHERE access_token.hash = ?`);
+  }
+
+  find(name: string): Partner | undefined {
+    const row = this.#database.prepare(`SELECT ${PARTNER_COLUMNS} FROM partner WHERE name = ?`).get(name);
+    return row && toPartner(row);
+  }
+
+  list(): Partner[] {
+    return this.#database.prepare(`SELECT ${PARTNER_COLUMNS} FROM partner ORDER BY id`).all().map(toPartner);
+  }
+
+  add(name: string, now: Instant): void {
+    this.#database.prepare("INSERT INTO partner (name, status, created_at) VALUES (?, 'active', ?)").run(name, now);
+  }
+
+  setStatus(name: string, status: PartnerStatus): void {
+    this.#database.prepare("UPDATE partner SET status = ? WHERE name = ?").run(status, name);
+  }
+
+  addToken(token: AccessToken, hash: Uint8Array): void {
+    this.#database
+      .prepare(
+        `INSERT INTO access_token (hash, id, partner_id, environment, created_at, expires_at, revoked_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        hash,
+        token.id,
+        token.partner.id,
+        token.environment,
+        token.createdAt,
+        token.expiresAt ?? null,
+        token.revokedAt ?? null,
+      );
+  }
+
+  findToken(hash: Uint8Array): AccessToken | undefined {
+    const row = this.#tokenByHash.get(hash);
+    return row && toAccessToken(row);
+  }
+
+  findTokenById(id: string): AccessToken | undefined {
+    const row = this.#database.prepare(`SELECT ${TOKEN_COLUMNS} FROM ${TOKENS} WHERE access_token.id = ?`).get(id);
+    return row && toAccessToken(row);
+  }
+
+  listTokens(): AccessToken[] {
+    return this.#database
+      .prepare(`SELECT ${TOKEN_COLUMNS} FROM ${TOKENS} ORDER BY access_token.created_at, access_token.id`)
+      .all()
+      .map(toAccessToken);
+  }
+
+  revokeToken(id: string, now: Instant): void {
+    this.#database.prepare("UPDATE access_token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL").run(now, id);
+  }
+}
+
+function toPartner(row: PartnerRow): Partner {
+  return { id: row.partner_id, name: row.partner_name, status: row.partner_status, createdAt: row.partner_created_at };
+}
+
+function toAccessToken(row: AccessTokenRow): AccessToken {
+  return {
+    id: row.id,
+    partner: toPartner(row),
+    environment: row.environment,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  };
+}

@@ -1,0 +1,209 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Bouquet } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { CheckoutSecret } from "../../domain/checkout.ts";
+import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { RECORDING_DEADLINE_MS, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { Batcher } from "../batcher.ts";
+import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import { StoreUnavailable } from "../unavailable.ts";
+import { CatalogueTables } from "./catalogues.ts";
+import { checkDatabase } from "./check.ts";
+import { CustomerTables } from "./customers.ts";
+import { Database } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { PartnerTables } from "./partners.ts";
+import { type ProviderWishes, settleProviderSettings } from "./provider.ts";
+import { SubscriptionTables } from "./subscriptions.ts";
+import { TopUpTables } from "./top-ups.ts";
+
+/** Large enough to share a flush widely, small enough that the event loop turns between two. */
+const MAX_BATCH = 256;
+/** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
+const MAX_WAITING = 10_000;
+const CHECKOUT_KEY_BYTES = 32;
+
+export interface SqliteStoreOptions extends ProviderWishes {
+  readonly path: string;
+  /** Refuses to make a new database. */
+  readonly mustExist?: boolean;
+  readonly clock: () => Instant;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/**
+ * Opens the embedded store, and migrates it where needed.
+ * @throws StoreRefused where topupd will not work with the file; the message says why.
+ */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const database = new Database(options.path, { mustExist: options.mustExist ?? false });
+  try {
+    database.verifyDurability();
+    migrate(database, options.clock());
+    const provider = settleProviderSettings(database, options);
+    ensureCheckoutSecret(database, options);
+    database.opened();
+    return new SqliteStore(database, provider, options.clock);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+class SqliteStore implements Store {
+  readonly provider: ProviderSettings;
+  readonly #database: Database;
+  readonly #clock: () => Instant;
+  readonly #partners: PartnerTables;
+  readonly #catalogues: CatalogueTables;
+  readonly #subscriptions: SubscriptionTables;
+  readonly #customers: CustomerTables;
+  readonly #topUps: TopUpTables;
+  readonly #batcher: Batcher<TopUpCommand, TopUpOutcome>;
+
+  constructor(database: Database, provider: ProviderSettings, clock: () => Instant) {
+    this.provider = provider;
+    this.#database = database;
+    this.#clock = clock;
+    this.#partners = new PartnerTables(database);
+    this.#catalogues = new CatalogueTables(database);
+    this.#subscriptions = new SubscriptionTables(database);
+    this.#customers = new CustomerTables(database, this.#subscriptions);
+    this.#topUps = new TopUpTables(database, {
+      catalogues: this.#catalogues,
+      customers: this.#customers,
+      subscriptions: this.#subscriptions,
+    });
+    this.#batcher = new Batcher({
+      settle: (batch) => this.#settle(batch),
+      isUncertain: (error) => error instanceof StoreUnavailable,
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+    });
+  }
+
+  async ping(): Promise<void> {
+    this.#database.ask(() => this.#database.prepare("SELECT count(*) FROM partner").get());
+  }
+
+  async close(): Promise<void> {
+    await this.#batcher.drained();
+    this.#database.close();
+  }
+
+  async addPartner(name: string, now: Instant): Promise<Partner | "name_taken"> {
+    return this.#database.write(() => {
+      if (this.#partners.find(name) !== undefined) return "name_taken";
+      this.#partners.add(name, now);
+      return this.#partners.find(name) as Partner;
+    });
+  }
+
+  async setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
+    return this.#database.write(() => {
+      this.#partners.setStatus(name, status);
+      return this.#partners.find(name);
+    });
+  }
+
+  async findPartner(name: string): Promise<Partner | undefined> {
+    return this.#database.ask(() => this.#partners.find(name));
+  }
+
+  async listPartners(): Promise<Partner[]> {
+    return this.#database.ask(() => this.#partners.list());
+  }
+
+  async addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void> {
+    await this.#database.write(() => this.#partners.addToken(token, hash));
+  }
+
+  async findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
+    return this.#database.ask(() => this.#partners.findToken(hash));
+  }
+
+  async listAccessTokens(): Promise<AccessToken[]> {
+    return this.#database.ask(() => this.#partners.listTokens());
+  }
+
+  async revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined> {
+    return this.#database.write(() => {
+      this.#partners.revokeToken(id, now);
+      return this.#partners.findTokenById(id);
+    });
+  }
+
+  async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
+    const newestFirst = "SELECT id, key FROM checkout_secret ORDER BY created_at DESC, id DESC";
+    return this.#database.ask(() => this.#database.prepare(newestFirst).all() as CheckoutSecret[]);
+  }
+
+  async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
+    return this.#database.read(() => this.#catalogues.current(environment));
+  }
+
+  async publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
+    return this.#database.write(() => this.#catalogues.publish(environment, bouquets, now));
+  }
+
+  async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
+    return this.#database.ask(() => this.#catalogues.known(environment));
+  }
+
+  async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
+    return this.#database.read(() => this.#customers.findByCode(environment, code));
+  }
+
+  async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
+    return this.#database.read(() => this.#customers.findConnection(key));
+  }
+
+  async importCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: "restate" | "reset",
+  ): Promise<void> {
+    await this.#database.write(() => {
+      for (const stated of customers) this.#customers.import(environment, stated, now, mode, this.provider.calendar);
+    });
+  }
+
+  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
+    return this.#batcher.add(command);
+  }
+
+  async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
+    return this.#database.ask(() => this.#topUps.find(checkoutId));
+  }
+
+  async findTransactionConclusively(checkoutId: string): Promise<Transaction | undefined> {
+    // Holding the write lock, no other process can be in the middle of recording it.
+    return this.#database.write(() => this.#topUps.find(checkoutId));
+  }
+
+  async *check(): AsyncIterable<CheckEvent> {
+    yield* checkDatabase(this.#database, this.#subscriptions, this.provider.calendar);
+  }
+
+  async #settle(batch: readonly TopUpCommand[]): Promise<TopUpOutcome[]> {
+    return this.#database.write(() => {
+      const now = this.#clock();
+      const outcomes = batch.map((command) => this.#topUps.settle(command, now, this.provider.calendar));
+      if (this.#clock() - now > RECORDING_DEADLINE_MS) throw new StoreUnavailable("the batch took too long to be recorded");
+      return outcomes;
+    });
+  }
+}
+
+/** All processes on the file share the secret, so that each can open what another issued. */
+function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStoreOptions): void {
+  database.writeAtOpening(() => {
+    const { count } = database.prepare("SELECT count(*) AS count FROM checkout_secret").get() as { count: number };
+    if (count > 0) return;
+    database.prepare("INSERT INTO checkout_secret (id, key, created_at) VALUES (0, ?, ?)").run(random(CHECKOUT_KEY_BYTES), clock());
+  });
+}

@@ -1,0 +1,89 @@
+import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
+import type { Bouquet } from "../domain/bouquet.ts";
+import type { Calendar, Instant } from "../domain/calendar.ts";
+import type { Catalogue } from "../domain/catalogue.ts";
+import type { CheckoutSecret } from "../domain/checkout.ts";
+import type { Connection, ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
+import type { StatedCustomer } from "../domain/customer-row.ts";
+import type { CurrencyExponent } from "../domain/money.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction } from "../domain/top-up.ts";
+
+/**
+ * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to
+ * decide, and writes what was decided, in one transaction. Every method rejects with
+ * StoreUnavailable (see unavailable.ts) where the database cannot be reached or does not keep its
+ * promises in time; the caller then does not know whether a write happened, and may ask again.
+ */
+export interface Store {
+  /** The calendar and currency that this database was made with. */
+  readonly provider: ProviderSettings;
+
+  /** Resolves if the database answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+
+  // Partners and their access tokens
+  addPartner(name: string, now: Instant): Promise<Partner | "name_taken">;
+  setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined>;
+  findPartner(name: string): Promise<Partner | undefined>;
+  listPartners(): Promise<Partner[]>;
+  addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void>;
+  /** As it is now: a revocation by any process shows within a second. */
+  findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined>;
+  listAccessTokens(): Promise<AccessToken[]>;
+  /** Revoking twice keeps the first instant. */
+  revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined>;
+
+  // Checkouts
+  /** Newest first; the first one seals, all of them open. Never empty once the store is open. */
+  checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
+
+  // The catalogue
+  /** The newest revision, or undefined before the first import. */
+  currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
+  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue>;
+  /** The newest definition of every code that any revision had. */
+  knownBouquets(environment: Environment): Promise<readonly Bouquet[]>;
+
+  // Customers
+  /** Up to two customers that a code fits: two are enough to know that it is ambiguous. */
+  findCustomers(environment: Environment, code: string): Promise<Customer[]>;
+  findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;
+  /** Writes all of the given customers in one transaction, or none. */
+  importCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: "restate" | "reset",
+  ): Promise<void>;
+
+  // Top-ups
+  /**
+   * Settles a top-up in the next batch. Resolves only once the outcome is durable; the time of the
+   * decision is read inside the transaction.
+   */
+  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome>;
+  findTransaction(checkoutId: string): Promise<Transaction | undefined>;
+  /** As findTransaction, but a result of undefined is final for writes begun before: it waits for them. */
+  findTransactionConclusively(checkoutId: string): Promise<Transaction | undefined>;
+
+  /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
+  check(): AsyncIterable<CheckEvent>;
+}
+
+/** What instants and amounts in a database mean. Fixed once it holds customers or a catalogue. */
+export interface ProviderSettings {
+  readonly calendar: Calendar;
+  readonly currencyExponent: CurrencyExponent;
+}
+
+/** The customer exists; the connection may not. */
+export interface FoundConnection {
+  readonly profile: CustomerProfile;
+  readonly connection: Connection | undefined;
+}
+
+
+export type CheckEvent =
+  | { readonly kind: "checked"; readonly what: string; readonly count: number }
+  | { readonly kind: "wrong"; readonly what: string };
