@@ -11,7 +11,7 @@ import type { TopUpCommand, TopUpOutcome, Transaction } from "../domain/top-up.t
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to
  * decide, and writes what was decided, in one transaction. Every method rejects with
- * StoreUnavailable (see unavailable.ts) where the database cannot be reached or does not keep its
+ * StoreUnavailable (see errors.ts) where the database cannot be reached or does not keep its
  * promises in time; the caller then does not know whether a write happened, and may ask again.
  */
 export interface Store {

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
-import { StoreRefused } from "../refused.ts";
-import { StoreUnavailable } from "../unavailable.ts";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Instant } from "../../domain/calendar.ts";
-import { StoreRefused } from "../refused.ts";
+import { StoreRefused } from "../errors.ts";
 import type { Database } from "./database.ts";
 
 interface Migration {

@@ -1,5 +1,5 @@
 import { createCalendar } from "../../domain/calendar.ts";
-import { StoreRefused } from "../refused.ts";
+import { StoreRefused } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 

@@ -8,7 +8,7 @@ import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { RECORDING_DEADLINE_MS, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
-import { StoreUnavailable } from "../unavailable.ts";
+import { StoreUnavailable } from "../errors.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CustomerTables } from "./customers.ts";

@@ -1,0 +1,102 @@
+import { type Command, Option } from "commander";
+import { type Environment, ENVIRONMENTS } from "../domain/customer.ts";
+import { importCatalogue } from "../operations/import-catalogue.ts";
+import { importCustomers } from "../operations/import-customers.ts";
+import type { ImportOptions, ImportProgress, ImportReport, RejectedLine } from "../operations/import-report.ts";
+import type { Store } from "../store/store.ts";
+import { jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
+import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+
+interface CliOptions extends OutputOptions {
+  readonly environment: Environment;
+  readonly skipInvalid?: boolean;
+}
+
+type Import = (runtime: Runtime, store: Store, file: string, environment: Environment, options: ImportOptions) => Promise<ImportReport>;
+
+/** Lines between two words of progress. */
+const PROGRESS_LINES = 5_000;
+
+/** `topupd import ...`: the provider's catalogue and customers, from NDJSON files. */
+export function addImportCommands(program: Command, runtime: Runtime): void {
+  const parent = program.command("import").description("import a catalogue or customers from an NDJSON file");
+  addImport(parent, runtime, "catalogue", "publish a file as the next catalogue revision: all of it, or nothing", (
+    { clock, random, openFile },
+    store,
+    file,
+    environment,
+    options,
+  ) => importCatalogue({ store, clock, random }, environment, openFile(file), options));
+  addImport(parent, runtime, "customers", "add customers, and bring those that are there up to date, by cuid", (
+    { clock, random, openFile },
+    store,
+    file,
+    environment,
+    options,
+  ) => importCustomers({ store, clock, random }, environment, () => openFile(file), options));
+}
+
+function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): void {
+  const command = parent
+    .command(what)
+    .description(description)
+    .argument("<FILE>", "an NDJSON file: one JSON object a line")
+    .addOption(new Option("--environment <ENVIRONMENT>", "which kind of customers it is for").choices(ENVIRONMENTS).default("production"))
+    .option("--skip-invalid", "write the good lines although others are bad")
+    .addOption(jsonOption());
+  addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
+    const store = runtime.openStore(configOf(command, runtime));
+    const progress = progressLine(runtime);
+    try {
+      const report = await run(runtime, store, file, options.environment, {
+        skipInvalid: options.skipInvalid === true,
+        onRejected: (rejected) => progress.interrupt(describe(rejected)),
+        onProgress: progress.show,
+      });
+      progress.end();
+      conclude(runtime, report, options);
+    } catch (error) {
+      progress.end();
+      throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function conclude(runtime: Runtime, report: ImportReport, options: CliOptions): void {
+  const { accepted, rejected, revision } = report;
+  if (options.json === true) printJson(runtime, report);
+  else {
+    const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
+    runtime.stdout(`${accepted} accepted, ${rejected} rejected${asRevision}\n`);
+  }
+  if (rejected > 0 && options.skipInvalid !== true) {
+    throw new CommandFailed("nothing was written: mend these lines, or give --skip-invalid to leave them out");
+  }
+  if (accepted === 0) throw new CommandFailed("nothing was written: the file holds no good line");
+}
+
+function describe({ line, problems }: RejectedLine): string {
+  return problems.map(({ field, problem }) => `line ${line}: ${field} ${problem}\n`).join("");
+}
+
+/** One line on a terminal that is written over and over; nothing where nobody watches. */
+function progressLine({ isTerminal, stderr }: Runtime) {
+  const clear = () => isTerminal && stderr("\r\u001b[K");
+  return {
+    show({ step, lines }: ImportProgress): void {
+      if (isTerminal && (step === "writing" || lines % PROGRESS_LINES === 0)) stderr(`\r\u001b[K${step} ... ${lines} lines`);
+    },
+    interrupt(text: string): void {
+      clear();
+      stderr(text);
+    },
+    end: clear,
+  };
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "path" in error;
+}

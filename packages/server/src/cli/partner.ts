@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import type { Partner, PartnerStatus } from "../domain/access-token.ts";
+import { type OutputOptions, isoTime, jsonOption, printJson, printTable } from "./output.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+
+const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
+
+/** `topupd partner ...`: who may call. */
+export function addPartnerCommands(program: Command, runtime: Runtime): void {
+  const partner = program.command("partner").description("add, list, suspend and resume partners");
+
+  const add = partner.command("add").description("add a partner").argument("<NAME>", "a name of up to 64 characters").addOption(jsonOption());
+  addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
+    if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
+    const store = runtime.openStore(configOf(add, runtime));
+    try {
+      const added = await store.addPartner(name, runtime.clock());
+      if (added === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
+      print(runtime, [added], options.json === true ? "one" : "table");
+    } finally {
+      await store.close();
+    }
+  });
+
+  const list = partner.command("list").description("list partners").addOption(jsonOption());
+  addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
+    const store = runtime.openStore(configOf(list, runtime), { mustExist: true });
+    try {
+      print(runtime, await store.listPartners(), options.json === true ? "many" : "table");
+    } finally {
+      await store.close();
+    }
+  });
+
+  addStatusCommand(partner, runtime, "suspend", "suspended", "refuse all requests of a partner until it is resumed");
+  addStatusCommand(partner, runtime, "resume", "active", "let a suspended partner call again");
+}
+
+function addStatusCommand(parent: Command, runtime: Runtime, verb: string, status: PartnerStatus, description: string): void {
+  const command = parent.command(verb).description(description).argument("<NAME>", "the partner's name").addOption(jsonOption());
+  addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
+    const store = runtime.openStore(configOf(command, runtime), { mustExist: true });
+    try {
+      const partner = await store.setPartnerStatus(name, status);
+      if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
+      print(runtime, [partner], options.json === true ? "one" : "table");
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function print(runtime: Runtime, partners: readonly Partner[], form: "table" | "one" | "many"): void {
+  const rows = partners.map(({ id, name, status, createdAt }) => ({ id, name, status, createdAt: isoTime(createdAt) }));
+  if (form === "one") printJson(runtime, rows[0]);
+  else if (form === "many") printJson(runtime, rows);
+  else printTable(runtime, ["ID", "NAME", "STATUS", "CREATED"], rows.map((row) => [String(row.id), row.name, row.status, row.createdAt]));
+}

@@ -1,0 +1,48 @@
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config.ts";
+import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
+import { addCheckCommand } from "./check.ts";
+import { addDemoCommand } from "./demo.ts";
+import { addImportCommands } from "./import.ts";
+import { addPartnerCommands } from "./partner.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { addServeCommand } from "./serve.ts";
+import { addTokenCommands } from "./token.ts";
+
+export const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
+
+/** Runs one command line, without the program's own name. @returns the exit code. */
+export async function runCommandLine(words: readonly string[], version: string, runtime: Runtime): Promise<number> {
+  const program = new Command("topupd")
+    .description("A self-hosted top-up service for providers of TV, internet and IPTV subscriptions")
+    .version(version)
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut: runtime.stdout, writeErr: runtime.stderr });
+  addServeCommand(program, runtime);
+  addDemoCommand(program, runtime);
+  addPartnerCommands(program, runtime);
+  addTokenCommands(program, runtime);
+  addImportCommands(program, runtime);
+  addCheckCommand(program, runtime);
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return EXIT.done;
+  } catch (error) {
+    return conclude(error, runtime);
+  }
+}
+
+/** Says what went wrong, where commander has not said it yet. */
+function conclude(error: unknown, { stderr }: Runtime): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
+  if (error instanceof WrongUsage || error instanceof ConfigError) {
+    stderr(`topupd: ${error.message}\n`);
+    return EXIT.wrongUsage;
+  }
+  if (error instanceof CommandFailed || error instanceof StoreRefused || error instanceof StoreUnavailable) {
+    stderr(`topupd: ${error.message}\n`);
+    return EXIT.failed;
+  }
+  throw error;
+}

@@ -1,0 +1,32 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config.ts";
+import type { Ports } from "../operations/ports.ts";
+import type { Store } from "../store/store.ts";
+
+/** What the commands need of the process and the machine; made in main.ts, and by tests. */
+export interface Runtime extends Omit<Ports, "store"> {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Data, and nothing else. */
+  readonly stdout: (text: string) => void;
+  /** Everything that is no data. */
+  readonly stderr: (text: string) => void;
+  /** Whether somebody watches stderr. */
+  readonly isTerminal: boolean;
+  readonly openStore: (config: Config, options?: { readonly mustExist: boolean }) => Store;
+  /** A file's bytes from its beginning; rejects where it cannot be read. */
+  readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  readonly createLogger: (config: Config) => FastifyBaseLogger;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Resolves once the process is asked to stop, with the signal's name. */
+  readonly untilAskedToStop: () => Promise<string>;
+}
+
+/** A command that could not be done: its message is all that the operator sees (exit code 1). */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+}
+
+/** A command that was called wrongly (exit code 2). */
+export class WrongUsage extends Error {
+  override readonly name = "WrongUsage";
+}

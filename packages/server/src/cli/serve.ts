@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { SETTING_NAMES } from "../config.ts";
+import type { Runtime } from "./runtime.ts";
+import { startService } from "./service.ts";
+import { addSettings, configOf } from "./settings.ts";
+
+/** `topupd serve`: the service in production. Migrates the database, and seeds nothing. */
+export function addServeCommand(program: Command, runtime: Runtime): void {
+  const command = program.command("serve").description("run the service in production");
+  addSettings(command, SETTING_NAMES).action(async () => {
+    const config = configOf(command, runtime);
+    const logger = runtime.createLogger(config);
+    const store = runtime.openStore(config);
+    const askedToStop = runtime.untilAskedToStop();
+    let service;
+    try {
+      service = await startService(runtime, config, store, logger);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    logger.info({ url: service.url, database: config.database }, "listening");
+    const signal = await askedToStop;
+    logger.info({ signal }, "stopping");
+    // At a terminal nobody waits for a load balancer to notice.
+    await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
+    logger.info("stopped");
+  });
+}

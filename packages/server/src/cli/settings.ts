@@ -1,0 +1,34 @@
+import { type Command, Option } from "commander";
+import { type Config, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** What commands that only open the database can be told. */
+export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent"];
+
+export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
+
+/** Adds the flags of some settings to a command. */
+export function addSettings(command: Command, names: readonly SettingName[], fallbacks: Fallbacks = {}): Command {
+  for (const name of names) {
+    const { flag, placeholder, description, fallback, env } = SETTINGS[name];
+    const usual = fallbacks[name] ?? fallback;
+    const notes = [...(usual === undefined ? [] : [`default: ${usual}`]), `env: ${env}`].join(", ");
+    command.addOption(new Option(`--${flag} <${placeholder}>`, `${description} (${notes})`));
+  }
+  return command;
+}
+
+/** Resolves all settings from a command's flags and the environment. */
+export function configOf(command: Command, runtime: Runtime, fallbacks: Fallbacks = {}): Config {
+  const options: Record<string, unknown> = command.opts();
+  const flags = SETTING_NAMES.flatMap((name) => {
+    const value = options[camelCase(SETTINGS[name].flag)];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return readConfig(runtime.env, Object.fromEntries(flags), fallbacks);
+}
+
+/** As commander names the value of a flag. */
+function camelCase(flag: string): string {
+  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,196 @@
+import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
+import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
+
+/** Every setting of topupd, resolved: a flag wins over the environment, which wins over the default. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** The file of the embedded store. */
+  readonly database: string;
+  readonly prefix: string;
+  /** Undefined where nothing was said: then the database's own holds. */
+  readonly timeZone: string | undefined;
+  readonly currencyExponent: number | undefined;
+  readonly lapsedDays: number;
+  readonly logLevel: LogLevel;
+  readonly drainSeconds: number;
+  readonly shutdownSeconds: number;
+  readonly v100DeprecatedOn: Instant | undefined;
+  readonly v100SunsetOn: Instant | undefined;
+}
+
+/** A setting that is not known, or whose value is not. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** How one setting is given, and read. `read` throws an Error that says what the value must be. */
+export interface Setting<Value = unknown> {
+  readonly env: string;
+  /** Without the leading dashes. */
+  readonly flag: string;
+  readonly placeholder: string;
+  readonly fallback: string | undefined;
+  readonly description: string;
+  readonly read: (text: string) => Value;
+}
+
+type Settings = { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], undefined>> };
+
+export const SETTINGS: Settings = {
+  host: {
+    env: "TOPUPD_HOST",
+    flag: "host",
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    description: "address to listen on",
+    read: (text) => (text === "" ? mustBe("an address") : text),
+  },
+  port: {
+    env: "TOPUPD_PORT",
+    flag: "port",
+    placeholder: "NUMBER",
+    fallback: "8080",
+    description: "port to listen on; 0 takes a free one",
+    read: (text) => readInteger(text, 0, 65_535),
+  },
+  database: {
+    env: "TOPUPD_DATABASE",
+    flag: "database",
+    placeholder: "URL",
+    fallback: "sqlite:./topupd.db",
+    description: "where everything is kept: sqlite:PATH",
+    read: readDatabase,
+  },
+  prefix: {
+    env: "TOPUPD_PREFIX",
+    flag: "prefix",
+    placeholder: "PATH",
+    fallback: "/staging/api/third-party",
+    description: "what stands before the version in every path",
+    read: (text) => (/^(\/[A-Za-z0-9._-]+)*$/.test(text) ? text : mustBe("a path such as /api/third-party, without a slash at its end")),
+  },
+  timeZone: {
+    env: "TOPUPD_TIME_ZONE",
+    flag: "time-zone",
+    placeholder: "NAME",
+    fallback: undefined,
+    description: "the provider's IANA time zone, in which timestamps are written and months counted (UTC, or the database's own)",
+    read: (text) => (isTimeZone(text) ? text : mustBe("an IANA time zone such as Asia/Kathmandu")),
+  },
+  currencyExponent: {
+    env: "TOPUPD_CURRENCY_EXPONENT",
+    flag: "currency-exponent",
+    placeholder: "NUMBER",
+    fallback: undefined,
+    description: "how many decimals the currency has (2, or the database's own)",
+    read: (text) => readInteger(text, 0, MAX_CURRENCY_EXPONENT),
+  },
+  lapsedDays: {
+    env: "TOPUPD_LAPSED_DAYS",
+    flag: "lapsed-days",
+    placeholder: "DAYS",
+    fallback: "0",
+    description: "for how many days a subscription that has ended stays listed",
+    read: (text) => readInteger(text, 0, 3650),
+  },
+  logLevel: {
+    env: "TOPUPD_LOG_LEVEL",
+    flag: "log-level",
+    placeholder: "LEVEL",
+    fallback: "info",
+    description: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
+    read: (text) => LOG_LEVELS.find((level) => level === text) ?? mustBe(`one of ${LOG_LEVELS.join(", ")}`),
+  },
+  drainSeconds: {
+    env: "TOPUPD_DRAIN_SECONDS",
+    flag: "drain-seconds",
+    placeholder: "SECONDS",
+    fallback: "1",
+    description: "how long SIGTERM shows /readyz as not ready before no more connections are taken",
+    read: (text) => readInteger(text, 0, 300),
+  },
+  shutdownSeconds: {
+    env: "TOPUPD_SHUTDOWN_SECONDS",
+    flag: "shutdown-seconds",
+    placeholder: "SECONDS",
+    fallback: "10",
+    description: "how long requests in hand may then take before they are cut off",
+    read: (text) => readInteger(text, 1, 300),
+  },
+  v100DeprecatedOn: {
+    env: "TOPUPD_V100_DEPRECATED_ON",
+    flag: "v100-deprecated-on",
+    placeholder: "DATE",
+    fallback: undefined,
+    description: "date, in UTC, from which v1.0.0 is announced as deprecated",
+    read: readDate,
+  },
+  v100SunsetOn: {
+    env: "TOPUPD_V100_SUNSET_ON",
+    flag: "v100-sunset-on",
+    placeholder: "DATE",
+    fallback: undefined,
+    description: "date, in UTC, on which v1.0.0 is announced to end",
+    read: readDate,
+  },
+};
+
+export type SettingName = keyof Config;
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+const ENV_PREFIX = "TOPUPD_";
+
+/**
+ * @param flags as given on the command line, by setting; what is absent was not given.
+ * @param fallbacks a command's own defaults, where they differ.
+ * @throws ConfigError that names the first bad or unknown setting.
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Readonly<Partial<Record<SettingName, string>>>,
+  fallbacks: Readonly<Partial<Record<SettingName, string>>> = {},
+): Config {
+  refuseUnknown(env);
+  const values = SETTING_NAMES.map((name) => {
+    const { env: variable, flag, fallback, read } = SETTINGS[name];
+    const given = flags[name] !== undefined ? { by: `--${flag}`, text: flags[name] } : { by: variable, text: env[variable] };
+    const text = given.text ?? fallbacks[name] ?? fallback;
+    return [name, text === undefined ? undefined : readAs(given.by, text, read)];
+  });
+  return Object.freeze(Object.fromEntries(values)) as Config;
+}
+
+function readAs(by: string, text: string, read: (text: string) => unknown): unknown {
+  try {
+    return read(text);
+  } catch (error) {
+    throw new ConfigError(`${by} ${(error as Error).message}, but is ${JSON.stringify(text)}`, { cause: error });
+  }
+}
+
+function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
+  const known = new Set(SETTING_NAMES.map((name) => SETTINGS[name].env));
+  const unknown = Object.keys(env).filter((name) => name.startsWith(ENV_PREFIX) && !known.has(name));
+  if (unknown.length > 0) throw new ConfigError(`${unknown.join(" and ")}: there is no such setting`);
+}
+
+function readInteger(text: string, min: number, max: number): number {
+  const value = Number(text);
+  return /^[0-9]{1,5}$/.test(text) && value >= min && value <= max ? value : mustBe(`a whole number from ${min} to ${max}`);
+}
+
+function readDatabase(text: string): string {
+  const path = /^sqlite:(.+)$/s.exec(text)?.[1];
+  if (path === undefined || path.startsWith(":")) return mustBe("sqlite: and the path of a file, such as sqlite:./topupd.db");
+  return path;
+}
+
+function readDate(text: string): Instant {
+  return createCalendar("UTC").parse(`${text} 00:00:00`) ?? mustBe("a date in the form YYYY-MM-DD");
+}
+
+function mustBe(what: string): never {
+  throw new Error(`must be ${what}`);
+}

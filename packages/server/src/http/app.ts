@@ -1,0 +1,109 @@
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
+import type { PartnerPorts } from "../operations/ports.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import { authenticateRequests } from "./authenticate.ts";
+import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
+import { addHealth } from "./health.ts";
+import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
+import { logRequests } from "./log-requests.ts";
+import { requestIds } from "./request-ids.ts";
+import { type Retirement, retirementHeaders } from "./retirement.ts";
+import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
+import { answerClientError, answerUnreadable } from "./unreadable.ts";
+import { v1_0_0 } from "./versions/v1_0_0.ts";
+import { v1_0_1 } from "./versions/v1_0_1.ts";
+import type { Version } from "./versions/version.ts";
+
+/** A request must have arrived whole in this time. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Longer than the idle timeout of common proxies, so that it is they who close. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+export interface AppOptions {
+  readonly ports: PartnerPorts;
+  /** What stands before the version in every path. */
+  readonly prefix: string;
+  /** For how many days a subscription that has ended stays listed. */
+  readonly lapsedDays: number;
+  readonly v1_0_0: Retirement;
+  readonly logger: FastifyBaseLogger;
+  /** True once the process is about to stop. */
+  readonly isDraining: () => boolean;
+}
+
+/** Builds the service: the only place that does, for serving and for tests alike. */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const nextId = requestIds(options.ports.random);
+  const app = fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    genReqId: nextId,
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that arrive while the process stops are in hand too, and are answered.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, nextId),
+    frameworkErrors: (_error, request, reply) => sendFailure(reply.header("x-request-id", request.id), "unknown_operation"),
+    http: { requireHostHeader: false },
+  }) as unknown as FastifyInstance;
+
+  answerUnreadable(app.server, nextId);
+  readBodiesAsJson(app);
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("outcome", undefined);
+  const operations = new Set<string>();
+  app.addHook("onRoute", ({ url, method }) => {
+    if (method === "POST") operations.add(url);
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    // Here and not in a not-found handler, which would have the body parsed first.
+    if (!request.is404) return;
+    const [path = ""] = request.url.split("?");
+    return sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
+  });
+  logRequests(app);
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  addHealth(app, options.ports.store, options.isDraining);
+
+  await app.register((scope) => addVersion(scope, v1_0_1, options), { prefix: options.prefix });
+  await app.register((scope) => addVersion(scope, v1_0_0, options), { prefix: options.prefix });
+  return app;
+}
+
+async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {
+  if (version.name === v1_0_0.name) announceRetirement(scope, options);
+  scope.addHook("onRequest", authenticateRequests(options.ports));
+  addOperations(scope, version, options.ports, options.lapsedDays);
+}
+
+function announceRetirement(scope: FastifyInstance, { v1_0_0: retirement, prefix }: AppOptions): void {
+  const headers = retirementHeaders(retirement, `${prefix}/${v1_0_1.name}/`);
+  scope.addHook("onRequest", async (_request, reply) => {
+    reply.headers(headers);
+  });
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const reason = reasonOf(error);
+  if (reason === "internal_error") request.log.error({ err: error }, "a request failed");
+  if (reason === "unavailable") request.log.warn({ cause: (error as Error).message }, "the store is unavailable");
+  return sendFailure(reply, reason, { isTopUp: request.routeOptions.url?.endsWith(`/${TOP_UP_OPERATION}`) === true });
+}
+
+function reasonOf(error: unknown): FailureReason {
+  if (error instanceof StoreUnavailable) return "unavailable";
+  if (error instanceof MalformedBody) return "malformed_json";
+  if (error instanceof UnsupportedBody) return "unsupported_media_type";
+  const { code, statusCode = 500 } = error as Partial<FastifyError>;
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "unsupported_media_type";
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "body_too_large";
+  return statusCode < 500 ? "malformed_json" : "internal_error";
+}

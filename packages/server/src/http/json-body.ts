@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import { isJsonObject, JsonSyntaxError, type JsonObject, readJson } from "../domain/json.ts";
+
+/** A body that is not a JSON object in UTF-8. */
+export class MalformedBody extends Error {
+  override readonly name = "MalformedBody";
+}
+
+/** A body in another encoding than UTF-8, or compressed. */
+export class UnsupportedBody extends Error {
+  override readonly name = "UnsupportedBody";
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Makes topupd's own strict reader the only one: bodies of any other type are refused. */
+export function readBodiesAsJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding.toLowerCase() !== "identity" || !isUtf8(type)) {
+      done(new UnsupportedBody());
+      return;
+    }
+    try {
+      done(null, parseObject(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+function parseObject(bytes: Buffer): JsonObject {
+  try {
+    const value = readJson(decoder.decode(bytes));
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    // The decoder throws a TypeError for what is not UTF-8.
+    if (!(error instanceof JsonSyntaxError || error instanceof TypeError)) throw error;
+  }
+  throw new MalformedBody();
+}
+
+function isUtf8(contentType: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1];
+  return charset === undefined || charset.toLowerCase() === "utf-8";
+}

@@ -1,0 +1,45 @@
+import { type Static, Type } from "typebox";
+import type { Packages } from "../../operations/list-packages.ts";
+import type { CustomerInformation } from "../../operations/look-up-customer.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import { Connections, packagesBodySchema, Profile, v1_0_1 } from "./v1_0_1.ts";
+import type { Version } from "./version.ts";
+
+/*
+ * The older version is the current one but for three differences (interface, section 9; decisions,
+ * "Versions"): connection beside customer, amt in place of price, and no udf1 and udf2.
+ */
+
+const CustomerBody = Type.Object({ customer: Profile, connection: Connections });
+
+const BouquetItem = Type.Object({ code: Type.String(), name: Type.String(), amt: Type.Number() });
+const PackagesBody = packagesBodySchema(BouquetItem);
+
+export const v1_0_0: Version = {
+  ...v1_0_1,
+  name: "v1.0.0",
+  freeFields: false,
+  customerInformation: { schema: CustomerBody, render: renderCustomer },
+  packages: { schema: PackagesBody, render: renderPackages },
+};
+
+function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody> {
+  const { connections, ...customer } = v1_0_1.customerInformation.render(answer).customer;
+  return { customer, connection: connections };
+}
+
+function renderPackages(answer: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
+  const { tv, internet, iptv, ...rest } = v1_0_1.packages.render(answer, provider);
+  return {
+    ...rest,
+    ...(tv && { tv: renderListing(tv) }),
+    ...(internet && { internet: renderListing(internet) }),
+    ...(iptv && { iptv: renderListing(iptv) }),
+  };
+}
+
+type CurrentListing = NonNullable<Static<typeof v1_0_1.packages.schema>["tv"]>;
+
+function renderListing({ bouquets, ...rest }: CurrentListing) {
+  return { ...rest, bouquets: bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
+}

@@ -1,0 +1,141 @@
+import { type Static, type TSchema, Type } from "typebox";
+import type { Bouquet, Service } from "../../domain/bouquet.ts";
+import type { CustomerProfile } from "../../domain/customer.ts";
+import { moneyToJson } from "../../domain/money.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import type { Packages } from "../../operations/list-packages.ts";
+import type { ConnectionInformation, CustomerInformation } from "../../operations/look-up-customer.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import type { Version } from "./version.ts";
+
+/*
+ * The current version. Fields and their order are those of the interface, section 2; what it leaves
+ * open for IPTV is settled by the decisions page, "Customers and connections".
+ */
+
+const TvConnection = Type.Object({ stb: Type.String(), status: Type.String() });
+const NamedConnection = Type.Object({ username: Type.String(), status: Type.String() });
+const AnyConnection = Type.Object({
+  stb: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String()),
+  status: Type.String(),
+});
+
+export const Profile = Type.Object({
+  cuid: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  status: Type.String(),
+});
+
+export const Connections = Type.Object({
+  tv: Type.Array(TvConnection),
+  internet: Type.Array(NamedConnection),
+  iptv: Type.Array(NamedConnection),
+});
+
+const CustomerBody = Type.Object({
+  customer: Type.Object({ ...Profile.properties, connections: Connections }),
+});
+
+const SubscriptionItem = Type.Object({
+  code: Type.String(),
+  name: Type.String(),
+  startdate: Type.String(),
+  enddate: Type.String(),
+});
+
+const BouquetItem = Type.Object({ code: Type.String(), name: Type.String(), price: Type.Number() });
+
+/** @param bouquet the item of the bouquets list, in which versions differ. */
+export function packagesBodySchema<Item extends TSchema>(bouquet: Item) {
+  const listing = Type.Optional(
+    Type.Object({ connection: AnyConnection, subscriptions: Type.Array(SubscriptionItem), bouquets: Type.Array(bouquet) }),
+  );
+  return Type.Object({ checkoutId: Type.String(), customer: Profile, tv: listing, internet: listing, iptv: listing });
+}
+
+const PackagesBody = packagesBodySchema(BouquetItem);
+
+const TransactionBody = Type.Object({
+  result: Type.Object({
+    orderId: Type.String(),
+    txnId: Type.String(),
+    cuid: Type.String(),
+    reqId: Type.String(),
+    bouquetId: Type.String(),
+    amt: Type.Number(),
+    txnDate: Type.String(),
+    status: Type.String(),
+    service: Type.String(),
+  }),
+});
+
+export const v1_0_1 = {
+  name: "v1.0.1",
+  freeFields: true,
+  customerInformation: { schema: CustomerBody, render: renderCustomer },
+  packages: { schema: PackagesBody, render: renderPackages },
+  transaction: { schema: TransactionBody, render: renderTransaction },
+} satisfies Version;
+
+function renderCustomer({ customer, connections }: CustomerInformation): Static<typeof CustomerBody> {
+  const of = (service: Service) => connections.filter((connection) => connection.service === service);
+  return {
+    customer: {
+      ...renderProfile(customer),
+      connections: {
+        tv: of("tv").map(renderSetTopBox),
+        internet: of("internet").map(renderUsername),
+        iptv: of("iptv").map(renderUsername),
+      },
+    },
+  };
+}
+
+function renderPackages(packages: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
+  const { checkoutId, customer, connection, subscriptions, bouquets } = packages;
+  const listing = {
+    connection: connection.service === "tv" ? renderSetTopBox(connection) : renderUsername(connection),
+    subscriptions: subscriptions.map((subscription) => renderSubscription(subscription, provider)),
+    bouquets: bouquets.map((bouquet) => renderBouquet(bouquet, provider)),
+  };
+  return { checkoutId, customer: renderProfile(customer), [connection.service]: listing };
+}
+
+function renderTransaction(transaction: Transaction, provider: ProviderSettings): Static<typeof TransactionBody> {
+  return {
+    result: {
+      orderId: transaction.checkoutId,
+      txnId: transaction.txnId,
+      cuid: transaction.cuid,
+      reqId: transaction.reqId,
+      bouquetId: transaction.bouquetCode,
+      amt: moneyToJson(transaction.amount, provider.currencyExponent),
+      txnDate: provider.calendar.format(transaction.at),
+      status: transaction.status,
+      service: transaction.service,
+    },
+  };
+}
+
+function renderProfile({ cuid, firstName, lastName, status }: CustomerProfile): Static<typeof Profile> {
+  return { cuid, first_name: firstName, last_name: lastName, status };
+}
+
+function renderSetTopBox({ reqId, status }: ConnectionInformation): Static<typeof TvConnection> {
+  return { stb: reqId, status };
+}
+
+function renderUsername({ reqId, status }: ConnectionInformation): Static<typeof NamedConnection> {
+  return { username: reqId, status };
+}
+
+function renderSubscription({ bouquet, start, end }: Subscription, { calendar }: ProviderSettings): Static<typeof SubscriptionItem> {
+  return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
+}
+
+function renderBouquet({ code, name, price }: Bouquet, { currencyExponent }: ProviderSettings): Static<typeof BouquetItem> {
+  return { code, name, price: moneyToJson(price, currencyExponent) };
+}

@@ -1,0 +1,22 @@
+import type { TSchema } from "typebox";
+import type { ProviderSettings } from "../../store/store.ts";
+import type { Packages } from "../../operations/list-packages.ts";
+import type { CustomerInformation } from "../../operations/look-up-customer.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+
+/** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
+export interface Rendering<Answer> {
+  readonly schema: TSchema;
+  readonly render: (answer: Answer, provider: ProviderSettings) => object;
+}
+
+/** One published version of the interface. */
+export interface Version {
+  /** As in the path. */
+  readonly name: string;
+  /** Whether udf1 and udf2 exist. */
+  readonly freeFields: boolean;
+  readonly customerInformation: Rendering<CustomerInformation>;
+  readonly packages: Rendering<Packages>;
+  readonly transaction: Rendering<Transaction>;
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { destination } from "pino";
+import { runCommandLine } from "./cli/program.ts";
+import type { Runtime } from "./cli/runtime.ts";
+import { createLogger } from "./log.ts";
+import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+
+/*
+ * The composition root: the only place that knows the process, the clock and randomness, and which
+ * store stands behind the port.
+ */
+
+const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+const logs = destination({ fd: process.stderr.fd, sync: false });
+
+const runtime: Runtime = {
+  env: process.env,
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY,
+  clock: Date.now,
+  random: randomBytes,
+  openStore: ({ database, timeZone, currencyExponent }, options) =>
+    openSqliteStore({ path: database, timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes }),
+  openFile: (path) => createReadStream(path),
+  createLogger: ({ logLevel }) => createLogger(logLevel, logs),
+  sleep: (ms) => sleep(ms, undefined, { ref: false }),
+  untilAskedToStop: () =>
+    new Promise((resolve) => {
+      // Once each: whoever asks a second time means it, and gets the default, which is the end.
+      for (const signal of STOP_SIGNALS) process.once(signal, resolve);
+    }),
+};
+
+try {
+  process.exitCode = await runCommandLine(process.argv.slice(2), version, runtime);
+} catch (error) {
+  process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+}
+logs.flushSync();

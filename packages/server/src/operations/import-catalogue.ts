@@ -1,0 +1,33 @@
+import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { Bouquet } from "../domain/bouquet.ts";
+import type { Reading } from "../domain/fields.ts";
+import { type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
+import type { Ports } from "./ports.ts";
+import { type Line, readLines } from "./read-lines.ts";
+
+/** Publishes a file as the next catalogue revision: all of it, or nothing. */
+export async function importCatalogue(
+  { store, clock }: Ports,
+  environment: Environment,
+  chunks: AsyncIterable<Uint8Array>,
+  { skipInvalid, onRejected, onProgress }: ImportOptions,
+): Promise<ImportReport> {
+  const rows = new CatalogueRows();
+  let rejected = 0;
+  const read = (line: Line): Reading<Bouquet> => {
+    const reading = readRow(line, (row) => readCatalogueRow(row, store.provider.currencyExponent));
+    return reading.ok ? rows.add(reading.value) : reading;
+  };
+  for await (const line of readLines(chunks)) {
+    const reading = read(line);
+    onProgress({ step: "checking", lines: line.number });
+    if (reading.ok) continue;
+    rejected += 1;
+    onRejected({ line: line.number, problems: reading.problems });
+  }
+  // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
+  if (rows.bouquets.length === 0 || (rejected > 0 && !skipInvalid)) return { accepted: 0, rejected };
+  const { revision } = await store.publishCatalogue(environment, rows.bouquets, clock());
+  return { accepted: rows.bouquets.length, rejected, revision };
+}

@@ -1,0 +1,68 @@
+import type { Bouquet, Service } from "../domain/bouquet.ts";
+import type { Environment } from "../domain/customer.ts";
+import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
+import { type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
+import type { Ports } from "./ports.ts";
+import { readLines } from "./read-lines.ts";
+
+/** Customers per transaction: few enough that top-ups of a running service are hardly held up. */
+const CUSTOMERS_PER_TRANSACTION = 500;
+
+/**
+ * Lays a file of customers over those stored, by cuid. The file is read twice: first all of it is
+ * checked, then it is written, so that nothing is written of a file with a bad line, and memory stays
+ * flat for a file of any size. Imported again after an interruption, it comes to the same.
+ * @param open opens the file from its beginning.
+ */
+export async function importCustomers(
+  { store, clock }: Ports,
+  environment: Environment,
+  open: () => AsyncIterable<Uint8Array>,
+  { skipInvalid, onRejected, onProgress }: ImportOptions,
+): Promise<ImportReport> {
+  const context = { calendar: store.provider.calendar, findBouquet: bouquetFinder(await store.knownBouquets(environment)) };
+
+  let rejected = 0;
+  for await (const line of readLines(open())) {
+    onProgress({ step: "checking", lines: line.number });
+    const reading = readRow(line, (row) => readCustomerRow(row, context));
+    if (reading.ok) continue;
+    rejected += 1;
+    onRejected({ line: line.number, problems: reading.problems });
+  }
+  if (rejected > 0 && !skipInvalid) return { accepted: 0, rejected };
+
+  let accepted = 0;
+  for await (const { customers, lines, invalid } of readChunks(open(), context)) {
+    if (invalid > rejected) throw new Error("the file was changed while it was being imported: import it again");
+    await store.importCustomers(environment, customers, clock(), "restate");
+    accepted += customers.length;
+    onProgress({ step: "writing", lines });
+  }
+  return { accepted, rejected };
+}
+
+async function* readChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  context: RowContext,
+): AsyncGenerator<{ readonly customers: readonly StatedCustomer[]; readonly lines: number; readonly invalid: number }> {
+  let customers: StatedCustomer[] = [];
+  let lines = 0;
+  let invalid = 0;
+  for await (const line of readLines(chunks)) {
+    lines = line.number;
+    const reading = readRow(line, (row) => readCustomerRow(row, context));
+    if (reading.ok) customers.push(reading.value);
+    else invalid += 1;
+    if (customers.length < CUSTOMERS_PER_TRANSACTION) continue;
+    yield { customers, lines, invalid };
+    customers = [];
+  }
+  if (customers.length > 0) yield { customers, lines, invalid };
+}
+
+function bouquetFinder(bouquets: readonly Bouquet[]): RowContext["findBouquet"] {
+  const key = (service: Service, code: string) => `${service}:${code}`;
+  const byKey = new Map(bouquets.map((bouquet) => [key(bouquet.service, bouquet.code), bouquet]));
+  return (service, code) => byKey.get(key(service, code));
+}

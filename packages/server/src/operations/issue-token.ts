@@ -1,0 +1,43 @@
+import {
+  ACCESS_TOKEN_RANDOM_BYTES,
+  type AccessToken,
+  formatAccessToken,
+  hashAccessToken,
+  type Partner,
+  TRIAL_TOKEN_VALID_MS,
+} from "../domain/access-token.ts";
+import type { Instant } from "../domain/calendar.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { Ports } from "./ports.ts";
+
+const ID_RANDOM_BYTES = 9;
+
+export interface IssuedToken {
+  /** Shown once, and stored nowhere. */
+  readonly token: string;
+  readonly record: AccessToken;
+}
+
+/**
+ * Issues an access token (interface, section 5). A trial token always ends seven days later.
+ * @param expiresAt for a production token; undefined where it lasts until revoked.
+ */
+export async function issueToken(
+  { store, clock, random }: Ports,
+  partner: Partner,
+  environment: Environment,
+  expiresAt?: Instant,
+): Promise<IssuedToken> {
+  const now = clock();
+  const token = formatAccessToken(environment, random(ACCESS_TOKEN_RANDOM_BYTES));
+  const record = {
+    id: `tok_${Buffer.from(random(ID_RANDOM_BYTES)).toString("hex")}`,
+    partner,
+    environment,
+    createdAt: now,
+    expiresAt: environment === "trial" ? now + TRIAL_TOKEN_VALID_MS : expiresAt,
+    revokedAt: undefined,
+  };
+  await store.addAccessToken(record, hashAccessToken(token));
+  return { token, record };
+}

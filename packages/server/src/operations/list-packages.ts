@@ -1,0 +1,54 @@
+import type { Bouquet, Service } from "../domain/bouquet.ts";
+import { purchasableBouquets } from "../domain/catalogue.ts";
+import { CHECKOUT_NONCE_BYTES, type CheckoutSecret, issueCheckout } from "../domain/checkout.ts";
+import { type CustomerProfile, wireStatus } from "../domain/customer.ts";
+import { done, type Result, refused } from "../domain/failure.ts";
+import { hasEnded, type Subscription } from "../domain/subscription.ts";
+import type { ConnectionInformation } from "./look-up-customer.ts";
+import type { Caller, PartnerPorts } from "./ports.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface PackagesRequest {
+  readonly cuid: string;
+  readonly service: Service;
+  readonly reqId: string;
+}
+
+export interface Packages {
+  readonly checkoutId: string;
+  readonly customer: CustomerProfile;
+  readonly connection: ConnectionInformation;
+  readonly subscriptions: readonly Subscription[];
+  readonly bouquets: readonly Bouquet[];
+}
+
+/**
+ * get-subscription-package (interface, section 4.2). Writes nothing: the checkoutId is authentic by its seal.
+ * @param lapsedDays for how many days a subscription that has ended stays in the list.
+ */
+export async function listPackages(
+  { store, clock, random, checkoutSecrets }: PartnerPorts,
+  caller: Caller,
+  { cuid, service, reqId }: PackagesRequest,
+  lapsedDays: number,
+): Promise<Result<Packages>> {
+  const key = { environment: caller.environment, cuid, service, reqId };
+  const found = await store.findConnection(key);
+  if (found === undefined) return refused("customer_not_found");
+  const { profile, connection } = found;
+  if (profile.status === "inactive") return refused("customer_inactive");
+  if (connection === undefined) return refused("connection_not_found");
+  if (connection.status === "blocked") return refused("connection_blocked");
+
+  const catalogue = (await store.currentCatalogue(caller.environment)) ?? { revision: 0, bouquets: [] };
+  const now = clock();
+  const quote = { revision: catalogue.revision, issuedAt: now, nonce: random(CHECKOUT_NONCE_BYTES) };
+  return done({
+    checkoutId: issueCheckout(checkoutSecrets[0] as CheckoutSecret, caller, key, quote),
+    customer: profile,
+    connection: { service, reqId, status: wireStatus(connection, now) },
+    subscriptions: connection.subscriptions.filter((subscription) => !hasEnded(subscription, now - lapsedDays * DAY_MS)),
+    bouquets: purchasableBouquets(catalogue, connection, now),
+  });
+}

@@ -1,0 +1,23 @@
+import type { Instant } from "../domain/calendar.ts";
+import type { CheckoutSecret } from "../domain/checkout.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { Store } from "../store/store.ts";
+
+/** What every operation needs of the world. */
+export interface Ports {
+  readonly store: Store;
+  readonly clock: () => Instant;
+  /** So many bytes that nobody can guess. */
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+export interface PartnerPorts extends Ports {
+  /** The first one seals new checkouts; all of them open old ones. */
+  readonly checkoutSecrets: readonly CheckoutSecret[];
+}
+
+/** On whose behalf an operation runs. */
+export interface Caller {
+  readonly partnerId: number;
+  readonly environment: Environment;
+}

@@ -1,0 +1,53 @@
+/** A line of a file, or what is wrong with it as text. */
+export type Line =
+  | { readonly number: number; readonly text: string }
+  | { readonly number: number; readonly text: undefined; readonly problem: string };
+
+/** Far more than a customer with many connections takes, and what keeps memory flat for any file. */
+export const LINE_MAX_BYTES = 256 * 1024;
+
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** Splits bytes into lines and passes over blank ones. Holds one line at a time, however large the file. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let number = 1;
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  const hold = (bytes: Uint8Array) => {
+    if (heldBytes <= LINE_MAX_BYTES) held.push(bytes);
+    heldBytes += bytes.length;
+  };
+  const flush = () => {
+    const line = toLine(number, held, heldBytes);
+    held = [];
+    heldBytes = 0;
+    number += 1;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      hold(chunk.subarray(from, end));
+      from = end + 1;
+      const line = flush();
+      if (line !== undefined) yield line;
+    }
+    hold(chunk.subarray(from));
+  }
+  const last = flush();
+  if (last !== undefined) yield last;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function toLine(number: number, parts: readonly Uint8Array[], bytes: number): Line | undefined {
+  if (bytes > LINE_MAX_BYTES) return { number, text: undefined, problem: `is longer than ${LINE_MAX_BYTES} bytes` };
+  try {
+    const text = decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    const content = number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+    return content.trim() === "" ? undefined : { number, text: content };
+  } catch {
+    return { number, text: undefined, problem: "is not UTF-8" };
+  }
+}

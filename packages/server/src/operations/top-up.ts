@@ -1,0 +1,36 @@
+import { openCheckout } from "../domain/checkout.ts";
+import { done, type Result, refused } from "../domain/failure.ts";
+import type { Money } from "../domain/money.ts";
+import type { Transaction } from "../domain/top-up.ts";
+import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../domain/transaction-id.ts";
+import type { PackagesRequest } from "./list-packages.ts";
+import type { Caller, PartnerPorts } from "./ports.ts";
+
+export interface TopUpRequest extends PackagesRequest {
+  readonly checkoutId: string;
+  readonly bouquetId: string;
+  readonly amount: Money;
+  readonly udf1: string | undefined;
+  readonly udf2: string | undefined;
+}
+
+export interface TopUpAnswer {
+  readonly transaction: Transaction;
+  /** Whether it was recorded by an earlier request. */
+  readonly replayed: boolean;
+}
+
+/** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
+export async function topUp(
+  { store, clock, random, checkoutSecrets }: PartnerPorts,
+  caller: Caller,
+  request: TopUpRequest,
+): Promise<Result<TopUpAnswer>> {
+  const checkout = openCheckout(checkoutSecrets, caller, request.checkoutId);
+  if (checkout === undefined) return refused("checkout_unknown");
+  const { bouquetId, ...rest } = request;
+  const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
+  const outcome = await store.settleTopUp({ ...caller, ...rest, bouquetCode: bouquetId, checkout, txnId });
+  if (outcome.kind === "refused") return refused(outcome.refusal);
+  return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+}

@@ -1,0 +1,15 @@
+/**
+ * The database could not be reached, or not in time. Whether a write happened is not known:
+ * it must be looked up, never assumed.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/**
+ * The database can be reached, but topupd will not work with it: it is not durable, not topupd's, newer
+ * than this program, or was made with other settings. The message tells the operator which, and what to do.
+ */
+export class StoreRefused extends Error {
+  override readonly name = "StoreRefused";
+}
