@@ -26,7 +26,7 @@ export class ConfigError extends Error {
 }
 
 /** How one setting is given, and read. `read` throws an Error that says what the value must be. */
-export interface Setting<Value = unknown> {
+interface Setting<Value = unknown> {
   readonly env: string;
   /** Without the leading dashes. */
   readonly flag: string;
@@ -69,14 +69,18 @@ export const SETTINGS: Settings = {
     placeholder: "PATH",
     fallback: "/staging/api/third-party",
     description: "what stands before the version in every path",
-    read: (text) => (/^(\/[A-Za-z0-9._-]+)*$/.test(text) ? text : mustBe("a path such as /api/third-party, without a slash at its end")),
+    read: (text) =>
+      /^(\/[A-Za-z0-9._-]+)*$/.test(text)
+        ? text
+        : mustBe("a path such as /api/third-party, without a slash at its end"),
   },
   timeZone: {
     env: "TOPUPD_TIME_ZONE",
     flag: "time-zone",
     placeholder: "NAME",
     fallback: undefined,
-    description: "the provider's IANA time zone, in which timestamps are written and months counted (UTC, or the database's own)",
+    description:
+      "the provider's IANA time zone, in which timestamps are written and months counted (UTC, or the database's own)",
     read: (text) => (isTimeZone(text) ? text : mustBe("an IANA time zone such as Asia/Kathmandu")),
   },
   currencyExponent: {
@@ -155,7 +159,8 @@ export function readConfig(
   refuseUnknown(env);
   const values = SETTING_NAMES.map((name) => {
     const { env: variable, flag, fallback, read } = SETTINGS[name];
-    const given = flags[name] !== undefined ? { by: `--${flag}`, text: flags[name] } : { by: variable, text: env[variable] };
+    const given =
+      flags[name] !== undefined ? { by: `--${flag}`, text: flags[name] } : { by: variable, text: env[variable] };
     const text = given.text ?? fallbacks[name] ?? fallback;
     return [name, text === undefined ? undefined : readAs(given.by, text, read)];
   });
@@ -178,12 +183,15 @@ function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void 
 
 function readInteger(text: string, min: number, max: number): number {
   const value = Number(text);
-  return /^[0-9]{1,5}$/.test(text) && value >= min && value <= max ? value : mustBe(`a whole number from ${min} to ${max}`);
+  return /^[0-9]{1,5}$/.test(text) && value >= min && value <= max
+    ? value
+    : mustBe(`a whole number from ${min} to ${max}`);
 }
 
 function readDatabase(text: string): string {
   const path = /^sqlite:(.+)$/s.exec(text)?.[1];
-  if (path === undefined || path.startsWith(":")) return mustBe("sqlite: and the path of a file, such as sqlite:./topupd.db");
+  if (path === undefined || path.startsWith(":"))
+    return mustBe("sqlite: and the path of a file, such as sqlite:./topupd.db");
   return path;
 }
 

@@ -7,7 +7,19 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * The only fields that are ever logged. What is not on this list is dropped, so that no token, name or
  * mobile number reaches a log by a careless line somewhere.
  */
-const ALLOWED = new Set(["cause", "database", "environment", "err", "ms", "outcome", "partner", "route", "signal", "status", "url"]);
+const ALLOWED = new Set([
+  "cause",
+  "database",
+  "environment",
+  "err",
+  "ms",
+  "outcome",
+  "partner",
+  "route",
+  "signal",
+  "status",
+  "url",
+]);
 
 /** JSON lines. The bindings that fastify adds hold the request's id alone. */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {

@@ -14,7 +14,9 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
 const logs = destination({ fd: process.stderr.fd, sync: false });
 
 const runtime: Runtime = {

@@ -24,13 +24,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     const logger = runtime.createLogger(config);
     const store = runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
-    let service;
-    try {
-      service = await startService(runtime, config, store, logger);
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    const service = await startService(runtime, config, store, logger);
     try {
       const token = await prepare(runtime, store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
@@ -64,13 +58,17 @@ async function walk(runtime: Runtime, base: string, token: string): Promise<void
       body: JSON.stringify(request),
     });
     const answer: unknown = await response.json();
-    runtime.stdout(`\n${title}\n\n  POST ${operation}\n${indent(request)}\n\n  ${response.status} ${response.statusText}\n${indent(answer)}\n`);
+    runtime.stdout(
+      `\n${title}\n\n  POST ${operation}\n${indent(request)}\n\n  ${response.status} ${response.statusText}\n${indent(answer)}\n`,
+    );
     if (!response.ok) throw new CommandFailed(`${operation} was answered with ${response.status}`);
     return answer;
   };
 
   await call("1. Who is the customer?", "get-customer-information", { code: CUSTOMER.cuid });
-  const { checkoutId, bouquet } = chooseFirst(await call("2. What can be bought?", "get-subscription-package", CUSTOMER));
+  const { checkoutId, bouquet } = chooseFirst(
+    await call("2. What can be bought?", "get-subscription-package", CUSTOMER),
+  );
   const purchase = { ...CUSTOMER, checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price), udf1: "order-1" };
   await call("3. Top up.", "subscription-package-topup", purchase);
   await call("4. Is it done?", "txn-status", { checkoutId });

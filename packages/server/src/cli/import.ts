@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type Environment, ENVIRONMENTS } from "../domain/customer.ts";
+import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { importCatalogue } from "../operations/import-catalogue.ts";
 import { importCustomers } from "../operations/import-customers.ts";
 import type { ImportOptions, ImportProgress, ImportReport, RejectedLine } from "../operations/import-report.ts";
@@ -13,7 +13,13 @@ interface CliOptions extends OutputOptions {
   readonly skipInvalid?: boolean;
 }
 
-type Import = (runtime: Runtime, store: Store, file: string, environment: Environment, options: ImportOptions) => Promise<ImportReport>;
+type Import = (
+  runtime: Runtime,
+  store: Store,
+  file: string,
+  environment: Environment,
+  options: ImportOptions,
+) => Promise<ImportReport>;
 
 /** Lines between two words of progress. */
 const PROGRESS_LINES = 5_000;
@@ -21,20 +27,22 @@ const PROGRESS_LINES = 5_000;
 /** `topupd import ...`: the provider's catalogue and customers, from NDJSON files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
   const parent = program.command("import").description("import a catalogue or customers from an NDJSON file");
-  addImport(parent, runtime, "catalogue", "publish a file as the next catalogue revision: all of it, or nothing", (
-    { clock, random, openFile },
-    store,
-    file,
-    environment,
-    options,
-  ) => importCatalogue({ store, clock, random }, environment, openFile(file), options));
-  addImport(parent, runtime, "customers", "add customers, and bring those that are there up to date, by cuid", (
-    { clock, random, openFile },
-    store,
-    file,
-    environment,
-    options,
-  ) => importCustomers({ store, clock, random }, environment, () => openFile(file), options));
+  addImport(
+    parent,
+    runtime,
+    "catalogue",
+    "publish a file as the next catalogue revision: all of it, or nothing",
+    ({ clock, random, openFile }, store, file, environment, options) =>
+      importCatalogue({ store, clock, random }, environment, openFile(file), options),
+  );
+  addImport(
+    parent,
+    runtime,
+    "customers",
+    "add customers, and bring those that are there up to date, by cuid",
+    ({ clock, random, openFile }, store, file, environment, options) =>
+      importCustomers({ store, clock, random }, environment, () => openFile(file), options),
+  );
 }
 
 function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): void {
@@ -42,7 +50,11 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     .command(what)
     .description(description)
     .argument("<FILE>", "an NDJSON file: one JSON object a line")
-    .addOption(new Option("--environment <ENVIRONMENT>", "which kind of customers it is for").choices(ENVIRONMENTS).default("production"))
+    .addOption(
+      new Option("--environment <ENVIRONMENT>", "which kind of customers it is for")
+        .choices(ENVIRONMENTS)
+        .default("production"),
+    )
     .option("--skip-invalid", "write the good lines although others are bad")
     .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
@@ -52,7 +64,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
       const report = await run(runtime, store, file, options.environment, {
         skipInvalid: options.skipInvalid === true,
         onRejected: (rejected) => progress.interrupt(describe(rejected)),
-        onProgress: progress.show,
+        onProgress: (seen) => progress.show(seen),
       });
       progress.end();
       conclude(runtime, report, options);
@@ -87,7 +99,8 @@ function progressLine({ isTerminal, stderr }: Runtime) {
   const clear = () => isTerminal && stderr("\r\u001b[K");
   return {
     show({ step, lines }: ImportProgress): void {
-      if (isTerminal && (step === "writing" || lines % PROGRESS_LINES === 0)) stderr(`\r\u001b[K${step} ... ${lines} lines`);
+      if (isTerminal && (step === "writing" || lines % PROGRESS_LINES === 0))
+        stderr(`\r\u001b[K${step} ... ${lines} lines`);
     },
     interrupt(text: string): void {
       clear();

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Partner, PartnerStatus } from "../domain/access-token.ts";
-import { type OutputOptions, isoTime, jsonOption, printJson, printTable } from "./output.ts";
+import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
 
@@ -10,7 +10,11 @@ const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 export function addPartnerCommands(program: Command, runtime: Runtime): void {
   const partner = program.command("partner").description("add, list, suspend and resume partners");
 
-  const add = partner.command("add").description("add a partner").argument("<NAME>", "a name of up to 64 characters").addOption(jsonOption());
+  const add = partner
+    .command("add")
+    .description("add a partner")
+    .argument("<NAME>", "a name of up to 64 characters")
+    .addOption(jsonOption());
   addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
     if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
     const store = runtime.openStore(configOf(add, runtime));
@@ -37,8 +41,18 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
   addStatusCommand(partner, runtime, "resume", "active", "let a suspended partner call again");
 }
 
-function addStatusCommand(parent: Command, runtime: Runtime, verb: string, status: PartnerStatus, description: string): void {
-  const command = parent.command(verb).description(description).argument("<NAME>", "the partner's name").addOption(jsonOption());
+function addStatusCommand(
+  parent: Command,
+  runtime: Runtime,
+  verb: string,
+  status: PartnerStatus,
+  description: string,
+): void {
+  const command = parent
+    .command(verb)
+    .description(description)
+    .argument("<NAME>", "the partner's name")
+    .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
     const store = runtime.openStore(configOf(command, runtime), { mustExist: true });
     try {
@@ -55,5 +69,10 @@ function print(runtime: Runtime, partners: readonly Partner[], form: "table" | "
   const rows = partners.map(({ id, name, status, createdAt }) => ({ id, name, status, createdAt: isoTime(createdAt) }));
   if (form === "one") printJson(runtime, rows[0]);
   else if (form === "many") printJson(runtime, rows);
-  else printTable(runtime, ["ID", "NAME", "STATUS", "CREATED"], rows.map((row) => [String(row.id), row.name, row.status, row.createdAt]));
+  else
+    printTable(
+      runtime,
+      ["ID", "NAME", "STATUS", "CREATED"],
+      rows.map((row) => [String(row.id), row.name, row.status, row.createdAt]),
+    );
 }

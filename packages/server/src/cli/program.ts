@@ -9,7 +9,7 @@ import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTokenCommands } from "./token.ts";
 
-export const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
+const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
 export async function runCommandLine(words: readonly string[], version: string, runtime: Runtime): Promise<number> {

@@ -12,13 +12,7 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const logger = runtime.createLogger(config);
     const store = runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
-    let service;
-    try {
-      service = await startService(runtime, config, store, logger);
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    const service = await startService(runtime, config, store, logger);
     logger.info({ url: service.url, database: config.database }, "listening");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");

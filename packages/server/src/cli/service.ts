@@ -13,7 +13,13 @@ export interface RunningService {
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }
 
-export async function startService(runtime: Runtime, config: Config, store: Store, logger: FastifyBaseLogger): Promise<RunningService> {
+/** Starts the service on a store, which is the service's from then on, even where it cannot start. */
+export async function startService(
+  runtime: Runtime,
+  config: Config,
+  store: Store,
+  logger: FastifyBaseLogger,
+): Promise<RunningService> {
   const { clock, random } = runtime;
   let draining = false;
   const app = await buildApp({
@@ -24,14 +30,22 @@ export async function startService(runtime: Runtime, config: Config, store: Stor
     logger,
     isDraining: () => draining,
   });
-  await listen(app, config);
+  try {
+    await listen(app, config);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   return {
     url: urlOf(app),
     async stop({ drainSeconds }) {
       draining = true;
       await runtime.sleep(drainSeconds * 1000);
       const closed = app.close();
-      const inTime = await Promise.race([closed.then(() => true), runtime.sleep(config.shutdownSeconds * 1000).then(() => false)]);
+      const inTime = await Promise.race([
+        closed.then(() => true),
+        runtime.sleep(config.shutdownSeconds * 1000).then(() => false),
+      ]);
       if (!inTime) {
         logger.warn("requests that were still in hand at the deadline are cut off");
         app.server.closeAllConnections();
@@ -47,9 +61,14 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
     await app.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") throw new CommandFailed(`port ${port} of ${host} is in use: choose another with --port or TOPUPD_PORT`);
-    if (code === "EACCES") throw new CommandFailed(`port ${port} of ${host} is not allowed to this user: choose another with --port or TOPUPD_PORT`);
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") throw new CommandFailed(`${host} is no address of this machine: choose another with --host or TOPUPD_HOST`);
+    if (code === "EADDRINUSE")
+      throw new CommandFailed(`port ${port} of ${host} is in use: choose another with --port or TOPUPD_PORT`);
+    if (code === "EACCES")
+      throw new CommandFailed(
+        `port ${port} of ${host} is not allowed to this user: choose another with --port or TOPUPD_PORT`,
+      );
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new CommandFailed(`${host} is no address of this machine: choose another with --host or TOPUPD_HOST`);
     throw error;
   }
 }

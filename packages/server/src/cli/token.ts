@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { AccessToken } from "../domain/access-token.ts";
 import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
-import { type Environment, ENVIRONMENTS } from "../domain/customer.ts";
+import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
@@ -21,8 +21,13 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .command("issue")
     .description("issue an access token: it is printed once, and stored nowhere")
     .requiredOption("--partner <NAME>", "the partner it is for")
-    .addOption(new Option("--environment <ENVIRONMENT>", "which customers it shows").choices(ENVIRONMENTS).makeOptionMandatory())
-    .option("--expires <DATE>", "last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time")
+    .addOption(
+      new Option("--environment <ENVIRONMENT>", "which customers it shows").choices(ENVIRONMENTS).makeOptionMandatory(),
+    )
+    .option(
+      "--expires <DATE>",
+      "last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time",
+    )
     .addOption(jsonOption());
   addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
     if (options.environment === "trial" && options.expires !== undefined) {
@@ -33,9 +38,12 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     const store = runtime.openStore(config, { mustExist: true });
     try {
       const partner = await store.findPartner(options.partner);
-      if (partner === undefined) throw new CommandFailed(`there is no partner named ${options.partner}: add it with topupd partner add`);
-      const expiresAt = options.expires === undefined ? undefined : readExpiry(options.expires, store.provider.calendar);
-      if (expiresAt !== undefined && expiresAt <= runtime.clock()) throw new WrongUsage("--expires must be in the future");
+      if (partner === undefined)
+        throw new CommandFailed(`there is no partner named ${options.partner}: add it with topupd partner add`);
+      const expiresAt =
+        options.expires === undefined ? undefined : readExpiry(options.expires, store.provider.calendar);
+      if (expiresAt !== undefined && expiresAt <= runtime.clock())
+        throw new WrongUsage("--expires must be in the future");
       const issued = await issueToken({ ...runtime, store }, partner, options.environment, expiresAt);
       printIssued(runtime, issued.token, issued.record, options);
     } finally {
@@ -74,8 +82,11 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
 function readExpiry(text: string, calendar: Calendar): Instant {
   const day = calendar.parse(`${text} 00:00:00`);
   if (day !== undefined) return calendar.add(day, { months: 0, days: 1, seconds: 0 });
-  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new WrongUsage("--expires must be a date such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z");
+  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (Number.isNaN(time))
+    throw new WrongUsage("--expires must be a date such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z");
   return time;
 }
 
@@ -88,7 +99,9 @@ function printIssued(runtime: Runtime, token: string, record: AccessToken, { jso
   }
   runtime.stdout(`${token}\n`);
   const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
-  runtime.stderr(`This is the only time that the token is shown. It is a ${environment} token of ${partner.name}, has the id ${id}, and holds ${end}.\n`);
+  runtime.stderr(
+    `This is the only time that the token is shown. It is a ${environment} token of ${partner.name}, has the id ${id}, and holds ${end}.\n`,
+  );
 }
 
 function printTokens(runtime: Runtime, tokens: readonly AccessToken[], form: "table" | "one" | "many"): void {
@@ -105,7 +118,15 @@ function printTokens(runtime: Runtime, tokens: readonly AccessToken[], form: "ta
   if (form === "one") printJson(runtime, rows[0]);
   else if (form === "many") printJson(runtime, rows);
   else {
-    const cells = rows.map((row) => [row.id, row.partner, row.environment, row.state, row.createdAt, row.expiresAt ?? "-", row.revokedAt ?? "-"]);
+    const cells = rows.map((row) => [
+      row.id,
+      row.partner,
+      row.environment,
+      row.state,
+      row.createdAt,
+      row.expiresAt ?? "-",
+      row.revokedAt ?? "-",
+    ]);
     printTable(runtime, ["ID", "PARTNER", "ENVIRONMENT", "STATE", "CREATED", "EXPIRES", "REVOKED"], cells);
   }
 }

@@ -6,10 +6,6 @@ export const SERVICES = ["tv", "internet", "iptv"] as const;
 /** What a connection delivers (interface, section 4.2). */
 export type Service = (typeof SERVICES)[number];
 
-export function isService(value: unknown): value is Service {
-  return SERVICES.includes(value as Service);
-}
-
 /** A package that partners can buy for a connection: one row of a catalogue revision. */
 export interface Bouquet {
   readonly service: Service;

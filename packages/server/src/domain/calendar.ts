@@ -49,13 +49,15 @@ export function createCalendar(timeZone: string): Calendar {
       return { ...whole, seconds: (end - from.add(whole).epochMilliseconds) / 1000 };
     },
     format(instant) {
-      return zoned(instant).toPlainDateTime().toString({ fractionalSecondDigits: 0, roundingMode: "floor" }).replace("T", " ");
+      return zoned(instant)
+        .toPlainDateTime()
+        .toString({ fractionalSecondDigits: 0, roundingMode: "floor" })
+        .replace("T", " ");
     },
     parse(text) {
       if (!TIMESTAMP.test(text)) return undefined;
       try {
-        return Temporal.PlainDateTime.from(text.replace(" ", "T"), { overflow: "reject" })
-          .toZonedDateTime(timeZone)
+        return Temporal.PlainDateTime.from(text.replace(" ", "T"), { overflow: "reject" }).toZonedDateTime(timeZone)
           .epochMilliseconds;
       } catch (error) {
         if (error instanceof RangeError) return undefined;

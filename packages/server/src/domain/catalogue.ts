@@ -1,4 +1,4 @@
-import type { Bouquet, Service } from "./bouquet.ts";
+import type { Bouquet } from "./bouquet.ts";
 import type { Instant } from "./calendar.ts";
 import { type Connection, hasRunningBase } from "./customer.ts";
 
@@ -16,7 +16,8 @@ export interface Catalogue {
 export function purchasableBouquets(catalogue: Catalogue, connection: Connection, now: Instant): Bouquet[] {
   const addOnsToo = hasRunningBase(connection, now);
   return catalogue.bouquets.filter(
-    (bouquet) => bouquet.service === connection.service && fitsSegment(bouquet, connection) && (addOnsToo || !bouquet.addOn),
+    (bouquet) =>
+      bouquet.service === connection.service && fitsSegment(bouquet, connection) && (addOnsToo || !bouquet.addOn),
   );
 }
 
@@ -27,10 +28,6 @@ export function findPurchasable(
   now: Instant,
 ): Bouquet | undefined {
   return purchasableBouquets(catalogue, connection, now).find((bouquet) => bouquet.code === code);
-}
-
-export function findBouquet(catalogue: Catalogue, service: Service, code: string): Bouquet | undefined {
-  return catalogue.bouquets.find((bouquet) => bouquet.service === service && bouquet.code === code);
 }
 
 function fitsSegment(bouquet: Bouquet, connection: Connection): boolean {

@@ -49,7 +49,6 @@ const TOTAL_BYTES = 48;
 const SHAPE = /^[A-Za-z0-9_-]{64}$/;
 
 export const CHECKOUT_NONCE_BYTES = NONCE_BYTES;
-export const MAX_REVISION = 2 ** 24 - 1;
 
 /**
  * Issues a checkoutId. It is authentic by its seal alone: nothing is written anywhere.
@@ -127,5 +126,9 @@ function digestCustomer({ environment, cuid }: ConnectionKey): number {
 
 /** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */
 function digestConnection({ cuid, service, reqId }: ConnectionKey, nonce: Uint8Array): Buffer {
-  return createHash("sha256").update(nonce).update(JSON.stringify([cuid, service, reqId])).digest().subarray(0, 6);
+  return createHash("sha256")
+    .update(nonce)
+    .update(JSON.stringify([cuid, service, reqId]))
+    .digest()
+    .subarray(0, 6);
 }

@@ -12,7 +12,7 @@ export interface CustomerWithLedgers {
 }
 
 /** A grant to append, and the subscription that the plan amounts to after it. */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly service: Service;
   readonly reqId: string;
   readonly plan: string;
@@ -71,7 +71,10 @@ export function changeCustomer(
 }
 
 /** A status that is stated again unchanged does not undo that a top-up made the connection active. */
-function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): Omit<Connection, "subscriptions"> {
+function restateStatus(
+  stored: CustomerWithLedgers | undefined,
+  stated: StatedConnection,
+): Omit<Connection, "subscriptions"> {
   const { service, reqId, status, segment } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated);
   return { service, reqId, status, segment, toppedUp: before?.status === status && before.toppedUp };
@@ -114,7 +117,11 @@ function isKnown(ledger: readonly Grant[], stated: StatedSubscription, calendar:
   return known;
 }
 
-function repeats(grant: Extract<Grant, { kind: "statement" }>, stated: StatedSubscription, calendar: Calendar): boolean {
+function repeats(
+  grant: Extract<Grant, { kind: "statement" }>,
+  stated: StatedSubscription,
+  calendar: Calendar,
+): boolean {
   const sameBouquet = grant.bouquet.code === stated.bouquet.code && grant.bouquet.addOn === stated.bouquet.addOn;
   return sameBouquet && grant.start === stated.start && calendar.add(grant.start, grant.span) === stated.end;
 }

@@ -58,7 +58,12 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   return fields.finish({ cuid, firstName, lastName, mobile, status, connections: connections ?? [] });
 }
 
-function readConnections(services: FieldReader, service: Service, idField: string, context: RowContext): StatedConnection[] {
+function readConnections(
+  services: FieldReader,
+  service: Service,
+  idField: string,
+  context: RowContext,
+): StatedConnection[] {
   const seen = new Set<string>();
   return services.objects(service, (fields) => {
     const reqId = fields.identifier(idField);
@@ -77,7 +82,8 @@ function readSubscriptions(connection: FieldReader, service: Service, context: R
     const start = readTimestamp(fields, "startdate", context.calendar);
     const end = readTimestamp(fields, "enddate", context.calendar);
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
-    if (code !== "" && bouquet === undefined) fields.problem("code", `is not a ${service} bouquet of any catalogue imported so far`);
+    if (code !== "" && bouquet === undefined)
+      fields.problem("code", `is not a ${service} bouquet of any catalogue imported so far`);
     if (bouquet === undefined || start === undefined || end === undefined) return undefined;
     if (end <= start) return fields.problem("enddate", "must be later than startdate");
     if (plans.has(bouquet.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");

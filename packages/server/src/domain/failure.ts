@@ -19,7 +19,9 @@ export type Refusal =
   | "never_topped_up";
 
 /** What an operation comes to: its value, or the reason why not. */
-export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
+export type Result<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly refusal: Refusal };
 
 export function done<Value>(value: Value): Result<Value> {
   return { ok: true, value };

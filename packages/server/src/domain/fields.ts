@@ -72,7 +72,10 @@ export class FieldReader {
       if (typeof literal !== "string") return this.problem(name, "must be a string or a number");
       const money = parseMoney(literal, exponent);
       if (money !== undefined) return money;
-      return this.problem(name, `must be a plain decimal with at most ${exponent} decimals, without sign, exponent or blanks`);
+      return this.problem(
+        name,
+        `must be a plain decimal with at most ${exponent} decimals, without sign, exponent or blanks`,
+      );
     };
     return this.#required(name, read) ?? 0n;
   }
@@ -158,5 +161,5 @@ export class FieldReader {
 /** Counts characters, not UTF-16 units, as JSON Schema's maxLength does. */
 function isLonger(text: string, maxLength: number): boolean {
   if (text.length <= maxLength) return false;
-  return text.length > maxLength * 2 || [...text].length > maxLength;
+  return text.length > maxLength * 2 || Array.from(text).length > maxLength;
 }

@@ -73,7 +73,8 @@ class Reader {
     do {
       this.#match(BLANKS);
       const key = this.#string();
-      if (key in members) throw new JsonSyntaxError(`has the key ${JSON.stringify(key.slice(0, 64))} twice in one object`);
+      if (key in members)
+        throw new JsonSyntaxError(`has the key ${JSON.stringify(key.slice(0, 64))} twice in one object`);
       if (!this.#take(":")) throw this.#unexpected();
       members[key] = this.value(depth);
     } while (this.#take(","));

@@ -51,7 +51,10 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
  * Source: decisions, "Bouquets, subscriptions and the renewal rule".
  */
 export function foldGrants(plan: string, grants: readonly Grant[], calendar: Calendar): Subscription | undefined {
-  return grants.reduce<Subscription | undefined>((before, grant) => applyGrant(plan, before, grant, calendar), undefined);
+  return grants.reduce<Subscription | undefined>(
+    (before, grant) => applyGrant(plan, before, grant, calendar),
+    undefined,
+  );
 }
 
 /** One step of the fold: the subscription after `grant`, given what it was before. */

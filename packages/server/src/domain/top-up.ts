@@ -49,7 +49,12 @@ export interface TopUpSnapshot {
 }
 
 export type TopUpOutcome =
-  | { readonly kind: "recorded"; readonly transaction: Transaction; readonly grant: Grant; readonly subscription: Subscription }
+  | {
+      readonly kind: "recorded";
+      readonly transaction: Transaction;
+      readonly grant: Grant;
+      readonly subscription: Subscription;
+    }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 

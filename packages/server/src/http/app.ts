@@ -4,6 +4,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from "fastify";
 import type { PartnerPorts } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
@@ -42,7 +43,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const nextId = requestIds(options.ports.random);
   const app = fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: nextId,
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -50,7 +51,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Requests that arrive while the process stops are in hand too, and are answered.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, nextId),
-    frameworkErrors: (_error, request, reply) => sendFailure(reply.header("x-request-id", request.id), "unknown_operation"),
+    frameworkErrors: (_error, request, reply) => {
+      sendFailure(reply.header("x-request-id", request.id), "unknown_operation");
+    },
     http: { requireHostHeader: false },
   }) as unknown as FastifyInstance;
 

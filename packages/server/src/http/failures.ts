@@ -8,7 +8,7 @@ export const BODY_MAX_BYTES = 4096;
 const RETRY_AFTER_SECONDS = 1;
 
 /** What goes wrong with a request before or beside the rules. */
-export type TransportFailure =
+type TransportFailure =
   | "missing_token"
   | "rate_limited"
   | "malformed_json"
@@ -23,9 +23,9 @@ export type TransportFailure =
 export type FailureReason = Refusal | TransportFailure;
 
 /** What a partner does next. */
-export type Retry = "fix_request" | "same_request" | "new_checkout" | "query_status" | "no";
+type Retry = "fix_request" | "same_request" | "new_checkout" | "query_status" | "no";
 
-export interface FailureKind {
+interface FailureKind {
   readonly code: string;
   readonly status: number;
   readonly retry: Retry;
@@ -158,13 +158,15 @@ export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
     code: "400ab104",
     status: 422,
     retry: "new_checkout",
-    message: "The checkoutId was issued for another customer, service or reqId. Call get-subscription-package for this one.",
+    message:
+      "The checkoutId was issued for another customer, service or reqId. Call get-subscription-package for this one.",
   },
   bouquet_unavailable: {
     code: "400ab105",
     status: 422,
     retry: "new_checkout",
-    message: "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
+    message:
+      "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
   },
   amount_mismatch: {
     code: "400ab106",
@@ -176,7 +178,8 @@ export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
     code: "400ab107",
     status: 404,
     retry: "query_status",
-    message: "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
+    message:
+      "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
   },
   never_topped_up: {
     code: "400ab108",
@@ -188,7 +191,8 @@ export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
     code: "400ae001",
     status: 500,
     retry: "query_status",
-    message: "The service failed. Call txn-status to learn whether a top-up was recorded, and tell the provider the requestId.",
+    message:
+      "The service failed. Call txn-status to learn whether a top-up was recorded, and tell the provider the requestId.",
   },
   unavailable: {
     code: "400ae002",

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { isJsonObject, JsonSyntaxError, type JsonObject, readJson } from "../domain/json.ts";
+import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 
 /** A body that is not a JSON object in UTF-8. */
 export class MalformedBody extends Error {

@@ -6,7 +6,7 @@ import type { PackagesRequest } from "../operations/list-packages.ts";
 import type { TopUpRequest } from "../operations/top-up.ts";
 
 /** The longest udf1 and udf2 (interface, section 8). */
-export const FREE_FIELD_MAX_LENGTH = 30;
+const FREE_FIELD_MAX_LENGTH = 30;
 
 /** Requests as the interface, section 4, lists their fields. Unknown fields are passed over. */
 export function readLookUp(body: JsonObject): Reading<{ readonly code: string }> {

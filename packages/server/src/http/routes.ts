@@ -30,12 +30,7 @@ interface Operation<Request, Answer> {
 }
 
 /** Adds the four operations of one version (interface, section 4). */
-export function addOperations(
-  app: FastifyInstance,
-  version: Version,
-  ports: PartnerPorts,
-  lapsedDays: number,
-): void {
+export function addOperations(app: FastifyInstance, version: Version, ports: PartnerPorts, lapsedDays: number): void {
   const { provider } = ports.store;
   const add = <Request, Answer>(operation: Operation<Request, Answer>) => {
     const { path, code, read, run, rendering, headers } = operation;

@@ -1,6 +1,6 @@
+import type { Bouquet } from "../domain/bouquet.ts";
 import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { Bouquet } from "../domain/bouquet.ts";
 import type { Reading } from "../domain/fields.ts";
 import { type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
 import type { Ports } from "./ports.ts";

@@ -20,7 +20,10 @@ export async function importCustomers(
   open: () => AsyncIterable<Uint8Array>,
   { skipInvalid, onRejected, onProgress }: ImportOptions,
 ): Promise<ImportReport> {
-  const context = { calendar: store.provider.calendar, findBouquet: bouquetFinder(await store.knownBouquets(environment)) };
+  const context = {
+    calendar: store.provider.calendar,
+    findBouquet: bouquetFinder(await store.knownBouquets(environment)),
+  };
 
   let rejected = 0;
   for await (const line of readLines(open())) {

@@ -1,5 +1,5 @@
 import type { FieldProblem, Reading } from "../domain/fields.ts";
-import { isJsonObject, JsonSyntaxError, type JsonObject, readJson } from "../domain/json.ts";
+import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 import type { Line } from "./read-lines.ts";
 
 /** A line that is not taken, and why. */

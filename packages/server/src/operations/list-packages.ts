@@ -48,7 +48,9 @@ export async function listPackages(
     checkoutId: issueCheckout(checkoutSecrets[0] as CheckoutSecret, caller, key, quote),
     customer: profile,
     connection: { service, reqId, status: wireStatus(connection, now) },
-    subscriptions: connection.subscriptions.filter((subscription) => !hasEnded(subscription, now - lapsedDays * DAY_MS)),
+    subscriptions: connection.subscriptions.filter(
+      (subscription) => !hasEnded(subscription, now - lapsedDays * DAY_MS),
+    ),
     bouquets: purchasableBouquets(catalogue, connection, now),
   });
 }

@@ -1,6 +1,6 @@
-import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
+import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
 import { readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
 import type { Reading } from "../domain/fields.ts";
 import { type JsonObject, readJson } from "../domain/json.ts";
@@ -33,7 +33,8 @@ export async function resetTrial({ store, clock }: Ports): Promise<void> {
   const { calendar, currencyExponent } = store.provider;
   const bouquets = trialCatalogue(currencyExponent);
   const current = await store.currentCatalogue("trial");
-  if (current === undefined || !isSame(current.bouquets, bouquets)) await store.publishCatalogue("trial", bouquets, now);
+  if (current === undefined || !isSame(current.bouquets, bouquets))
+    await store.publishCatalogue("trial", bouquets, now);
   await store.importCustomers("trial", trialCustomers(bouquets, calendar, now), now, "reset");
 }
 
@@ -82,7 +83,9 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       last_name: "Trial",
       mobile: "9800000002",
       status: "active",
-      connections: { internet: [{ username: "trial2", status: "inactive", subscriptions: [bought("TRIAL-NET-1M", 40)] }] },
+      connections: {
+        internet: [{ username: "trial2", status: "inactive", subscriptions: [bought("TRIAL-NET-1M", 40)] }],
+      },
     },
     {
       cuid: "1000003",
@@ -117,7 +120,9 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       last_name: "Trial",
       mobile: "9800000005",
       status: "inactive",
-      connections: { internet: [{ username: "trial5", status: "inactive", subscriptions: [bought("TRIAL-NET-1M", 40)] }] },
+      connections: {
+        internet: [{ username: "trial5", status: "inactive", subscriptions: [bought("TRIAL-NET-1M", 40)] }],
+      },
     },
   ];
 }
@@ -133,6 +138,7 @@ function expectGood<Value>(reading: Reading<Value>): Value {
 }
 
 function isSame(a: readonly Bouquet[], b: readonly Bouquet[]): boolean {
-  const text = (bouquets: readonly Bouquet[]) => JSON.stringify(bouquets, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+  const text = (bouquets: readonly Bouquet[]) =>
+    JSON.stringify(bouquets, (_, value) => (typeof value === "bigint" ? `${value}` : value));
   return text(a) === text(b);
 }

@@ -83,7 +83,6 @@ export interface FoundConnection {
   readonly connection: Connection | undefined;
 }
 
-
 export type CheckEvent =
   | { readonly kind: "checked"; readonly what: string; readonly count: number }
   | { readonly kind: "wrong"; readonly what: string };

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { CustomerInformation } from "../../operations/look-up-customer.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { Connections, packagesBodySchema, Profile, v1_0_1 } from "./v1_0_1.ts";
+import { Connections, Profile, packagesBodySchema, v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -38,8 +38,9 @@ function renderPackages(answer: Packages, provider: ProviderSettings): Static<ty
   };
 }
 
-type CurrentListing = NonNullable<Static<typeof v1_0_1.packages.schema>["tv"]>;
-
-function renderListing({ bouquets, ...rest }: CurrentListing) {
-  return { ...rest, bouquets: bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
+/** Whatever the listing's connection is, its bouquets change the name of their price. */
+function renderListing<Listing extends { bouquets: { code: string; name: string; price: number }[] }>(
+  listing: Listing,
+) {
+  return { ...listing, bouquets: listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
 }

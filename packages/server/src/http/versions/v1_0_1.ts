@@ -16,11 +16,6 @@ import type { Version } from "./version.ts";
 
 const TvConnection = Type.Object({ stb: Type.String(), status: Type.String() });
 const NamedConnection = Type.Object({ username: Type.String(), status: Type.String() });
-const AnyConnection = Type.Object({
-  stb: Type.Optional(Type.String()),
-  username: Type.Optional(Type.String()),
-  status: Type.String(),
-});
 
 export const Profile = Type.Object({
   cuid: Type.String(),
@@ -50,10 +45,17 @@ const BouquetItem = Type.Object({ code: Type.String(), name: Type.String(), pric
 
 /** @param bouquet the item of the bouquets list, in which versions differ. */
 export function packagesBodySchema<Item extends TSchema>(bouquet: Item) {
-  const listing = Type.Optional(
-    Type.Object({ connection: AnyConnection, subscriptions: Type.Array(SubscriptionItem), bouquets: Type.Array(bouquet) }),
-  );
-  return Type.Object({ checkoutId: Type.String(), customer: Profile, tv: listing, internet: listing, iptv: listing });
+  const listing = <Connection extends TSchema>(connection: Connection) =>
+    Type.Optional(
+      Type.Object({ connection, subscriptions: Type.Array(SubscriptionItem), bouquets: Type.Array(bouquet) }),
+    );
+  return Type.Object({
+    checkoutId: Type.String(),
+    customer: Profile,
+    tv: listing(TvConnection),
+    internet: listing(NamedConnection),
+    iptv: listing(NamedConnection),
+  });
 }
 
 const PackagesBody = packagesBodySchema(BouquetItem);
@@ -95,13 +97,20 @@ function renderCustomer({ customer, connections }: CustomerInformation): Static<
 }
 
 function renderPackages(packages: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
-  const { checkoutId, customer, connection, subscriptions, bouquets } = packages;
-  const listing = {
-    connection: connection.service === "tv" ? renderSetTopBox(connection) : renderUsername(connection),
-    subscriptions: subscriptions.map((subscription) => renderSubscription(subscription, provider)),
-    bouquets: bouquets.map((bouquet) => renderBouquet(bouquet, provider)),
+  const { checkoutId, customer, connection } = packages;
+  const head = { checkoutId, customer: renderProfile(customer) };
+  const lists = {
+    subscriptions: packages.subscriptions.map((subscription) => renderSubscription(subscription, provider)),
+    bouquets: packages.bouquets.map((bouquet) => renderBouquet(bouquet, provider)),
   };
-  return { checkoutId, customer: renderProfile(customer), [connection.service]: listing };
+  switch (connection.service) {
+    case "tv":
+      return { ...head, tv: { connection: renderSetTopBox(connection), ...lists } };
+    case "internet":
+      return { ...head, internet: { connection: renderUsername(connection), ...lists } };
+    case "iptv":
+      return { ...head, iptv: { connection: renderUsername(connection), ...lists } };
+  }
 }
 
 function renderTransaction(transaction: Transaction, provider: ProviderSettings): Static<typeof TransactionBody> {
@@ -132,10 +141,16 @@ function renderUsername({ reqId, status }: ConnectionInformation): Static<typeof
   return { username: reqId, status };
 }
 
-function renderSubscription({ bouquet, start, end }: Subscription, { calendar }: ProviderSettings): Static<typeof SubscriptionItem> {
+function renderSubscription(
+  { bouquet, start, end }: Subscription,
+  { calendar }: ProviderSettings,
+): Static<typeof SubscriptionItem> {
   return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
 }
 
-function renderBouquet({ code, name, price }: Bouquet, { currencyExponent }: ProviderSettings): Static<typeof BouquetItem> {
+function renderBouquet(
+  { code, name, price }: Bouquet,
+  { currencyExponent }: ProviderSettings,
+): Static<typeof BouquetItem> {
   return { code, name, price: moneyToJson(price, currencyExponent) };
 }

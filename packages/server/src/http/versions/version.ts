@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
-import type { ProviderSettings } from "../../store/store.ts";
+import type { Transaction } from "../../domain/top-up.ts";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { CustomerInformation } from "../../operations/look-up-customer.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { ProviderSettings } from "../../store/store.ts";
 
 /** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
 export interface Rendering<Answer> {

@@ -29,7 +29,9 @@ export class CatalogueTables {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#currentRevision = database.prepare("SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?");
+    this.#currentRevision = database.prepare(
+      "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?",
+    );
     this.#bouquets = database.prepare("SELECT * FROM bouquet WHERE revision = ? ORDER BY position");
     this.#insertBouquet = database.prepare(
       `INSERT INTO bouquet (revision, position, service, code, name, price, segments, plan, add_on, months, days)

@@ -52,7 +52,11 @@ const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
 ];
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
-export function* checkDatabase(database: Database, subscriptions: SubscriptionTables, calendar: Calendar): Generator<CheckEvent> {
+export function* checkDatabase(
+  database: Database,
+  subscriptions: SubscriptionTables,
+  calendar: Calendar,
+): Generator<CheckEvent> {
   database.exec("BEGIN");
   try {
     yield* checkIntegrity(database);
@@ -61,7 +65,9 @@ export function* checkDatabase(database: Database, subscriptions: SubscriptionTa
     yield* checkFolds(database, subscriptions, calendar);
     for (const [what, query] of CONTRADICTIONS) {
       const { count } = database.prepare(query).get() as { count: number };
-      yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
+      yield count === 0
+        ? { kind: "checked", what: `no ${what}`, count: 1 }
+        : { kind: "wrong", what: `${count} ${what}` };
     }
   } finally {
     database.exec("ROLLBACK");
@@ -87,7 +93,10 @@ function* checkFolds(database: Database, subscriptions: SubscriptionTables, cale
     const stored = subscriptions.list(key).find((subscription) => subscription.plan === plan);
     count += 1;
     if (isDeepStrictEqual(stored, foldGrants(plan, grants, calendar))) continue;
-    yield { kind: "wrong", what: `customer ${key.cuid} (${key.environment}), ${key.service}: ${plan} is not the fold of its grants` };
+    yield {
+      kind: "wrong",
+      what: `customer ${key.cuid} (${key.environment}), ${key.service}: ${plan} is not the fold of its grants`,
+    };
   }
   yield { kind: "checked", what: "subscriptions equal the fold of their grants", count };
 }

@@ -9,7 +9,7 @@ import type {
   Environment,
   WireStatus,
 } from "../../domain/customer.ts";
-import { changeCustomer, type CustomerChange, type CustomerWithLedgers } from "../../domain/customer-import.ts";
+import { type CustomerChange, type CustomerWithLedgers, changeCustomer } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -84,7 +84,9 @@ export class CustomerTables {
   findConnection(key: ConnectionKey): FoundConnection | undefined {
     const row = this.#customer.get(key.cuid, key.environment) as CustomerRow | undefined;
     if (row === undefined) return undefined;
-    const connection = this.#connection.get(key.cuid, key.environment, key.service, key.reqId) as ConnectionRow | undefined;
+    const connection = this.#connection.get(key.cuid, key.environment, key.service, key.reqId) as
+      | ConnectionRow
+      | undefined;
     return { profile: toProfile(row), connection: connection && this.#withSubscriptions(key, connection) };
   }
 
@@ -93,7 +95,13 @@ export class CustomerTables {
   }
 
   /** To be called inside a write transaction. */
-  import(environment: Environment, stated: StatedCustomer, now: Instant, mode: "restate" | "reset", calendar: Calendar): void {
+  import(
+    environment: Environment,
+    stated: StatedCustomer,
+    now: Instant,
+    mode: "restate" | "reset",
+    calendar: Calendar,
+  ): void {
     const stored = this.#findWithLedgers(environment, stated.cuid);
     this.#write(environment, changeCustomer(stored, stated, now, calendar, mode));
   }
@@ -105,7 +113,10 @@ export class CustomerTables {
     return {
       ...toProfile(row),
       connections: connections.map((connection) =>
-        this.#withSubscriptions({ environment, cuid, service: connection.service, reqId: connection.req_id }, connection),
+        this.#withSubscriptions(
+          { environment, cuid, service: connection.service, reqId: connection.req_id },
+          connection,
+        ),
       ),
     };
   }
@@ -133,7 +144,8 @@ export class CustomerTables {
   #write(environment: Environment, change: CustomerChange): void {
     const { cuid, firstName, lastName, mobile, status } = change.profile;
     this.#putCustomer.run(cuid, environment, firstName, lastName, mobile ?? null, status);
-    for (const { service, reqId } of change.removedConnections) this.#deleteConnection.run(cuid, environment, service, reqId);
+    for (const { service, reqId } of change.removedConnections)
+      this.#deleteConnection.run(cuid, environment, service, reqId);
     for (const [position, connection] of change.connections.entries()) {
       const { service, reqId, toppedUp, segment } = connection;
       const state = [position, connection.status, toppedUp ? 1 : 0, segment ?? null];

@@ -48,8 +48,12 @@ export class Database {
   verifyDurability(): void {
     const mode = this.#pragma("journal_mode");
     const synchronous = this.#pragma("synchronous");
-    if (mode !== "wal") throw new StoreRefused(`the database has journal_mode=${mode}, and cannot be put into write-ahead logging`);
-    if (synchronous !== SYNCHRONOUS_FULL) throw new StoreRefused(`the database has synchronous=${synchronous}, not FULL`);
+    if (mode !== "wal")
+      throw new StoreRefused(
+        `the database has journal_mode=${String(mode)}, and cannot be put into write-ahead logging`,
+      );
+    if (synchronous !== SYNCHRONOUS_FULL)
+      throw new StoreRefused(`the database has synchronous=${String(synchronous)}, not FULL`);
   }
 
   /**

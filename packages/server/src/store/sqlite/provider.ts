@@ -24,7 +24,9 @@ interface ProviderRow {
  */
 export function settleProviderSettings(database: Database, wishes: ProviderWishes): ProviderSettings {
   return database.writeAtOpening(() => {
-    const stored = database.prepare("SELECT time_zone, currency_exponent FROM provider").get() as ProviderRow | undefined;
+    const stored = database.prepare("SELECT time_zone, currency_exponent FROM provider").get() as
+      | ProviderRow
+      | undefined;
     const timeZone = wishes.timeZone ?? stored?.time_zone ?? DEFAULT_TIME_ZONE;
     const currencyExponent = wishes.currencyExponent ?? stored?.currency_exponent ?? DEFAULT_CURRENCY_EXPONENT;
     if (stored === undefined || isEmpty(database)) {

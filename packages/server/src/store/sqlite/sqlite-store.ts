@@ -7,8 +7,8 @@ import type { ConnectionKey, Customer, Environment } from "../../domain/customer
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { RECORDING_DEADLINE_MS, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
-import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
 import { StoreUnavailable } from "../errors.ts";
+import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CustomerTables } from "./customers.ts";
@@ -193,7 +193,8 @@ class SqliteStore implements Store {
     return this.#database.write(() => {
       const now = this.#clock();
       const outcomes = batch.map((command) => this.#topUps.settle(command, now, this.provider.calendar));
-      if (this.#clock() - now > RECORDING_DEADLINE_MS) throw new StoreUnavailable("the batch took too long to be recorded");
+      if (this.#clock() - now > RECORDING_DEADLINE_MS)
+        throw new StoreUnavailable("the batch took too long to be recorded");
       return outcomes;
     });
   }
@@ -204,6 +205,8 @@ function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStore
   database.writeAtOpening(() => {
     const { count } = database.prepare("SELECT count(*) AS count FROM checkout_secret").get() as { count: number };
     if (count > 0) return;
-    database.prepare("INSERT INTO checkout_secret (id, key, created_at) VALUES (0, ?, ?)").run(random(CHECKOUT_KEY_BYTES), clock());
+    database
+      .prepare("INSERT INTO checkout_secret (id, key, created_at) VALUES (0, ?, ?)")
+      .run(random(CHECKOUT_KEY_BYTES), clock());
   });
 }

@@ -2,7 +2,7 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
 import type { Database } from "./database.ts";
 
-export interface SubscriptionRow {
+interface SubscriptionRow {
   plan: string;
   code: string;
   name: string;
@@ -104,7 +104,7 @@ export function toGrant(row: GrantRow): Grant {
   return { kind, at, bouquet, period: { months, days } };
 }
 
-export function toSubscription(row: SubscriptionRow): Subscription {
+function toSubscription(row: SubscriptionRow): Subscription {
   return {
     plan: row.plan,
     bouquet: { code: row.code, name: row.name, addOn: row.add_on === 1 },

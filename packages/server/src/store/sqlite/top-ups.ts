@@ -1,7 +1,13 @@
 import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar, Instant } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction, type TransactionStatus } from "../../domain/top-up.ts";
+import {
+  decideTopUp,
+  type TopUpCommand,
+  type TopUpOutcome,
+  type Transaction,
+  type TransactionStatus,
+} from "../../domain/top-up.ts";
 import type { CatalogueTables } from "./catalogues.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
@@ -68,7 +74,8 @@ export class TopUpTables {
   }
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {
-    const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, at, status } = transaction;
+    const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, at, status } =
+      transaction;
     const where = [environment, cuid, service, reqId];
     const free = [transaction.udf1 ?? null, transaction.udf2 ?? null];
     this.#insert.run(checkoutId, txnId, partnerId, ...where, bouquetCode, Number(amount), at, status, ...free);

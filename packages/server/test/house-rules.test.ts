@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const SRC = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** The port of the store: its types and its errors, which everybody who calls it must know. */
+const PORT = ["store/store.ts", "store/errors.ts"];
+
+/** Who may import whom, by the beginning of the path. What is not listed may import nothing. */
+const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
+  ["domain/", ["domain/"]],
+  ["operations/", ["operations/", "domain/", ...PORT]],
+  ["store/sqlite/", ["store/sqlite/", "store/batcher.ts", "domain/", ...PORT]],
+  ["store/store.ts", ["domain/"]],
+  ["store/errors.ts", []],
+  ["store/batcher.ts", []],
+  ["http/", ["http/", "operations/", "domain/", ...PORT]],
+  ["cli/", ["cli/", "http/app.ts", "config.ts", "operations/", "domain/", ...PORT]],
+  ["config.ts", ["domain/", "log.ts"]],
+  ["log.ts", []],
+  ["main.ts", [""]],
+];
+
+/** What of the outside each room may use; a room that is not listed may use anything. */
+const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
+  ["domain/", ["node:crypto", "node:zlib", "temporal-polyfill"]],
+  ["operations/", []],
+  ["store/store.ts", []],
+  ["store/errors.ts", []],
+  ["store/batcher.ts", []],
+];
+
+/** Only main.ts may know the time, make randomness or touch the process. */
+const WORLD =
+  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bprocess\.(?!platform)/;
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+const sources: Source[] = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(SRC, path), "utf8") }));
+
+describe("the house", () => {
+  test("has rooms for all of its files", () => {
+    expect(sources.length).toBeGreaterThan(40);
+    expect(sources.filter(({ path }) => ruleFor(path, IMPORT_LAW) === undefined)).toEqual([]);
+  });
+
+  test("keeps its import law", () => {
+    const breaches = sources.flatMap(({ path, text }) => {
+      const allowed = ruleFor(path, IMPORT_LAW) ?? [];
+      return importsOf(text)
+        .filter((name) => name.startsWith("."))
+        .map((name) => relative(SRC, resolve(SRC, dirname(path), name)).replaceAll("\\", "/"))
+        .filter((target) => !allowed.some((beginning) => target.startsWith(beginning)))
+        .map((target) => `${path} imports ${target}`);
+    });
+    expect(breaches).toEqual([]);
+  });
+
+  test("lets only some rooms reach for the outside", () => {
+    const breaches = sources.flatMap(({ path, text }) => {
+      const allowed = ruleFor(path, OUTSIDE_LAW);
+      if (allowed === undefined) return [];
+      const outside = importsOf(text).filter((name) => !name.startsWith("."));
+      return outside.filter((name) => !allowed.includes(name)).map((name) => `${path} imports ${name}`);
+    });
+    expect(breaches).toEqual([]);
+  });
+
+  test("knows the clock, randomness and the process in main.ts alone", () => {
+    const breaches = sources
+      .filter(({ path }) => path !== "main.ts")
+      .flatMap(({ path, text }) =>
+        codeLines(text).flatMap((line, index) => (WORLD.test(line) ? [`${path}:${index + 1}`] : [])),
+      );
+    expect(breaches).toEqual([]);
+  });
+
+  test("asks no time of SQL", () => {
+    const folder = join(SRC, "store");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => /\.(ts|sql)$/.test(path));
+    const asking = /\b(?:strftime|unixepoch|julianday|CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|now\(\)|datetime\()/i;
+    expect(files.filter((path) => asking.test(readFileSync(join(folder, path), "utf8")))).toEqual([]);
+  });
+
+  test("has no file of over 300 lines", () => {
+    expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+function ruleFor(path: string, law: readonly (readonly [string, readonly string[]])[]): readonly string[] | undefined {
+  return law.find(([room]) => path.startsWith(room))?.[1];
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
+}
+
+/** Lines with comments blanked: a comment may speak of what code may not do. */
+function codeLines(text: string): string[] {
+  const blank = (comment: string) => comment.replace(/[^\n]/g, " ");
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, blank)
+    .replace(/\/\/.*$/gm, blank)
+    .split("\n");
+}

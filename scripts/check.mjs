@@ -1,0 +1,25 @@
+// Everything that must hold before a change lands, in the order in which it fails fastest.
+// `npm test -- NAME` hands what follows to the test runner, after the same build.
+import { spawnSync } from "node:child_process";
+
+const patterns = process.argv.slice(2);
+const build = ["build", "npm", ["run", "--silent", "build"]];
+const tests = ["tests", "vitest", ["run", ...patterns]];
+const all = [
+  build,
+  ["types", "tsc", ["-p", "tsconfig.json"]],
+  ["format and lint", "biome", ["ci", "--error-on-warnings", "--colors=off"]],
+  ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages"]],
+  ["dead code", "knip", []],
+  tests,
+];
+
+for (const [title, command, args] of patterns.length === 0 ? all : [build, tests]) {
+  process.stdout.write(`\n== ${title}: ${command} ${args.join(" ")}\n`);
+  const { status, error } = spawnSync(command, args, { stdio: "inherit", shell: process.platform === "win32" });
+  if (error !== undefined) throw error;
+  if (status !== 0) {
+    process.stderr.write(`\n${title}: failed\n`);
+    process.exit(1);
+  }
+}
