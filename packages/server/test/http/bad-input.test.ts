@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+
+const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+async function post(
+  service: TestService,
+  payload: string | Buffer,
+  headers: Record<string, string> = {},
+  operation = OPERATIONS[0],
+) {
+  const response = await service.inject({
+    method: "POST",
+    url: `${PREFIX}/v1.0.1/${operation}`,
+    headers: { authorization: `Bearer ${service.trialToken}`, "content-type": "application/json", ...headers },
+    payload,
+  });
+  return { status: response.statusCode, json: response.json(), text: response.body };
+}
+
+describe("a body that is no JSON object", () => {
+  test.each([
+    ["empty", ""],
+    ["blank", "   "],
+    ["cut off", '{"code": "1'],
+    ["followed by more", '{"code":"1"} {"code":"2"}'],
+    ["a list", '["1000001"]'],
+    ["a string", '"1000001"'],
+    ["null", "null"],
+    ["a number", "7"],
+    ["with a comma too many", '{"code":"1",}'],
+    ["with single quotes", "{'code':'1'}"],
+    ["with a comment", '{"code":"1"/* hi */}'],
+    ["with NaN", '{"code":NaN}'],
+    ["with a raw newline in a string", '{"code":"1\n"}'],
+    ["with one key twice", '{"code":"1000001","code":"1000002"}'],
+    ["with one key twice, once escaped", '{"code":"1000001","\\u0063ode":"1000002"}'],
+    ["with one key twice in an inner object", '{"code":"1","x":{"a":1,"a":2}}'],
+    ["nested too deep", `{"code":${"[".repeat(1000)}${"]".repeat(1000)}}`],
+    ["with a byte order mark", '\ufeff{"code":"1"}'],
+  ])("because it is %s is malformed", async (_, payload) => {
+    const service = await startTestService();
+    const { status, json } = await post(service, payload);
+    expect([status, json.code, json.body.reason, json.body.retry]).toEqual([
+      400,
+      "400ad001",
+      "malformed_json",
+      "fix_request",
+    ]);
+  });
+
+  test.each([
+    ["a lone continuation byte", [0x80]],
+    ["an overlong form", [0xc0, 0xaf]],
+    ["a surrogate", [0xed, 0xa0, 0x80]],
+    ["a cut-off character", [0xe2, 0x82]],
+    ["a byte over the range", [0xf5, 0x80, 0x80, 0x80]],
+  ])("because it holds %s is malformed", async (_, bytes) => {
+    const service = await startTestService();
+    const payload = Buffer.concat([Buffer.from('{"code":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    expect((await post(service, payload)).json.code).toBe("400ad001");
+  });
+});
+
+describe("a field that is wrong", () => {
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ["missing", undefined],
+    ["null", null],
+    ["a number", 1000001],
+    ["a huge number", 1e300],
+    ["true", true],
+    ["a list", ["1"]],
+    ["an object", { a: 1 }],
+    ["empty", ""],
+    ["longer than 64 characters", "1".repeat(65)],
+    ["a string with a NUL", "1\u0000"],
+    ["a string with a lone surrogate", "1\ud800"],
+  ];
+  test.each(wrong)("because it is %s is named", async (_, value) => {
+    const service = await startTestService();
+    const { status, json } = await service.call("get-customer-information", { code: value });
+    expect([status, json.code, json.body.reason]).toEqual([400, "400ad002", "invalid_field"]);
+    expect(json.body.fields).toEqual([{ field: "code", problem: expect.any(String) }]);
+  });
+
+  test("is named together with all others", async () => {
+    const service = await startTestService();
+    const { json } = await service.call("subscription-package-topup", {
+      cuid: 1,
+      service: "radio",
+      amt: "-5",
+      udf1: "x".repeat(31),
+    });
+    const fields = json.body.fields.map(({ field }: { field: string }) => field);
+    expect(fields).toEqual(["cuid", "service", "reqId", "checkoutId", "bouquetId", "amt", "udf1"]);
+  });
+
+  test("is never repeated in the answer", async () => {
+    const service = await startTestService();
+    const { text } = await post(service, '{"code":["secret-9801170475"]}');
+    expect(text).not.toContain("9801170475");
+  });
+
+  test.each([
+    "",
+    " 1130",
+    "1130 ",
+    "+1130",
+    "-1130",
+    "1,130",
+    "1130.",
+    ".5",
+    "1130.001",
+    "1e3",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "١٢٣",
+    "01130",
+  ])("because amt is %j is refused", async (amt) => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+    const { json } = await service.call("subscription-package-topup", { ...purchase, amt });
+    expect(json.body.fields).toEqual([{ field: "amt", problem: expect.any(String) }]);
+  });
+
+  test.each(["-1130", "1.13e3", "1130.001", "113000000000000000000000", "1130000000000000.00"])(
+    "because amt is the number %s is refused",
+    async (literal) => {
+      const service = await startTestService();
+      const purchase = JSON.stringify({ ...FIBER, checkoutId: "x", bouquetId: "y" });
+      const { json } = await post(
+        service,
+        `${purchase.slice(0, -1)},"amt":${literal}}`,
+        {},
+        "subscription-package-topup",
+      );
+      expect(json.body.fields).toEqual([{ field: "amt", problem: expect.any(String) }]);
+    },
+  );
+
+  test("because udf1 or udf2 has 31 characters is refused, with 30 of any script it is not", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+    for (const field of ["udf1", "udf2"]) {
+      const { json } = await service.call("subscription-package-topup", { ...purchase, [field]: "🙂".repeat(31) });
+      expect(json.body.fields).toEqual([{ field, problem: expect.any(String) }]);
+    }
+    const good = { ...purchase, udf1: "🙂".repeat(30), udf2: "" };
+    expect((await service.call("subscription-package-topup", good)).status).toBe(200);
+  });
+});
+
+describe("keys of another program's trade", () => {
+  test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])("such as %s are passed over", async (key) => {
+    const service = await startTestService();
+    const { status } = await post(service, `{"code":"1000001","${key}":{"code":"x","polluted":true}}`);
+    expect(status).toBe(200);
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  test("do not stand in for a field that is missing", async () => {
+    const service = await startTestService();
+    expect((await post(service, '{"__proto__":{"code":"1000001"}}')).json.code).toBe("400ad002");
+  });
+
+  test("that are unknown are passed over", async () => {
+    const service = await startTestService();
+    expect((await service.call("get-customer-information", { code: "1000001", extra: { deep: [1] } })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe("a body of another kind", () => {
+  test.each([
+    ["text/plain", {}],
+    ["application/xml", {}],
+    ["application/x-www-form-urlencoded", {}],
+    ["multipart/form-data; boundary=x", {}],
+    ["text/json", {}],
+    ["application/jsonx", {}],
+    ["application/json; charset=utf-16", {}],
+    ["application/json; charset=latin1", {}],
+    ["nonsense", {}],
+    ["application/json", { "content-encoding": "gzip" }],
+  ])("%s %j is unsupported", async (type, more) => {
+    const service = await startTestService();
+    const { status, json } = await post(service, '{"code":"1000001"}', { "content-type": type, ...more });
+    expect([status, json.code]).toEqual([415, "400ad006"]);
+  });
+
+  test.each([
+    "application/json",
+    "APPLICATION/JSON",
+    "application/json; charset=utf-8",
+    'application/json;charset="UTF-8"',
+  ])("%s is JSON", async (type) => {
+    const service = await startTestService();
+    expect((await post(service, '{"code":"1000001"}', { "content-type": type })).status).toBe(200);
+  });
+
+  test("and none at all are told apart", async () => {
+    const service = await startTestService();
+    const headers = { authorization: `Bearer ${service.trialToken}` };
+    const response = await service.inject({ method: "POST", url: `${PREFIX}/v1.0.1/txn-status`, headers });
+    expect(response.json().code).toBe("400ad006");
+  });
+});
+
+describe("a body", () => {
+  test("of 4 KiB is read, and of one byte more is too large", async () => {
+    const service = await startTestService();
+    const body = (bytes: number) => `{"code":"1000001","x":"${"y".repeat(bytes - 25)}"}`;
+    expect(body(4096)).toHaveLength(4096);
+    expect((await post(service, body(4096))).status).toBe(200);
+    const { status, json } = await post(service, body(4097));
+    expect([status, json.code, json.body.reason]).toEqual([413, "400ad005", "body_too_large"]);
+  });
+});
+
+describe("a path", () => {
+  test.each([
+    "/",
+    "/staging",
+    `${PREFIX}/v1.0.1`,
+    `${PREFIX}/v1.0.1/`,
+    `${PREFIX}/v1.0.2/txn-status`,
+    `${PREFIX}/v1.0.1/txn-status/`,
+    `${PREFIX}/v1.0.1/TXN-STATUS`,
+    `${PREFIX}//v1.0.1/txn-status`,
+    `${PREFIX}/v1.0.1/%zz`,
+    `${PREFIX}/v1.0.1/${"a".repeat(3000)}`,
+    "/../../etc/passwd",
+  ])("%s is an unknown operation, for any body", async (url) => {
+    const service = await startTestService();
+    const response = await service.inject({
+      method: "POST",
+      url,
+      headers: { "content-type": "text/plain" },
+      payload: "hello",
+    });
+    expect(response.statusCode).toBe(404);
+    expect(response.json()).toMatchObject({ success: false, code: "400ad003", body: { reason: "unknown_operation" } });
+    expect(response.headers["x-request-id"]).toBe(response.json().body.requestId);
+  });
+
+  test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"] as const)(
+    "of an operation is not for %s",
+    async (method) => {
+      const service = await startTestService();
+      for (const operation of OPERATIONS) {
+        const response = await service.inject({ method, url: `${PREFIX}/v1.0.0/${operation}?x=1` });
+        expect(response.statusCode).toBe(405);
+        expect(response.headers["allow"]).toBe("POST");
+        if (method !== "HEAD") expect(response.json().code).toBe("400ad004");
+      }
+    },
+  );
+});
+
+describe("a failure", () => {
+  test("has exactly the documented shape", async () => {
+    const service = await startTestService();
+    const { json, headers } = await service.call("get-customer-information", { code: "nobody" });
+    expect(Object.keys(json)).toEqual(["success", "code", "body"]);
+    expect(Object.keys(json.body)).toEqual(["reason", "message", "retry", "requestId"]);
+    expect(headers["x-request-id"]).toBe(json.body.requestId);
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, prepareTopUp, START, startTestService } from "../support/service.ts";
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+const VALID_MS = 300_000;
+
+const outcome = ({ status, json }: Answer) => [status, json.code];
+/** An answer without what differs from request to request by its nature. */
+const withoutRequestId = ({ status, json }: Answer) => {
+  const { requestId, ...body } = json.body;
+  return JSON.stringify({ status, json: { ...json, body } });
+};
+
+describe("a checkoutId", () => {
+  test("can be used up to and including five minutes after its issue", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    service.now = START + VALID_MS;
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([200, "400ab001"]);
+  });
+
+  test("is expired a millisecond later", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    service.now = START + VALID_MS + 1;
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([410, "400ab102"]);
+  });
+
+  test("writes nothing when it is issued", async () => {
+    const service = await startTestService();
+    const ledger = async () => {
+      const counts: string[] = [];
+      for await (const event of service.store.check()) counts.push(JSON.stringify(event));
+      return counts;
+    };
+    const before = await ledger();
+    for (let count = 0; count < 10; count += 1) await prepareTopUp(service, FIBER);
+    expect(await ledger()).toEqual(before);
+  });
+
+  test("issued by one version works on the other", async () => {
+    const service = await startTestService();
+    const { json } = await service.call("get-subscription-package", FIBER, { version: "v1.0.0" });
+    const [bouquet] = json.body.internet.bouquets;
+    const purchase = { ...FIBER, checkoutId: json.body.checkoutId, bouquetId: bouquet.code, amt: bouquet.amt };
+    expect((await service.call("subscription-package-topup", purchase, { version: "v1.0.1" })).status).toBe(200);
+    const replay = await service.call("subscription-package-topup", purchase, { version: "v1.0.0" });
+    expect(replay.headers["idempotent-replayed"]).toBe("true");
+  });
+
+  test("that is unknown, altered, or another partner's gets one and the same answer", async () => {
+    const service = await startTestService();
+    const other = await service.issue(await service.addPartner("other"), "trial");
+    const purchase = await prepareTopUp(service, FIBER);
+    const checkoutId = purchase["checkoutId"] as string;
+    const altered = checkoutId.slice(0, 40) + (checkoutId[40] === "A" ? "B" : "A") + checkoutId.slice(41);
+    for (const operation of ["subscription-package-topup", "txn-status"] as const) {
+      const answers = [
+        await service.call(operation, { ...purchase, checkoutId: "A".repeat(64) }),
+        await service.call(operation, { ...purchase, checkoutId: "short" }),
+        await service.call(operation, { ...purchase, checkoutId: altered }),
+        await service.call(operation, purchase, { token: other }),
+        await service.call(operation, purchase, { token: service.liveToken }),
+      ];
+      expect(answers.map(outcome)).toEqual(Array(5).fill([404, "400ab101"]));
+      expect(new Set(answers.map(withoutRequestId)).size).toBe(1);
+    }
+  });
+
+  test("of another partner stays unknown after its use", async () => {
+    const service = await startTestService();
+    const other = await service.issue(await service.addPartner("other"), "trial");
+    const purchase = await prepareTopUp(service, FIBER);
+    expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
+    expect(outcome(await service.call("subscription-package-topup", purchase, { token: other }))).toEqual([
+      404,
+      "400ab101",
+    ]);
+    expect(outcome(await service.call("txn-status", purchase, { token: other }))).toEqual([404, "400ab101"]);
+  });
+
+  test("for another connection is a mismatch, and uses nothing up", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    for (const wrong of [{ cuid: "1000002" }, { service: "tv" }, { reqId: "trial2" }]) {
+      const answer = await service.call("subscription-package-topup", { ...purchase, ...wrong });
+      expect(outcome(answer)).toEqual([422, "400ab104"]);
+    }
+    expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
+  });
+});
+
+describe("a top-up that is sent again", () => {
+  test("is answered with the very same result, long after expiry too", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const first = await service.call("subscription-package-topup", { ...purchase, udf1: "order 1" });
+    expect(first.headers["idempotent-replayed"]).toBeUndefined();
+    service.now = START + 365 * 24 * 60 * 60 * 1000;
+    const partner = await service.store.findPartner("wallet");
+    const token = await service.issue(partner as NonNullable<typeof partner>, "trial");
+    const again = await service.call("subscription-package-topup", { ...purchase, amt: "1130.00" }, { token });
+    expect(again.status).toBe(200);
+    expect(again.json).toEqual(first.json);
+    expect(again.headers["idempotent-replayed"]).toBe("true");
+  });
+
+  test.each([
+    ["cuid", "1000002"],
+    ["service", "tv"],
+    ["reqId", "trial2"],
+    ["bouquetId", "TRIAL-NET-3M"],
+    ["amt", "1131"],
+  ])("with another %s is refused as used", async (field, value) => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+    await service.call("subscription-package-topup", purchase);
+    const { status, json } = await service.call("subscription-package-topup", { ...purchase, [field]: value });
+    expect([status, json.code, json.body.retry]).toEqual([409, "400ab103", "query_status"]);
+  });
+
+  test("twenty times at once makes one transaction and twenty equal answers", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const calls = Array.from({ length: 20 }, () => service.call("subscription-package-topup", purchase));
+    const answers = await Promise.all(calls);
+    expect(new Set(answers.map(({ json }) => JSON.stringify(json))).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers["idempotent-replayed"] === undefined)).toHaveLength(1);
+    const { json } = await service.call("get-subscription-package", FIBER);
+    expect(json.body.internet.subscriptions[0].enddate).toBe("2027-01-10 09:00:00");
+  });
+});
+
+describe("txn-status", () => {
+  test("says not topped up while the checkout is usable and for a minute after, then never", async () => {
+    const service = await startTestService();
+    const { checkoutId } = await prepareTopUp(service, FIBER);
+    const ask = async (age: number) => {
+      service.now = START + age;
+      return outcome(await service.call("txn-status", { checkoutId }));
+    };
+    expect(await ask(0)).toEqual([404, "400ab107"]);
+    expect(await ask(VALID_MS)).toEqual([404, "400ab107"]);
+    expect(await ask(VALID_MS + 60_000)).toEqual([404, "400ab107"]);
+    expect(await ask(VALID_MS + 60_001)).toEqual([410, "400ab108"]);
+  });
+
+  test("still gives a recorded result after that", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const toppedUp = await service.call("subscription-package-topup", purchase);
+    service.now = START + VALID_MS + 60_001;
+    const queried = await service.call("txn-status", { checkoutId: purchase["checkoutId"] });
+    expect(queried.json).toEqual(toppedUp.json);
+  });
+});
