@@ -18,7 +18,12 @@ export async function runCommandLine(words: readonly string[], version: string, 
     .version(version)
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ writeOut: runtime.stdout, writeErr: runtime.stderr });
+    .configureOutput({
+      writeOut: runtime.stdout,
+      writeErr: runtime.stderr,
+      outputError: (text, write) => write(text.replace(/^error:/, "topupd:")),
+    })
+    .showHelpAfterError("(add --help for what it takes)");
   addServeCommand(program, runtime);
   addDemoCommand(program, runtime);
   addPartnerCommands(program, runtime);

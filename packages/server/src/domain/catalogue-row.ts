@@ -5,6 +5,9 @@ import type { CurrencyExponent } from "./money.ts";
 
 const NAME_MAX_LENGTH = 200;
 
+/** Far more than any provider sells; it bounds what an import and every listing hold in memory. */
+export const CATALOGUE_MAX_BOUQUETS = 10_000;
+
 /**
  * Reads one row of a catalogue file:
  * `{"service", "code", "name", "price", "segments"?, "plan"?}`.
@@ -30,7 +33,7 @@ export function readCatalogueRow(row: JsonObject, exponent: CurrencyExponent): R
   return fields.finish({ service, code, name, price, segments, plan: plan ?? planFromName, addOn, period });
 }
 
-/** What is wrong with a row beside those read before it: checked row by row, so that each line gets its reason. */
+/** The rows of one catalogue. Each is held against those before it, so that every bad line gets its reason. */
 export class CatalogueRows {
   readonly bouquets: Bouquet[] = [];
   readonly #codes = new Set<string>();
@@ -40,6 +43,9 @@ export class CatalogueRows {
     const fields = new FieldReader({});
     const code = `${bouquet.service}:${bouquet.code}`;
     const plan = `${bouquet.service}:${bouquet.plan}`;
+    if (this.bouquets.length >= CATALOGUE_MAX_BOUQUETS) {
+      fields.problem("(line)", `is beyond the ${CATALOGUE_MAX_BOUQUETS} bouquets that a catalogue may have`);
+    }
     if (this.#codes.has(code)) fields.problem("code", "stands on an earlier line already");
     if ((this.#addOnByPlan.get(plan) ?? bouquet.addOn) !== bouquet.addOn) {
       fields.problem("plan", "holds both a base bouquet and an add-on");

@@ -1,154 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { onTestFinished } from "vitest";
-import type { Partner } from "../../src/domain/access-token.ts";
-import type { Environment } from "../../src/domain/customer.ts";
-import { buildApp } from "../../src/http/app.ts";
-import { createLogger } from "../../src/log.ts";
-import { importCatalogue } from "../../src/operations/import-catalogue.ts";
-import { importCustomers } from "../../src/operations/import-customers.ts";
-import type { ImportReport } from "../../src/operations/import-report.ts";
-import { issueToken } from "../../src/operations/issue-token.ts";
-import { resetTrial } from "../../src/operations/trial.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { seededRandom } from "./random.ts";
+import { type OpenOptions, openTestService, type TestService } from "./open-service.ts";
 
-export const PREFIX = "/staging/api/third-party";
+export * from "./open-service.ts";
 
-/** 2026-11-20 09:00:00 UTC: where tests begin, unless they say otherwise. */
-export const START = Date.UTC(2026, 10, 20, 9);
-
-export type OperationName =
-  | "get-customer-information"
-  | "get-subscription-package"
-  | "subscription-package-topup"
-  | "txn-status";
-
-export interface CallOptions {
-  readonly version?: "v1.0.1" | "v1.0.0";
-  readonly token?: string;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
-export type Answer = { readonly status: number; readonly headers: Record<string, unknown>; readonly json: any };
-
-/** The whole service on a real database file, with a clock that the test turns. */
-export interface TestService {
-  readonly app: FastifyInstance;
-  readonly store: Store;
-  readonly path: string;
-  /** Log lines so far. */
-  readonly logs: string[];
-  /** Milliseconds since 1970; set it to move time. */
-  now: number;
-  readonly ports: {
-    readonly store: Store;
-    readonly clock: () => number;
-    readonly random: (bytes: number) => Uint8Array;
-  };
-  /** A token of the partner that was there from the start. */
-  readonly trialToken: string;
-  readonly liveToken: string;
-  addPartner(name: string): Promise<Partner>;
-  issue(partner: Partner, environment: Environment): Promise<string>;
-  /** Calls an operation, by default in v1.0.1 with the trial token. */
-  call(operation: OperationName, body: object, options?: CallOptions): Promise<Answer>;
-  inject(request: InjectOptions): Promise<LightMyRequestResponse>;
-  importCatalogue(rows: readonly object[], environment?: Environment): Promise<ImportReport>;
-  importCustomers(rows: readonly object[], environment?: Environment): Promise<ImportReport>;
-}
-
-export interface TestServiceOptions {
-  readonly now?: number;
-  readonly timeZone?: string;
-  readonly currencyExponent?: number;
-  readonly lapsedDays?: number;
-  readonly deprecatedAt?: number;
-  readonly sunsetAt?: number;
-  /** A database that is there already. */
-  readonly path?: string;
-  /** Leaves out the trial environment. */
-  readonly bare?: boolean;
-  readonly seed?: number;
-  /** Stands between the service and its store, to make it fail. */
-  readonly wrapStore?: (store: Store) => Store;
-}
-
-export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const path = options.path ?? join(temporaryFolder(), "topupd.db");
-  const random = seededRandom(options.seed ?? 1);
-  const time = { now: options.now ?? START };
-  const clock = () => time.now;
-  const opened = openSqliteStore({
-    path,
-    clock,
-    random,
-    timeZone: options.timeZone,
-    currencyExponent: options.currencyExponent,
-  });
-  const store = options.wrapStore?.(opened) ?? opened;
-  const ports = { store, clock, random };
-  const logs: string[] = [];
-  const service: TestService = {
-    get now() {
-      return time.now;
-    },
-    set now(now) {
-      time.now = now;
-    },
-    path,
-    store,
-    logs,
-    ports,
-    app: undefined as unknown as FastifyInstance,
-    trialToken: "",
-    liveToken: "",
-    async addPartner(name) {
-      const partner = await store.addPartner(name, clock());
-      if (partner === "name_taken") throw new Error(`${name} is taken`);
-      return partner;
-    },
-    async issue(partner, environment) {
-      return (await issueToken(ports, partner, environment)).token;
-    },
-    async call(operation, body, { version = "v1.0.1", token = service.trialToken } = {}) {
-      const response = await service.app.inject({
-        method: "POST",
-        url: `${PREFIX}/${version}/${operation}`,
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        payload: JSON.stringify(body),
-      });
-      return { status: response.statusCode, headers: response.headers, json: response.json() };
-    },
-    inject: (request) => service.app.inject(request),
-    importCatalogue: (rows, environment = "production") =>
-      importCatalogue(ports, environment, ndjson(rows), expectAllGood),
-    importCustomers: (rows, environment = "production") =>
-      importCustomers(ports, environment, () => ndjson(rows), expectAllGood),
-  };
-  const app = await buildApp({
-    ports: { ...ports, checkoutSecrets: await store.checkoutSecrets() },
-    prefix: PREFIX,
-    lapsedDays: options.lapsedDays ?? 0,
-    v1_0_0: { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt },
-    logger: createLogger("debug", { write: (line) => logs.push(line) }),
-    isDraining: () => false,
-  });
-  onTestFinished(async () => {
-    await app.close();
-    await store.close();
-  });
-  const found = await store.findPartner("wallet");
-  const wallet = found ?? (await service.addPartner("wallet"));
-  if (options.bare !== true) await resetTrial(ports);
-  return Object.assign(service, {
-    app,
-    trialToken: await service.issue(wallet, "trial"),
-    liveToken: await service.issue(wallet, "production"),
-  });
+/** The whole service on a database of its own, closed and gone after the test. */
+export async function startTestService(options: Partial<OpenOptions> = {}): Promise<TestService> {
+  const service = await openTestService({ path: join(temporaryFolder(), "topupd.db"), ...options });
+  onTestFinished(() => service.close());
+  return service;
 }
 
 /** A folder that is gone after the test. */
@@ -156,34 +18,4 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "topupd-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
-  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
-}
-
-const expectAllGood = {
-  skipInvalid: false,
-  onProgress: () => {},
-  onRejected: (rejected: unknown) => {
-    throw new Error(`the test's own data is wrong: ${JSON.stringify(rejected)}`);
-  },
-};
-
-/** Lists the packages of a connection, and gives what a top-up of one of its bouquets sends. */
-export async function prepareTopUp(
-  service: TestService,
-  connection: { readonly cuid: string; readonly service: string; readonly reqId: string },
-  bouquetId?: string,
-  options?: CallOptions,
-): Promise<Record<string, string>> {
-  const { status, json } = await service.call("get-subscription-package", connection, {
-    ...options,
-    version: "v1.0.1",
-  });
-  if (status !== 200) throw new Error(`the packages cannot be listed: ${JSON.stringify(json)}`);
-  const bouquets: { code: string; price: number }[] = json.body[connection.service].bouquets;
-  const bouquet = bouquetId === undefined ? bouquets[0] : bouquets.find(({ code }) => code === bouquetId);
-  if (bouquet === undefined) throw new Error(`${bouquetId ?? "no bouquet"} is not offered`);
-  return { ...connection, checkoutId: json.body.checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price) };
 }

@@ -1,0 +1,43 @@
+import { PartnerClient } from "./partner-client.ts";
+import { startServing } from "./processes.ts";
+import { CUSTOMERS, makeProvider } from "./provider.ts";
+import { Choices } from "./random.ts";
+
+export interface RaceOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  /** An empty folder for the database. */
+  readonly cwd: string;
+  readonly processes?: number;
+  readonly callers?: number;
+}
+
+/**
+ * Sends the same top-up to several processes on one database at once, round after round. Each round
+ * must make exactly one transaction, and give every caller the same answer.
+ * @throws Error that names the round in which it was otherwise.
+ */
+export async function race({ seed, rounds, cwd, processes = 2, callers = 6 }: RaceOptions): Promise<string> {
+  const choices = new Choices(seed);
+  const token = await makeProvider(cwd);
+  const served = await Promise.all(Array.from({ length: processes }, () => startServing([], { cwd })));
+  try {
+    const clients = served.map(({ url }) => new PartnerClient(url, token));
+    const transactions = new Set<string>();
+    for (let round = 0; round < rounds; round += 1) {
+      const purchase = await choices.of(clients).prepare(choices.below(CUSTOMERS), choices);
+      const calls = Array.from({ length: callers }, (_, caller) => clients[caller % processes]?.topUp(purchase));
+      const answers = (await Promise.all(calls)).filter((answer) => answer !== undefined);
+      const made = answers.filter(({ status, replayed }) => status === 200 && !replayed);
+      const texts = new Set(answers.map(({ text }) => text));
+      if (made.length !== 1 || texts.size !== 1) {
+        throw new Error(`round ${round}: ${made.length} transactions, ${texts.size} answers: ${[...texts].join("\n")}`);
+      }
+      transactions.add([...texts].join());
+    }
+    if (transactions.size !== rounds) throw new Error(`${transactions.size} transactions in ${rounds} rounds`);
+    return `${rounds} rounds of ${callers} callers on ${processes} processes: one transaction each`;
+  } finally {
+    await Promise.all(served.map(({ end }) => end("SIGTERM")));
+  }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { prepareTopUp, startTestService } from "../support/service.ts";
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+/** A store of which some methods can be made to fail. */
+function breakable() {
+  const failures = new Map<string, () => Promise<never>>();
+  const wrapStore = (store: Store) =>
+    new Proxy(store, {
+      get: (target, name) => {
+        const failure = failures.get(String(name));
+        if (failure !== undefined) return failure;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  return { failures, wrapStore };
+}
+
+describe("a store that is away", () => {
+  test("makes a top-up unavailable, and sends the partner to txn-status", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    const purchase = await prepareTopUp(service, FIBER);
+    failures.set("settleTopUp", () => Promise.reject(new StoreUnavailable("away")));
+    const { status, headers, json } = await service.call("subscription-package-topup", purchase);
+    expect([status, json.code, json.body.reason, json.body.retry]).toEqual([
+      503,
+      "400ae002",
+      "unavailable",
+      "query_status",
+    ]);
+    expect(headers["retry-after"]).toBe("1");
+  });
+
+  test("makes other requests unavailable, to be sent again as they are", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    failures.set("findAccessToken", () => Promise.reject(new StoreUnavailable("away")));
+    const { status, json } = await service.call("get-customer-information", { code: "1000001" });
+    expect([status, json.code, json.body.retry]).toEqual([503, "400ae002", "same_request"]);
+  });
+
+  test("makes the service not ready, but alive", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    expect((await service.inject("/readyz")).statusCode).toBe(200);
+    failures.set("ping", () => Promise.reject(new StoreUnavailable("away")));
+    expect((await service.inject("/readyz")).statusCode).toBe(503);
+    expect((await service.inject("/healthz")).statusCode).toBe(200);
+  });
+});
+
+describe("a defect", () => {
+  test("is answered without a stack or an internal name, and logged with them", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    failures.set("findCustomers", () => Promise.reject(new TypeError("secret-table is not a function")));
+    const { status, json } = await service.call("get-customer-information", { code: "1000001" });
+    expect([status, json.code, json.body.retry]).toEqual([500, "400ae001", "query_status"]);
+    expect(JSON.stringify(json)).not.toMatch(/secret-table|TypeError|\.ts/);
+    expect(service.logs.join("")).toContain("secret-table");
+  });
+});
+
+describe("the log", () => {
+  test("holds no token, name, mobile number, checkoutId or body", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    await service.call("get-customer-information", { code: "9800000001" });
+    await service.call("subscription-package-topup", { ...purchase, udf1: "private-order" });
+    await service.call("get-customer-information", { code: "9800000001" }, { token: "topup_trial_wrong" });
+    await service.inject({ method: "GET", url: "/9800000001?token=abc" });
+    const logs = service.logs.join("");
+    expect(service.logs.length).toBeGreaterThanOrEqual(5);
+    for (const secret of [
+      service.trialToken,
+      "9800000001",
+      "Asha",
+      "private-order",
+      "topup_trial",
+      purchase["checkoutId"],
+      "abc",
+    ]) {
+      expect(logs).not.toContain(secret);
+    }
+  });
+});
+
+describe("the end of v1.0.0", () => {
+  test("is not announced unless the provider says so", async () => {
+    const service = await startTestService();
+    const { headers } = await service.call("get-customer-information", { code: "1000001" }, { version: "v1.0.0" });
+    expect([headers["deprecation"], headers["sunset"], headers["link"]]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("is announced on every answer of that version alone", async () => {
+    const service = await startTestService({ deprecatedAt: Date.UTC(2027, 0, 1), sunsetAt: Date.UTC(2027, 11, 31) });
+    for (const code of ["1000001", "nobody"]) {
+      const { headers } = await service.call("get-customer-information", { code }, { version: "v1.0.0" });
+      expect(headers["deprecation"]).toBe("@1798761600");
+      expect(headers["sunset"]).toBe("Fri, 31 Dec 2027 00:00:00 GMT");
+      expect(headers["link"]).toBe('</staging/api/third-party/v1.0.1/>; rel="successor-version"');
+    }
+    const { headers } = await service.call("get-customer-information", { code: "1000001" });
+    expect(headers["deprecation"]).toBeUndefined();
+  });
+});

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { startTestService } from "./support/service.ts";
+
+/** A provider's real catalogue and customers, where they lie beside the repository. */
+const DATA = fileURLToPath(new URL("../../../../shared/data/", import.meta.url));
+const isThere = existsSync(DATA);
+if (!isThere) process.stderr.write(`SKIPPED: no provider's data at ${DATA}\n`);
+
+const readRows = (name: string): Row[] =>
+  readFileSync(`${DATA}${name}`, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Row);
+
+// biome-ignore lint/suspicious/noExplicitAny: rows of files, looked into by name
+type Row = any;
+
+const SERVICES = [
+  ["tv", "stb"],
+  ["internet", "username"],
+  ["iptv", "username"],
+] as const;
+
+describe.skipIf(!isThere)("a provider's real data", () => {
+  test("is imported whole; every connection that may be is listed, topped up with each bouquet offered, and queried", async () => {
+    const service = await startTestService({ timeZone: "Asia/Kathmandu" });
+    await service.importCatalogue(readRows("catalogue.ndjson"));
+    const customers = readRows("customers.ndjson");
+    expect(await service.importCustomers(customers)).toEqual({ accepted: customers.length, rejected: 0 });
+
+    const call = (...[operation, body]: Parameters<typeof service.call>) =>
+      service.call(operation, body, { token: service.liveToken });
+    let connections = 0;
+    let toppedUp = 0;
+    for (const customer of customers.filter(({ status }) => status === "active")) {
+      for (const [name, id] of SERVICES) {
+        for (const item of customer.connections[name]) {
+          connections += 1;
+          toppedUp += await topUpEach({ cuid: customer.cuid, service: name, reqId: item[id] });
+        }
+      }
+    }
+    expect(connections).toBeGreaterThan(2_500);
+    expect(toppedUp).toBeGreaterThan(20_000);
+    for await (const event of service.store.check()) expect(event.kind, event.what).toBe("checked");
+
+    async function topUpEach(connection: { cuid: string; service: string; reqId: string }): Promise<number> {
+      const listed = await call("get-subscription-package", connection);
+      expect(listed.status).toBe(200);
+      const { bouquets } = listed.json.body[connection.service];
+      expect(bouquets.length).toBeGreaterThan(0);
+      const results = bouquets.map(async ({ code, price }: Row) => {
+        const { checkoutId } = (await call("get-subscription-package", connection)).json.body;
+        const made = await call("subscription-package-topup", {
+          ...connection,
+          checkoutId,
+          bouquetId: code,
+          amt: String(price),
+        });
+        expect([made.status, made.json.body.result?.amt]).toEqual([200, price]);
+        expect((await call("txn-status", { checkoutId })).json).toEqual(made.json);
+      });
+      await Promise.all(results);
+      return results.length;
+    }
+  }, 300_000);
+
+  test("refuses every mobile number that two customers share, and finds all others", async () => {
+    const service = await startTestService();
+    await service.importCatalogue(readRows("catalogue.ndjson"));
+    const customers = readRows("customers.ndjson");
+    await service.importCustomers(customers);
+    const owners = new Map<string, number>();
+    for (const { mobile } of customers) owners.set(mobile, (owners.get(mobile) ?? 0) + 1);
+    for (const [code, count] of owners) {
+      const { json } = await service.call("get-customer-information", { code }, { token: service.liveToken });
+      expect(json.code, code).toBe(count > 1 ? "400aa102" : "400aa010");
+    }
+    expect([...owners.values()].filter((count) => count > 1)).toHaveLength(20);
+  });
+});

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { onTestFinished } from "vitest";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { TestDatabase } from "../store-suite/database.ts";
+import { temporaryFolder } from "./service.ts";
+
+/** A database file of its own, for what every store must do. */
+export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+  return {
+    open: async (options) => openSqliteStore({ timeZone: undefined, currencyExponent: undefined, ...options, path }),
+    read: async (query) => rawConnection(path).prepare(query).all() as Record<string, unknown>[],
+    tamper: async (sql) => tamper(path, sql),
+  };
+}
+
+/** A connection of the test's own, as another process or a careless operator has. */
+export function rawConnection(path: string): DatabaseSyncInstance {
+  const connection = new DatabaseSync(path, { timeout: 5_000 });
+  onTestFinished(() => {
+    if (connection.isOpen) connection.close();
+  });
+  return connection;
+}
+
+/** Writes past the triggers, checks and foreign keys that guard the tables. */
+export function tamper(path: string, sql: string): void {
+  const connection = rawConnection(path);
+  const triggers = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all() as {
+    name: string;
+  }[];
+  for (const { name } of triggers) connection.exec(`DROP TRIGGER ${name}`);
+  connection.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
+  connection.exec(sql);
+  connection.close();
+}
