@@ -26,8 +26,10 @@ export async function race({ seed, rounds, cwd, processes = 2, callers = 6 }: Ra
     const transactions = new Set<string>();
     for (let round = 0; round < rounds; round += 1) {
       const purchase = await choices.of(clients).prepare(choices.below(CUSTOMERS), choices);
-      const calls = Array.from({ length: callers }, (_, caller) => clients[caller % processes]?.topUp(purchase));
-      const answers = (await Promise.all(calls)).filter((answer) => answer !== undefined);
+      const calls = Array.from({ length: callers }, (_, caller) =>
+        (clients[caller % processes] as PartnerClient).topUp(purchase),
+      );
+      const answers = await Promise.all(calls);
       const made = answers.filter(({ status, replayed }) => status === 200 && !replayed);
       const texts = new Set(answers.map(({ text }) => text));
       if (made.length !== 1 || texts.size !== 1) {

@@ -82,7 +82,7 @@ describe("an access token", () => {
     const answers = await Promise.all(
       [first, second].map((token) => service.call("get-customer-information", LOOK_UP, { token })),
     );
-    expect(answers.map(({ json }) => json.code).sort()).toEqual(["400aa010", "400ac004"]);
+    expect(new Set(answers.map(({ json }) => json.code))).toEqual(new Set(["400aa010", "400ac004"]));
   });
 
   test("of a suspended partner is refused until the partner is resumed", async () => {

@@ -7,7 +7,7 @@ const VALID_MS = 300_000;
 const outcome = ({ status, json }: Answer) => [status, json.code];
 /** An answer without what differs from request to request by its nature. */
 const withoutRequestId = ({ status, json }: Answer) => {
-  const { requestId, ...body } = json.body;
+  const { requestId: _, ...body } = json.body;
   return JSON.stringify({ status, json: { ...json, body } });
 };
 

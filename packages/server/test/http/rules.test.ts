@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, prepareTopUp, START, startTestService, type TestService } from "../support/service.ts";
+import {
+  type Answer,
+  type OperationName,
+  prepareTopUp,
+  START,
+  startTestService,
+  type TestService,
+} from "../support/service.ts";
 
 const CATALOGUE = [
   { service: "tv", code: "BASE-1M", name: "Base (MONTHLY)", price: 350 },
@@ -26,10 +33,10 @@ async function startWith(customers: readonly object[], options = {}): Promise<Te
   const service = await startTestService(options);
   await service.importCatalogue(CATALOGUE);
   await service.importCustomers(customers);
-  const { call } = service;
+  const call = service.call.bind(service);
   // Everything here is about real customers.
   return Object.assign(service, {
-    call: (operation: Parameters<typeof call>[0], body: object, more = {}) =>
+    call: (operation: OperationName, body: object, more = {}) =>
       call(operation, body, { token: service.liveToken, ...more }),
   });
 }
