@@ -38,10 +38,20 @@ const runtime: Runtime = {
     }),
 };
 
+// A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
+let outputFailed = false;
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  outputFailed ||= code !== "EPIPE";
+});
+process.stderr.on("error", () => {});
+
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2), version, runtime);
 } catch (error) {
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }
+process.on("exit", () => {
+  if (outputFailed) process.exitCode = 1;
+});
 logs.flushSync();

@@ -56,6 +56,10 @@ async function walk(runtime: Runtime, base: string, token: string): Promise<void
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify(request),
+    }).catch((error: Error) => {
+      throw new CommandFailed(
+        `the demo cannot call itself at ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+      );
     });
     const answer: unknown = await response.json();
     runtime.stdout(
@@ -107,7 +111,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}
 
-Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: topupd check --database sqlite:${database}
+Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database sqlite:${database}
 `;
 }
 

@@ -2,7 +2,13 @@ import { type Command, Option } from "commander";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { importCatalogue } from "../operations/import-catalogue.ts";
 import { importCustomers } from "../operations/import-customers.ts";
-import type { ImportOptions, ImportProgress, ImportReport, RejectedLine } from "../operations/import-report.ts";
+import {
+  FileChanged,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportReport,
+  type RejectedLine,
+} from "../operations/import-report.ts";
 import type { Store } from "../store/store.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
@@ -26,7 +32,10 @@ const PROGRESS_LINES = 5_000;
 
 /** `topupd import ...`: the provider's catalogue and customers, from NDJSON files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
-  const parent = program.command("import").description("import a catalogue or customers from an NDJSON file");
+  const parent = program
+    .command("import")
+    .description("import a catalogue or customers from an NDJSON file")
+    .helpCommand(false);
   addImport(
     parent,
     runtime,
@@ -70,6 +79,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
       conclude(runtime, report, options);
     } catch (error) {
       progress.end();
+      if (error instanceof FileChanged) throw new CommandFailed(error.message);
       throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
     } finally {
       await store.close();

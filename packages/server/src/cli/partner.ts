@@ -8,7 +8,7 @@ const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 
 /** `topupd partner ...`: who may call. */
 export function addPartnerCommands(program: Command, runtime: Runtime): void {
-  const partner = program.command("partner").description("add, list, suspend and resume partners");
+  const partner = program.command("partner").description("add, list, suspend and resume partners").helpCommand(false);
 
   const add = partner
     .command("add")

@@ -30,11 +30,16 @@ export async function startService(
     logger,
     isDraining: () => draining,
   });
+  // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.
+  const { level } = logger;
+  logger.level = "warn";
   try {
     await listen(app, config);
   } catch (error) {
     await store.close();
     throw error;
+  } finally {
+    logger.level = level;
   }
   return {
     url: urlOf(app),

@@ -13,9 +13,11 @@ interface IssueOptions extends OutputOptions {
   readonly expires?: string;
 }
 
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
 /** `topupd token ...`: what partners authenticate with (interface, section 5). */
 export function addTokenCommands(program: Command, runtime: Runtime): void {
-  const token = program.command("token").description("issue, list and revoke access tokens");
+  const token = program.command("token").description("issue, list and revoke access tokens").helpCommand(false);
 
   const issue = token
     .command("issue")
@@ -82,12 +84,14 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
 function readExpiry(text: string, calendar: Calendar): Instant {
   const day = calendar.parse(`${text} 00:00:00`);
   if (day !== undefined) return calendar.add(day, { months: 0, days: 1, seconds: 0 });
-  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
-  if (Number.isNaN(time))
-    throw new WrongUsage("--expires must be a date such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z");
-  return time;
+  const time = ISO_TIME.test(text) && isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new WrongUsage("--expires must be a date such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z");
+}
+
+/** Date.parse would take 31 February for 3 March. */
+function isDate(text: string): boolean {
+  return createCalendar("UTC").parse(`${text} 00:00:00`) !== undefined;
 }
 
 /** The token alone goes to stdout, so that a shell can take it as it is. */

@@ -1,7 +1,7 @@
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
-import { type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
+import { FileChanged, type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
 import type { Ports } from "./ports.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -37,7 +37,7 @@ export async function importCustomers(
 
   let accepted = 0;
   for await (const { customers, lines, invalid } of readChunks(open(), context)) {
-    if (invalid > rejected) throw new Error("the file was changed while it was being imported: import it again");
+    if (invalid > rejected) throw new FileChanged("the file was changed while it was being imported: import it again");
     await store.importCustomers(environment, customers, clock(), "restate");
     accepted += customers.length;
     onProgress({ step: "writing", lines });

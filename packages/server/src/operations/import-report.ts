@@ -28,6 +28,11 @@ export interface ImportReport {
   readonly revision?: number;
 }
 
+/** The file is not the same at the second reading. What was written before stays; importing again mends it. */
+export class FileChanged extends Error {
+  override readonly name = "FileChanged";
+}
+
 /** Reads one line as a JSON object, and that by `read`. */
 export function readRow<Row>(line: Line, read: (row: JsonObject) => Reading<Row>): Reading<Row> {
   if (line.text === undefined) return wholeLine(line.problem);

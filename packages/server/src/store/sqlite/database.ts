@@ -108,15 +108,25 @@ export class Database {
   }
 
   #transact<Result>(begin: string, work: () => Result): Result {
+    // A disk that failed may have failed the rollback too.
+    this.#rollBack();
     this.exec(begin);
     try {
       const result = work();
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      if (this.#connection.isTransaction) this.exec("ROLLBACK");
+      try {
+        this.#rollBack();
+      } catch {
+        // What went wrong first is what the caller must hear.
+      }
       throw error;
     }
+  }
+
+  #rollBack(): void {
+    if (this.#connection.isTransaction) this.exec("ROLLBACK");
   }
 }
 
@@ -125,7 +135,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Tells what is wrong with the database from what is wrong with a statement, which is a defect of topupd. */
-function translate(error: unknown): unknown {
+export function translate(error: unknown): unknown {
   if (isBusy(error)) return new StoreUnavailable("another process holds the database", { cause: error });
   const reason = AWAY.get(errorCode(error) ?? 0);
   return reason === undefined ? error : new StoreUnavailable(reason, { cause: error });
@@ -139,7 +149,7 @@ function errorCode(error: unknown): number | undefined {
 
 function open(path: string): DatabaseSyncInstance {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const isNew = !existsSync(path);
     const connection = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
     // It holds customers and a secret: no business of other users of the machine.
@@ -147,6 +157,13 @@ function open(path: string): DatabaseSyncInstance {
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     return connection;
   } catch (error) {
+    const translated = translate(error);
+    if (translated instanceof StoreUnavailable) throw translated;
     throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** The last folder of a path, and no more: a whole path that is missing is a path that is misspelt. */
+function makeFolder(path: string): void {
+  if (!existsSync(path)) mkdirSync(path);
 }

@@ -12,7 +12,7 @@ import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../st
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CustomerTables } from "./customers.ts";
-import { Database } from "./database.ts";
+import { Database, translate } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { type ProviderWishes, settleProviderSettings } from "./provider.ts";
@@ -48,7 +48,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     return new SqliteStore(database, provider, options.clock);
   } catch (error) {
     database.close();
-    throw error;
+    throw translate(error);
   }
 }
 

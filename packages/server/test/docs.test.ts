@@ -1,0 +1,268 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { runCommandLine } from "../src/cli/program.ts";
+import type { Runtime } from "../src/cli/runtime.ts";
+import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
+import { FAILURES, type FailureReason, renderFailure } from "../src/http/failures.ts";
+import { startTestService } from "./support/service.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+interface Page {
+  /** From the repository's root. */
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Fence {
+  readonly language: string;
+  readonly lines: readonly string[];
+}
+
+const pages: readonly Page[] = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
+  ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`),
+].map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+
+describe("docs/failures.md", () => {
+  const rows = tableRows(page("docs/failures.md").text).filter(([code = ""]) => /^`400[a-z]{2}\d{3}`$/.test(code));
+
+  test("gives every failure's code, status, reason and retry as the service does, and no other failure", () => {
+    const documented = rows.map(([code = "", status, reason = "", retry = ""]) => ({
+      code: unquote(code),
+      status: Number(status),
+      reason: unquote(reason),
+      retries: quoted(retry),
+    }));
+    const reasons = Object.keys(FAILURES) as FailureReason[];
+    const served = reasons.map((reason) => {
+      const { code, status } = FAILURES[reason];
+      return { code, status, reason, retries: retriesOf(reason) };
+    });
+    expect(documented).toEqual(served);
+  });
+
+  test("explains every failure and every retry", () => {
+    expect(rows.filter((row) => row.length !== 6 || row.some((cell) => cell === ""))).toEqual([]);
+    const explained = tableRows(page("docs/failures.md").text).map(([first = ""]) => unquote(first));
+    const retries = (Object.keys(FAILURES) as FailureReason[]).flatMap(retriesOf);
+    expect(retries.filter((retry) => !explained.includes(retry))).toEqual([]);
+  });
+});
+
+describe("the settings in README.md", () => {
+  test("are those of the service, with flag, variable and default", () => {
+    const documented = tableRows(page("README.md").text)
+      .filter(([flag = ""]) => flag.startsWith("`--"))
+      .map(([flag = "", variable = "", fallback = "", meaning = ""]) => ({
+        flag: unquote(flag),
+        variable: unquote(variable),
+        fallback: fallback.startsWith("none: ") ? undefined : unquote(fallback),
+        isExplained: meaning !== "",
+      }));
+    const served = SETTING_NAMES.map((name) => {
+      const { flag, env, fallback } = SETTINGS[name];
+      return { flag: `--${flag}`, variable: env, fallback, isExplained: true };
+    });
+    expect(documented).toEqual(served);
+  });
+
+  test("are the only variables that any page names", () => {
+    const known = SETTING_NAMES.map((name) => SETTINGS[name].env);
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bTOPUPD_[A-Z0-9_]*[A-Z0-9]/g)].map(([name]) => ({ path, name })),
+    );
+    expect(named.filter(({ name }) => !known.includes(name))).toEqual([]);
+  });
+});
+
+describe("the command lines in the documentation", () => {
+  test("name commands and flags that exist", async () => {
+    const commands = await readCommands();
+    const lines = pages.flatMap(({ path, text }) => commandLines(text).map((words) => ({ path, words })));
+    expect(lines.length).toBeGreaterThan(30);
+    expect(lines.filter(({ words }) => !isKnown(words, commands))).toEqual([]);
+  });
+
+  test("cover every command", async () => {
+    const commands = await readCommands();
+    const shown = pages.flatMap(({ text }) => commandLines(text)).map((words) => words.join(" "));
+    const leaves = [...commands].filter(([, { isGroup }]) => !isGroup).map(([name]) => name);
+    expect(leaves.length).toBeGreaterThan(10);
+    const listed = quoted(page("CHANGELOG.md").text);
+    expect(leaves.filter((leaf) => !listed.includes(leaf) && !shown.some((line) => line.startsWith(leaf)))).toEqual([]);
+  });
+});
+
+describe("the links in the documentation", () => {
+  test("lead to files and headings that exist", () => {
+    const links = pages.flatMap(({ path, text }) =>
+      [...outsideFences(text).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => ({ path, link: match[1] as string })),
+    );
+    expect(links.length).toBeGreaterThan(40);
+    expect(links.filter(({ path, link }) => !isGood(path, link))).toEqual([]);
+  });
+
+  test("reach every page from README.md", () => {
+    const reached = new Set<string>();
+    const follow = (path: string) => {
+      if (reached.has(path)) return;
+      reached.add(path);
+      for (const [, link = ""] of outsideFences(page(path).text).matchAll(/\]\(([^)\s#:]+\.md)(?:#[^)\s]*)?\)/g))
+        follow(relative(ROOT, resolve(ROOT, dirname(path), link)).replaceAll("\\", "/"));
+    };
+    follow("README.md");
+    expect(pages.filter(({ path }) => !reached.has(path)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("the examples in the documentation", () => {
+  test("are JSON where they say so", () => {
+    const examples = fences("json");
+    expect(examples.length).toBeGreaterThan(10);
+    for (const { lines } of examples) expect(() => JSON.parse(lines.join("\n")), lines.join("\n")).not.toThrow();
+  });
+
+  test("can be imported where they are files to import", async () => {
+    const [catalogue, customers, ...others] = fences("ndjson").map(({ lines }) =>
+      lines.map((line) => JSON.parse(line) as object),
+    );
+    expect(others).toEqual([]);
+    const service = await startTestService({ bare: true, timeZone: "Asia/Kathmandu" });
+    expect((await service.importCatalogue(catalogue ?? [])).accepted).toBeGreaterThan(3);
+    expect((await service.importCustomers(customers ?? [])).accepted).toBeGreaterThan(0);
+  });
+
+  test("name the trial customers by codes that find them", async () => {
+    const service = await startTestService();
+    const rows = tableRows(page("docs/interface.md").text).filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
+    expect(rows.length).toBe(5);
+    for (const row of rows) {
+      const [cuid, ...codes] = quoted(row.join(" "));
+      expect(codes.length).toBeGreaterThan(1);
+      for (const code of codes) {
+        const { json } = await service.call("get-customer-information", { code });
+        expect(json.body.customer?.cuid, code).toBe(cuid);
+      }
+    }
+  });
+
+  test("hold no path of anybody's own machine", () => {
+    const own = /(?:^|[\s"'`(=:])(?:\/(?:work|home|root|tmp|Users|mnt|private)\b|[A-Z]:\\)[^\s]*/gm;
+    expect(pages.flatMap(({ path, text }) => (text.match(own) ?? []).map((found) => `${path}: ${found}`))).toEqual([]);
+  });
+});
+
+function page(path: string): Page {
+  const found = pages.find((candidate) => candidate.path === path);
+  if (found === undefined) throw new Error(`there is no ${path}`);
+  return found;
+}
+
+/** The cells of all table rows, without the rows of dashes. */
+function tableRows(text: string): string[][] {
+  return outsideFences(text)
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^\|[-|]+$/.test(line))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+function unquote(cell: string): string {
+  return cell.replace(/^`(.*)`$/, "$1");
+}
+
+/** All pieces of text that are set as code. */
+function quoted(text: string): string[] {
+  return [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] as string);
+}
+
+/** What the service tells a caller to do next: for a top-up it may be something else, and comes second. */
+function retriesOf(reason: FailureReason): string[] {
+  const of = (isTopUp: boolean) => JSON.parse(renderFailure(reason, "", { isTopUp }).body).body.retry as string;
+  return [...new Set([of(false), of(true)])];
+}
+
+function readFences(text: string): Fence[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", body = ""]) => ({
+    language,
+    lines: body.trimEnd().split("\n"),
+  }));
+}
+
+function fences(language: string): Fence[] {
+  return pages.flatMap(({ text }) => readFences(text)).filter((fence) => fence.language === language);
+}
+
+function outsideFences(text: string): string {
+  return text.replace(/^```[\s\S]*?^```$/gm, "");
+}
+
+/** The words after `topupd` of every command line: those for the shell, those in unit files, and those in a sentence. */
+function commandLines(text: string): string[][] {
+  const shell = readFences(text)
+    .filter(({ language }) => language === "sh" || language === "ini")
+    .flatMap(({ lines }) => lines)
+    .flatMap((line) => /(?:^|=\S*\s)(?:\S*\/)?topupd(?:\.js)? (.*)$/.exec(line)?.[1] ?? []);
+  const inline = quoted(outsideFences(text)).flatMap((code) => /^topupd (.*)$/.exec(code)?.[1] ?? []);
+  return [...shell, ...inline].map((line) => line.split(/\s+/).filter((word) => word !== ""));
+}
+
+interface KnownCommand {
+  readonly isGroup: boolean;
+  readonly flags: readonly string[];
+}
+
+/** Every command with its flags, as the program's own help tells. */
+async function readCommands(words: readonly string[] = []): Promise<Map<string, KnownCommand>> {
+  const help = await helpOf(words);
+  const [options = "", list] = help.split("\nCommands:\n");
+  const flags = [...options.matchAll(/^ {2}(?:-\w, )?(--[a-z0-9-]+)/gm)].map((match) => match[1] as string);
+  const commands = new Map<string, KnownCommand>([[words.join(" "), { isGroup: list !== undefined, flags }]]);
+  for (const [, name = ""] of (list ?? "").matchAll(/^ {2}([a-z]+)/gm)) {
+    if (name === "help") continue;
+    for (const [known, command] of await readCommands([...words, name])) commands.set(known, command);
+  }
+  return commands;
+}
+
+async function helpOf(words: readonly string[]): Promise<string> {
+  let help = "";
+  // Help needs nothing of the process but somewhere to write.
+  const runtime = { stdout: (text: string) => (help += text), stderr: () => {} } as unknown as Runtime;
+  expect(await runCommandLine([...words, "--help"], "0.0.0", runtime)).toBe(0);
+  return help;
+}
+
+function isKnown(words: readonly string[], commands: ReadonlyMap<string, KnownCommand>): boolean {
+  const depth = [2, 1, 0].find((count) => count <= words.length && commands.has(words.slice(0, count).join(" ")));
+  const command = commands.get(words.slice(0, depth).join(" "));
+  if (command === undefined) return false;
+  const rest = words.slice(depth);
+  if (command.isGroup && rest.some((word) => !word.startsWith("-"))) return false;
+  return rest.filter((word) => word.startsWith("--")).every((word) => command.flags.includes(word.split("=")[0] ?? ""));
+}
+
+function isGood(path: string, link: string): boolean {
+  if (/^https?:/.test(link)) return URL.canParse(link);
+  const [file = "", anchor] = link.split("#");
+  const target = file === "" ? join(ROOT, path) : resolve(ROOT, dirname(path), file);
+  if (relative(ROOT, target).startsWith("..") || !existsSync(target)) return false;
+  return anchor === undefined || headingAnchors(readFileSync(target, "utf8")).includes(anchor);
+}
+
+/** As the usual renderers make them: lower case, blanks to dashes, other marks dropped. */
+function headingAnchors(text: string): string[] {
+  return [...outsideFences(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
