@@ -8,6 +8,7 @@ import { addPartnerCommands } from "./partner.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTokenCommands } from "./token.ts";
+import { addTrialCommands } from "./trial.ts";
 
 const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
@@ -29,6 +30,7 @@ export async function runCommandLine(words: readonly string[], version: string, 
   addPartnerCommands(program, runtime);
   addTokenCommands(program, runtime);
   addImportCommands(program, runtime);
+  addTrialCommands(program, runtime);
   addCheckCommand(program, runtime);
   try {
     await program.parseAsync(words, { from: "user" });

@@ -1,8 +1,9 @@
 import type { Service } from "./bouquet.ts";
-import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
+import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, Customer, CustomerProfile } from "./customer.ts";
-import type { StatedConnection, StatedCustomer, StatedSubscription } from "./customer-row.ts";
-import { applyGrant, type Grant, isToppedUp, type Subscription } from "./subscription.ts";
+import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
+import { restate } from "./restatement.ts";
+import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
 
 /** A customer as stored, with the ledger from which each subscription is folded. */
 export interface CustomerWithLedgers {
@@ -47,15 +48,16 @@ export function changeCustomer(
 ): CustomerChange {
   const { connections: _, ...profile } = stated;
   const before = stored?.customer.connections ?? [];
-  const entries = mode === "reset" ? before.flatMap((connection) => resetConnection(connection, now)) : [];
   const base = mode === "reset" ? undefined : stored;
-
   const isStated = (connection: Connection) => findConnection(stated.connections, connection) !== undefined;
-  const unstated = before.filter((connection) => !isStated(connection));
-  const kept = mode === "reset" ? [] : unstated.filter((connection) => connection.subscriptions.some(isToppedUp));
-  const removedConnections = unstated.filter((connection) => !kept.includes(connection));
-  if (mode === "restate") entries.push(...removedConnections.flatMap((connection) => withdrawAll(connection, now)));
-  for (const connection of stated.connections) entries.push(...restateConnection(base, connection, now, calendar));
+  const mayGo = (connection: Connection) =>
+    mode === "reset" || !connection.subscriptions.some((subscription) => isGranted(subscription, now));
+  const removedConnections = before.filter((connection) => !isStated(connection) && mayGo(connection));
+  const kept = before.filter((connection) => !isStated(connection) && !mayGo(connection));
+  const entries = [
+    ...(mode === "reset" ? before : removedConnections).flatMap((connection) => withdrawAll(connection, now)),
+    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar)),
+  ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
   const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before);
@@ -89,58 +91,28 @@ function restateConnection(
   const { service, reqId } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated)?.subscriptions ?? [];
   const isStated = ({ plan }: Subscription) => stated.subscriptions.some((subscription) => subscription.plan === plan);
-  const withdrawn = before.filter((subscription) => !isStated(subscription) && !isToppedUp(subscription));
+  // What a top-up granted stays, even lapsed: it tells that the connection has ended.
+  const withdrawn = before.filter((subscription) => !isStated(subscription) && subscription.grantedEnd === undefined);
   const news = stated.subscriptions.flatMap((subscription) => {
-    const { plan, bouquet, start, span } = subscription;
-    const ledger = stored?.ledger(service, reqId, plan) ?? [];
-    if (isKnown(ledger, subscription, calendar)) return [];
-    const grant = { kind: "statement", at: now, bouquet, start, span } as const;
+    const { plan } = subscription;
+    const grant = restate(stored?.ledger(service, reqId, plan) ?? [], subscription, now, calendar);
+    if (grant === undefined) return [];
     const current = before.find((candidate) => candidate.plan === plan);
     return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
   });
-  return [...withdrawn.map(({ plan }) => endEntry(stated, plan, "withdrawal", now)), ...news];
-}
-
-/**
- * Whether a stated subscription says nothing that the ledger does not hold: it repeats the provider's
- * own last word, or it ends where the subscription ended after one of the top-ups made since, which
- * shows that the provider's records have taken those top-ups in.
- */
-function isKnown(ledger: readonly Grant[], stated: StatedSubscription, calendar: Calendar): boolean {
-  let known = false;
-  let current: Subscription | undefined;
-  for (const grant of ledger) {
-    current = applyGrant(stated.plan, current, grant, calendar);
-    if (grant.kind === "top_up") known ||= current !== undefined && isSameSecond(current.end, stated.end);
-    else known = grant.kind === "statement" && repeats(grant, stated, calendar);
-  }
-  return known;
-}
-
-function repeats(
-  grant: Extract<Grant, { kind: "statement" }>,
-  stated: StatedSubscription,
-  calendar: Calendar,
-): boolean {
-  const sameBouquet = grant.bouquet.code === stated.bouquet.code && grant.bouquet.addOn === stated.bouquet.addOn;
-  return sameBouquet && grant.start === stated.start && calendar.add(grant.start, grant.span) === stated.end;
+  return [...withdrawn.map(({ plan }) => withdraw(stated, plan, now)), ...news];
 }
 
 function withdrawAll(connection: Connection, now: Instant): LedgerEntry[] {
-  return connection.subscriptions.map(({ plan }) => endEntry(connection, plan, "withdrawal", now));
+  return connection.subscriptions.map(({ plan }) => withdraw(connection, plan, now));
 }
 
-function resetConnection(connection: Connection, now: Instant): LedgerEntry[] {
-  return connection.subscriptions.map(({ plan }) => endEntry(connection, plan, "reset", now));
-}
-
-function endEntry(
+function withdraw(
   { service, reqId }: { readonly service: Service; readonly reqId: string },
   plan: string,
-  kind: "withdrawal" | "reset",
   now: Instant,
 ): LedgerEntry {
-  return { service, reqId, plan, grant: { kind, at: now }, subscription: undefined };
+  return { service, reqId, plan, grant: { kind: "withdrawal", at: now }, subscription: undefined };
 }
 
 /** Source: interface, section 4.1, and decisions, "Customers and connections". */

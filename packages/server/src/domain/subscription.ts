@@ -1,5 +1,5 @@
 import { addSpans, type Calendar, type Instant, NO_SPAN, type Span } from "./calendar.ts";
-import type { Period } from "./period.ts";
+import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 
 /** The bouquet a grant was made for, as it was at that time. */
 export interface BouquetLabel {
@@ -15,18 +15,20 @@ export interface BouquetLabel {
 export type Grant =
   /** A partner's top-up: one period of the bouquet. */
   | { readonly kind: "top_up"; readonly at: Instant; readonly bouquet: BouquetLabel; readonly period: Period }
-  /** What the provider's own records say: a subscription of `span` that began at `start`. */
+  /**
+   * What the provider's own records say: a subscription of `span` that began at `start`. `onTop` is
+   * the part of the run that top-ups granted and those records do not hold yet.
+   */
   | {
       readonly kind: "statement";
       readonly at: Instant;
       readonly bouquet: BouquetLabel;
       readonly start: Instant;
       readonly span: Span;
+      readonly onTop: Period;
     }
-  /** The provider's own records no longer hold the subscription. */
-  | { readonly kind: "withdrawal"; readonly at: Instant }
-  /** The trial environment goes back to its first state. Never written in production. */
-  | { readonly kind: "reset"; readonly at: Instant };
+  /** The subscription is taken back: the provider's records no longer hold it, and no top-up granted it. */
+  | { readonly kind: "withdrawal"; readonly at: Instant };
 
 /** One plan on one connection, from the start of its current run. */
 export interface Subscription {
@@ -38,8 +40,10 @@ export interface Subscription {
   readonly end: Instant;
   /** All periods of the run: `end` is always `calendar.add(start, span)`. */
   readonly span: Span;
-  /** The part of `span` that top-ups granted, and that no import takes away. */
-  readonly toppedUp: Span;
+  /** The part of `span` that top-ups granted and the provider's own records do not hold yet. */
+  readonly toppedUp: Period;
+  /** Where the last top-up put the end of this run, before which no import moves it. */
+  readonly grantedEnd: Instant | undefined;
 }
 
 export function hasEnded(subscription: Subscription, now: Instant): boolean {
@@ -70,8 +74,6 @@ export function applyGrant(
     case "statement":
       return applyStatement(plan, before, grant, calendar);
     case "withdrawal":
-      return before !== undefined && isToppedUp(before) ? before : undefined;
-    case "reset":
       return undefined;
   }
 }
@@ -79,38 +81,34 @@ export function applyGrant(
 function applyTopUp(
   plan: string,
   before: Subscription | undefined,
-  grant: Extract<Grant, { kind: "top_up" }>,
+  { at, bouquet, period }: Extract<Grant, { kind: "top_up" }>,
   calendar: Calendar,
 ): Subscription {
-  const period = { ...grant.period, seconds: 0 };
-  const run =
-    before === undefined || hasEnded(before, grant.at)
-      ? { start: grant.at, span: period, toppedUp: period }
-      : { start: before.start, span: addSpans(before.span, period), toppedUp: addSpans(before.toppedUp, period) };
-  return { plan, bouquet: grant.bouquet, ...run, end: calendar.add(run.start, run.span) };
+  const continued =
+    before === undefined || hasEnded(before, at) ? { start: at, span: NO_SPAN, toppedUp: NO_PERIOD } : before;
+  const span = addSpans(continued.span, { ...period, seconds: 0 });
+  const end = calendar.add(continued.start, span);
+  const toppedUp = addPeriods(continued.toppedUp, period);
+  return { plan, bouquet, start: continued.start, span, end, toppedUp, grantedEnd: end };
 }
 
-/**
- * The provider's word replaces its own former word, and what top-ups granted to a run that has not
- * ended is laid on top of it. A statement that would shorten such a run says nothing new.
- */
+/** The provider's word replaces its own former word, and what it does not know of is laid on top. */
 function applyStatement(
   plan: string,
   before: Subscription | undefined,
-  grant: Extract<Grant, { kind: "statement" }>,
+  { at, bouquet, start, span: stated, onTop }: Extract<Grant, { kind: "statement" }>,
   calendar: Calendar,
 ): Subscription {
-  const kept = before !== undefined && isToppedUp(before) && !hasEnded(before, grant.at) ? before : undefined;
-  const toppedUp = kept?.toppedUp ?? NO_SPAN;
-  const span = addSpans(grant.span, toppedUp);
-  const end = calendar.add(grant.start, span);
-  if (kept !== undefined && end <= kept.end) return kept;
-  return { plan, bouquet: kept?.bouquet ?? grant.bouquet, start: grant.start, end, span, toppedUp };
+  const granted = before !== undefined && isGranted(before, at) ? before : undefined;
+  const span = addSpans(stated, { ...onTop, seconds: 0 });
+  const end = calendar.add(start, span);
+  const label = granted?.bouquet ?? bouquet;
+  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
 }
 
-/** Whether a top-up has a part in the run, so that no import may take it away. */
-export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
-  return months > 0 || days > 0;
+/** Whether a top-up has a part in a run that has not ended: such a run is never taken back or shortened. */
+export function isGranted(subscription: Subscription, now: Instant): boolean {
+  return subscription.grantedEnd !== undefined && !hasEnded(subscription, now);
 }
 
 /**

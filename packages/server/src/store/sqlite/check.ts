@@ -85,8 +85,7 @@ function* checkIntegrity(database: Database): Generator<CheckEvent> {
 
 function* checkFolds(database: Database, subscriptions: SubscriptionTables, calendar: Calendar): Generator<CheckEvent> {
   const byKey = database.prepare(
-    `SELECT cuid, environment, service, req_id, plan, kind, at, code, name, add_on, start_at, months, days, seconds
-     FROM subscription_grant ORDER BY cuid, environment, service, req_id, plan, seq`,
+    "SELECT * FROM subscription_grant ORDER BY cuid, environment, service, req_id, plan, seq",
   );
   let [count, wrong] = [0, 0];
   for (const { key, plan, grants } of groupByPlan(byKey.iterate() as Iterable<LedgerRow>)) {

@@ -157,8 +157,7 @@ function open(path: string): DatabaseSyncInstance {
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     return connection;
   } catch (error) {
-    const translated = translate(error);
-    if (translated instanceof StoreUnavailable) throw translated;
+    if (isBusy(error)) throw translate(error);
     throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -86,22 +86,24 @@ CREATE TABLE connection (
 
 -- The ledger: appended to, never changed. subscription is what it folds to.
 CREATE TABLE subscription_grant (
-  cuid        TEXT    NOT NULL,
-  environment TEXT    NOT NULL,
-  service     TEXT    NOT NULL,
-  req_id      TEXT    NOT NULL,
-  plan        TEXT    NOT NULL,
-  seq         INTEGER NOT NULL CHECK (seq > 0),
-  kind        TEXT    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal', 'reset')),
-  at          INTEGER NOT NULL,
-  code        TEXT,
-  name        TEXT,
-  add_on      INTEGER CHECK (add_on IN (0, 1)),
-  start_at    INTEGER CHECK ((start_at IS NULL) = (kind <> 'statement')),
-  months      INTEGER,
-  days        INTEGER,
-  seconds     INTEGER,
-  checkout_id TEXT    CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
+  cuid          TEXT    NOT NULL,
+  environment   TEXT    NOT NULL,
+  service       TEXT    NOT NULL,
+  req_id        TEXT    NOT NULL,
+  plan          TEXT    NOT NULL,
+  seq           INTEGER NOT NULL CHECK (seq > 0),
+  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal')),
+  at            INTEGER NOT NULL,
+  code          TEXT,
+  name          TEXT,
+  add_on        INTEGER CHECK (add_on IN (0, 1)),
+  start_at      INTEGER CHECK ((start_at IS NULL) = (kind <> 'statement')),
+  months        INTEGER,
+  days          INTEGER,
+  seconds       INTEGER,
+  on_top_months INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
+  on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
+  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
   PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -121,6 +123,7 @@ CREATE TABLE subscription (
   seconds          INTEGER NOT NULL,
   topped_up_months INTEGER NOT NULL,
   topped_up_days   INTEGER NOT NULL,
+  granted_end_at   INTEGER,
   PRIMARY KEY (cuid, environment, service, req_id, plan)
 ) STRICT, WITHOUT ROWID;
 
@@ -141,7 +144,7 @@ CREATE TABLE top_up (
   udf2         TEXT
 ) STRICT, WITHOUT ROWID;
 
--- What is on record stays as it was recorded, whoever holds the pen.
+-- What is on record stays as it was recorded: neither UPDATE nor DELETE changes it, whoever asks.
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision

@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import { resetTrial } from "../operations/trial.ts";
+import type { Runtime } from "./runtime.ts";
+import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+
+/** `topupd trial ...`: the trial environment of a service in production. */
+export function addTrialCommands(program: Command, runtime: Runtime): void {
+  const trial = program
+    .command("trial")
+    .description("set up the trial environment beside production")
+    .helpCommand(false);
+  const reset = trial
+    .command("reset")
+    .description("put the five trial customers and the trial catalogue into their first state");
+  addSettings(reset, STORE_SETTINGS).action(async () => {
+    const store = runtime.openStore(configOf(reset, runtime));
+    try {
+      await resetTrial({ ...runtime, store });
+    } finally {
+      await store.close();
+    }
+    runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
+  });
+}
