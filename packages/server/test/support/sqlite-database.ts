@@ -30,6 +30,7 @@ export function tamper(path: string, sql: string): void {
     name: string;
   }[];
   for (const { name } of triggers) connection.exec(`DROP TRIGGER ${name}`);
+  connection.enableDefensive(false);
   connection.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
   connection.exec(sql);
   connection.close();

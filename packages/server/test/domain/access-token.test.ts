@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  ACCESS_TOKEN_RANDOM_BYTES,
+  type AccessToken,
+  admitAccessToken,
+  formatAccessToken,
+  hashAccessToken,
+  isAccessToken,
+  TRIAL_TOKEN_VALID_MS,
+} from "../../src/domain/access-token.ts";
+import { seededRandom } from "../support/random.ts";
+import { at, DAY_MS, RUNS } from "./builders.ts";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ISSUED_AT = at("2026-11-20T09:00:00.500Z");
+const TRIAL = formatAccessToken("trial", seededRandom(3)(32));
+
+const anyRandom = fc.uint8Array({ minLength: ACCESS_TOKEN_RANDOM_BYTES, maxLength: ACCESS_TOKEN_RANDOM_BYTES });
+const anyEnvironment = fc.constantFrom("trial" as const, "production" as const);
+
+const STORED: AccessToken = {
+  id: "t1",
+  partner: { id: 7, name: "wallet", status: "active", createdAt: ISSUED_AT },
+  environment: "trial",
+  createdAt: ISSUED_AT,
+  expiresAt: ISSUED_AT + TRIAL_TOKEN_VALID_MS,
+  revokedAt: undefined,
+};
+const SUSPENDED = { ...STORED.partner, status: "suspended" } as const;
+
+describe("an access token", () => {
+  test("shows its environment, 43 digits of randomness and 6 of checksum", () => {
+    expect(formatAccessToken("trial", new Uint8Array(32))).toMatch(/^topup_trial_0{43}[0-9A-Za-z]{6}$/);
+    expect(formatAccessToken("production", new Uint8Array(32))).toMatch(/^topup_live_0{43}[0-9A-Za-z]{6}$/);
+    expect(formatAccessToken("production", new Uint8Array(32).fill(255))).toMatch(/^topup_live_[0-9A-Za-z]{49}$/);
+  });
+
+  test("carries 256 random bits", () => {
+    expect(ACCESS_TOKEN_RANDOM_BYTES * 8).toBe(256);
+  });
+
+  test("that was issued by an earlier release is still recognised", () => {
+    const issued = "topup_trial_0El6XFXwsUFD8J2vGxsaboW7rZYnQRBP5d9erwRwd292RSfEl";
+    expect(isAccessToken(issued)).toBe(true);
+    expect(formatAccessToken("trial", new Uint8Array(32).fill(1))).toBe(issued);
+  });
+
+  test("is recognised, whatever its random bytes are", () => {
+    fc.assert(
+      fc.property(anyEnvironment, anyRandom, (environment, random) => {
+        expect(isAccessToken(formatAccessToken(environment, random))).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("carries all of its random bytes: other bytes make another token", () => {
+    const anyFlip = fc.tuple(anyRandom, fc.nat({ max: 255 }));
+    fc.assert(
+      fc.property(anyFlip, ([random, bit]) => {
+        const flipped = random.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+        expect(formatAccessToken("trial", flipped)).not.toBe(formatAccessToken("trial", random));
+      }),
+      RUNS,
+    );
+  });
+
+  test("is not recognised with any one character exchanged for any other", () => {
+    const recognised = Array.from(TRIAL).flatMap((original, place) =>
+      Array.from(`${ALPHABET}_- `)
+        .filter((character) => character !== original)
+        .map((character) => TRIAL.slice(0, place) + character + TRIAL.slice(place + 1))
+        .filter(isAccessToken),
+    );
+    expect(recognised).toEqual([]);
+  });
+
+  test("is not recognised with two neighbouring characters swapped", () => {
+    for (let place = 0; place + 1 < TRIAL.length; place += 1) {
+      const swapped = TRIAL.slice(0, place) + TRIAL[place + 1] + TRIAL[place] + TRIAL.slice(place + 2);
+      expect(isAccessToken(swapped)).toBe(swapped === TRIAL);
+    }
+  });
+
+  test.each([
+    "",
+    "topup_trial_",
+    TRIAL.slice(0, -1),
+    `${TRIAL}0`,
+    `${TRIAL}\n`,
+    ` ${TRIAL}`,
+    `Bearer ${TRIAL}`,
+    TRIAL.replace("trial", "live"),
+    TRIAL.toUpperCase(),
+  ])("is not recognised when it is %j", (text) => {
+    expect(isAccessToken(text)).toBe(false);
+  });
+
+  test("is kept as its SHA-256", () => {
+    expect(hashAccessToken(TRIAL)).toEqual(createHash("sha256").update(TRIAL).digest());
+  });
+});
+
+describe("a token on record", () => {
+  test("is admitted with its partner and environment", () => {
+    expect(admitAccessToken(STORED, ISSUED_AT)).toEqual({ ok: true, value: STORED });
+  });
+
+  test("of the trial ends exactly seven days after its issue", () => {
+    const end = ISSUED_AT + 7 * DAY_MS;
+    expect(admitAccessToken(STORED, end - 1)).toMatchObject({ ok: true });
+    expect(admitAccessToken(STORED, end)).toEqual({ ok: false, refusal: "expired_token" });
+  });
+
+  test("without an end lasts until it is revoked", () => {
+    const lasting = { ...STORED, expiresAt: undefined };
+    expect(admitAccessToken(lasting, ISSUED_AT + 10_000 * DAY_MS)).toMatchObject({ ok: true });
+    const revoked = { ...lasting, revokedAt: ISSUED_AT + DAY_MS };
+    expect(admitAccessToken(revoked, ISSUED_AT + DAY_MS)).toEqual({ ok: false, refusal: "revoked_token" });
+  });
+
+  test.each([
+    ["unknown_token", undefined],
+    ["revoked_token", { ...STORED, revokedAt: ISSUED_AT, expiresAt: ISSUED_AT, partner: SUSPENDED }],
+    ["expired_token", { ...STORED, expiresAt: ISSUED_AT, partner: SUSPENDED }],
+    ["partner_suspended", { ...STORED, partner: SUSPENDED }],
+  ] as const)("is refused as %s before anything that is less final", (refusal, token) => {
+    expect(admitAccessToken(token, ISSUED_AT)).toEqual({ ok: false, refusal });
+  });
+});

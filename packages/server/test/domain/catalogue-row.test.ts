@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { CATALOGUE_MAX_BOUQUETS, CatalogueRows, readCatalogueRow } from "../../src/domain/catalogue-row.ts";
+import { ADD_ON, asJson, MONTHLY, QUARTERLY } from "./builders.ts";
+
+const ROW = { service: "internet", code: "NET-1M", name: "Fiber 100 (MONTHLY)", price: "1130" };
+
+function read(changes: object, exponent = 2) {
+  return readCatalogueRow(asJson({ ...ROW, ...changes }), exponent);
+}
+
+function refused(...problems: { readonly field: string; readonly problem: string }[]) {
+  return { ok: false, problems };
+}
+
+describe("a catalogue row", () => {
+  test("is a bouquet whose name gives plan and period", () => {
+    expect(read({})).toEqual({ ok: true, value: MONTHLY });
+  });
+
+  test("may name its plan and the segments it is sold to", () => {
+    const reading = read({ plan: "Fiber", segments: ["gold", "silver"] });
+    expect(reading).toEqual({ ok: true, value: { ...MONTHLY, plan: "Fiber", segments: ["gold", "silver"] } });
+  });
+
+  test("may leave plan and segments empty by null", () => {
+    expect(read({ plan: null, segments: null })).toEqual({ ok: true, value: MONTHLY });
+  });
+
+  test("is an add-on by the marker in its name", () => {
+    const reading = read({ code: "IP-1M", name: "Static IP [AddOn] (MONTHLY)", price: 500 });
+    expect(reading).toEqual({ ok: true, value: ADD_ON });
+  });
+
+  test.each([["1130.50"], [1130.5]])("may give its price as %j, which is exact", (price) => {
+    expect(read({ price })).toMatchObject({ ok: true, value: { price: 113_050n } });
+  });
+
+  test("is priced in the decimals of the currency", () => {
+    expect(read({ price: "1130" }, 0)).toMatchObject({ ok: true, value: { price: 1130n } });
+    expect(read({ price: "1130.5" }, 0)).toMatchObject({ ok: false, problems: [{ field: "price" }] });
+  });
+
+  test("may consist of a period alone where the plan is named", () => {
+    expect(read({ name: "(MONTHLY)", plan: "Fiber" })).toMatchObject({ ok: true, value: { plan: "Fiber" } });
+  });
+
+  test.each(["service", "code", "name", "price"])("without %s is refused", (field) => {
+    expect(read({ [field]: undefined })).toEqual(refused({ field, problem: "is required" }));
+  });
+
+  test.each([
+    ["service", "radio", 'must be one of "tv", "internet", "iptv"'],
+    ["service", null, 'must be one of "tv", "internet", "iptv"'],
+    ["code", 1, "must be a string"],
+    ["code", "", "must not be empty"],
+    ["code", "x".repeat(65), "must have at most 64 characters"],
+    ["code", "a\tb", "must not hold control characters"],
+    ["name", "", "must not be empty"],
+    ["name", `${"x".repeat(191)} (MONTHLY)`, "must have at most 200 characters"],
+    ["name", "Fiber", "has no period"],
+    ["name", "Fiber (MONTHLY) (YEARLY)", "has more than one period"],
+    ["name", "Fiber (121 MONTHS)", "has a period of over ten years"],
+    ["name", "(MONTHLY)", "must hold more than a period"],
+    ["price", 0, "must be more than zero"],
+    ["price", "0.00", "must be more than zero"],
+    ["price", true, "must be a string or a number"],
+    ["segments", "gold", "must be a list"],
+    ["segments", { 0: "gold" }, "must be a list"],
+    ["plan", "", "must not be empty"],
+    ["plan", 7, "must be a string"],
+  ])("with %s %j is refused", (field, value, problem) => {
+    expect(read({ [field]: value })).toEqual(refused({ field, problem }));
+  });
+
+  test.each([-1, 1e21, 1.234, "1e3", "1,130", "", "abc"])("with the price %j is refused", (price) => {
+    const problem = "must be a plain decimal with at most 2 decimals, without sign, exponent or blanks";
+    expect(read({ price })).toEqual(refused({ field: "price", problem }));
+  });
+
+  test("with a segment that is no identifier is refused by the segment's place", () => {
+    expect(read({ segments: ["gold", 7, ""] })).toEqual(
+      refused(
+        { field: "segments[1]", problem: "must be a string" },
+        { field: "segments[2]", problem: "must not be empty" },
+      ),
+    );
+  });
+
+  test("with fields that nobody knows is refused by their names", () => {
+    expect(read({ prise: "1130", Plan: "x" })).toEqual(
+      refused({ field: "prise", problem: "is not a known field" }, { field: "Plan", problem: "is not a known field" }),
+    );
+  });
+
+  test("is told all of its problems at once", () => {
+    const reading = readCatalogueRow(asJson({ service: "radio", name: "Fiber", price: "x", extra: 1 }), 2);
+    expect(reading.ok ? [] : reading.problems.map(({ field }) => field)).toEqual([
+      "service",
+      "code",
+      "price",
+      "extra",
+      "name",
+    ]);
+  });
+});
+
+describe("the rows of a catalogue", () => {
+  test("hold each code once within its service", () => {
+    const rows = new CatalogueRows();
+    const television = { ...MONTHLY, service: "tv" } as const;
+    expect(rows.add(MONTHLY).ok).toBe(true);
+    expect(rows.add(television).ok).toBe(true);
+    expect(rows.add({ ...QUARTERLY, code: MONTHLY.code })).toEqual(
+      refused({ field: "code", problem: "stands on an earlier line already" }),
+    );
+    expect(rows.bouquets).toEqual([MONTHLY, television]);
+  });
+
+  test("hold no plan that is both a base bouquet and an add-on", () => {
+    const rows = new CatalogueRows();
+    const mixed = { ...ADD_ON, plan: MONTHLY.plan };
+    rows.add(MONTHLY);
+    expect(rows.add(mixed)).toEqual(refused({ field: "plan", problem: "holds both a base bouquet and an add-on" }));
+    expect(rows.add({ ...mixed, service: "iptv" }).ok).toBe(true);
+  });
+
+  test("forget a row that they refused", () => {
+    const rows = new CatalogueRows();
+    rows.add(MONTHLY);
+    rows.add({ ...ADD_ON, code: "X", plan: MONTHLY.plan });
+    expect(rows.add({ ...QUARTERLY, code: "X" }).ok).toBe(true);
+    expect(rows.bouquets.map(({ code }) => code)).toEqual(["NET-1M", "X"]);
+  });
+
+  test("are so many at most, and the first one beyond is told why", () => {
+    const rows = new CatalogueRows();
+    for (let count = 0; count < CATALOGUE_MAX_BOUQUETS; count += 1) rows.add({ ...MONTHLY, code: `${count}` });
+    expect(rows.bouquets).toHaveLength(CATALOGUE_MAX_BOUQUETS);
+    const problem = `is beyond the ${CATALOGUE_MAX_BOUQUETS} bouquets that a catalogue may have`;
+    expect(rows.add(MONTHLY)).toEqual(refused({ field: "(line)", problem }));
+    expect(rows.bouquets).toHaveLength(CATALOGUE_MAX_BOUQUETS);
+  });
+
+  test("hold several periods of one plan", () => {
+    const rows = new CatalogueRows();
+    expect([MONTHLY, QUARTERLY, ADD_ON].map((bouquet) => rows.add(bouquet).ok)).toEqual([true, true, true]);
+    expect(rows.bouquets).toEqual([MONTHLY, QUARTERLY, ADD_ON]);
+  });
+});

@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  CHECKOUT_NONCE_BYTES,
+  type CheckoutHolder,
+  type CheckoutSecret,
+  isCheckoutDead,
+  isCheckoutExpired,
+  isCheckoutFor,
+  issueCheckout,
+  openCheckout,
+} from "../../src/domain/checkout.ts";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import { seededRandom } from "../support/random.ts";
+import { at, RUNS } from "./builders.ts";
+
+const random = seededRandom(1);
+const SECRET: CheckoutSecret = { id: 3, key: random(32) };
+const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
+const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
+const QUOTE = { revision: 12, issuedAt: at("2026-11-20T09:00:00.123Z"), nonce: random(16) };
+
+function issued(connection = FIBER) {
+  const checkout = openCheckout([SECRET], HOLDER, issueCheckout(SECRET, HOLDER, connection, QUOTE));
+  if (checkout === undefined) throw new Error("the checkout does not open");
+  return checkout;
+}
+
+describe("a checkoutId", () => {
+  test("is 64 characters that need no escape in a URL", () => {
+    expect(issueCheckout(SECRET, HOLDER, FIBER, QUOTE)).toMatch(/^[A-Za-z0-9_-]{64}$/);
+  });
+
+  test("opens again for whom it was issued to, and says what was quoted", () => {
+    expect(issued()).toMatchObject({ issuedAt: QUOTE.issuedAt, revision: 12 });
+  });
+
+  test("that was issued by an earlier release still opens, because a replay is answered for ever", () => {
+    const secret = { id: 3, key: new Uint8Array(32).fill(1) };
+    const checkoutId = "EwGh-C8egAAADNlDF7gJKYLbNLQCAgICAgICAgICAgICAgICNVDpvr1Cit-sveyD";
+    const checkout = openCheckout([secret], HOLDER, checkoutId);
+    expect(checkout).toMatchObject({ issuedAt: at("2026-11-20T09:00:00Z"), revision: 12 });
+    expect(checkout && isCheckoutFor(checkout, FIBER)).toBe(true);
+  });
+
+  test("carries 128 random bits", () => {
+    expect(CHECKOUT_NONCE_BYTES * 8).toBe(128);
+    expect(Buffer.from(issued().nonce)).toEqual(Buffer.from(QUOTE.nonce));
+  });
+
+  test("is another one for another nonce, though all else is the same", () => {
+    const other = issueCheckout(SECRET, HOLDER, FIBER, { ...QUOTE, nonce: random(16) });
+    expect(other).not.toBe(issueCheckout(SECRET, HOLDER, FIBER, QUOTE));
+  });
+
+  test("shows neither customer nor connection", () => {
+    const text = Buffer.from(issueCheckout(SECRET, HOLDER, FIBER, QUOTE), "base64url").toString("latin1");
+    expect(text).not.toContain("7001");
+    expect(text).not.toContain("fiber1");
+  });
+
+  test("does not show that another is for the same connection of the customer", () => {
+    const one = openCheckout([SECRET], HOLDER, issueCheckout(SECRET, HOLDER, FIBER, QUOTE));
+    const other = issueCheckout(SECRET, HOLDER, FIBER, { ...QUOTE, nonce: random(16) });
+    expect(openCheckout([SECRET], HOLDER, other)?.connectionDigest).not.toEqual(one?.connectionDigest);
+  });
+
+  test("opens with a secret that seals no more, while another seals", () => {
+    const next: CheckoutSecret = { id: 4, key: random(32) };
+    const old = issueCheckout(SECRET, HOLDER, FIBER, QUOTE);
+    expect(openCheckout([next, SECRET], HOLDER, old)).toMatchObject({ issuedAt: QUOTE.issuedAt });
+    expect(openCheckout([next], HOLDER, old)).toBeUndefined();
+  });
+
+  test("opens and fits its own connection, whatever it was issued for", () => {
+    const anyBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+    const anySecret = fc.record({ id: fc.integer({ min: 0, max: 15 }), key: anyBytes(32) });
+    const anyEnvironment = fc.constantFrom("trial" as const, "production" as const);
+    const anyHolder = fc.record({ partnerId: fc.integer({ min: 1 }), environment: anyEnvironment });
+    const anyId = fc.string({ unit: "grapheme", minLength: 1, maxLength: 64 });
+    const anyConnection = fc.record({
+      environment: anyEnvironment,
+      cuid: anyId,
+      service: fc.constantFrom("tv" as const, "internet" as const, "iptv" as const),
+      reqId: anyId,
+    });
+    const anyQuote = fc.record({
+      revision: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
+      issuedAt: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+      nonce: anyBytes(16),
+    });
+    fc.assert(
+      fc.property(anySecret, anyHolder, anyConnection, anyQuote, (secret, holder, connection, quote) => {
+        const checkoutId = issueCheckout(secret, holder, connection, quote);
+        expect(checkoutId).toHaveLength(64);
+        const checkout = openCheckout([secret], holder, checkoutId);
+        expect(checkout).toMatchObject({ issuedAt: quote.issuedAt, revision: quote.revision });
+        expect(checkout && isCheckoutFor(checkout, connection)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("a checkout", () => {
+  test("is for the connection it was issued for", () => {
+    expect(isCheckoutFor(issued(), FIBER)).toBe(true);
+  });
+
+  test.each([
+    ["environment", { environment: "trial" }],
+    ["customer", { cuid: "7002" }],
+    ["customer of a longer id", { cuid: "70010" }],
+    ["customer with a leading zero", { cuid: "07001" }],
+    ["service", { service: "iptv" }],
+    ["connection", { reqId: "fiber2" }],
+    ["connection in other letters", { reqId: "Fiber1" }],
+  ] as const)("is not for another %s", (_what, change) => {
+    expect(isCheckoutFor(issued(), { ...FIBER, ...change })).toBe(false);
+  });
+
+  test("can be used up to and including 300.000 s after its issue", () => {
+    expect(isCheckoutExpired(issued(), QUOTE.issuedAt)).toBe(false);
+    expect(isCheckoutExpired(issued(), QUOTE.issuedAt + 300_000)).toBe(false);
+    expect(isCheckoutExpired(issued(), QUOTE.issuedAt + 300_001)).toBe(true);
+  });
+
+  test("is dead only after another 60 s", () => {
+    expect(isCheckoutDead(issued(), QUOTE.issuedAt + 300_001)).toBe(false);
+    expect(isCheckoutDead(issued(), QUOTE.issuedAt + 360_000)).toBe(false);
+    expect(isCheckoutDead(issued(), QUOTE.issuedAt + 360_001)).toBe(true);
+  });
+});

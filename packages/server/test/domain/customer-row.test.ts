@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import type { Bouquet, Service } from "../../src/domain/bouquet.ts";
+import { createCalendar } from "../../src/domain/calendar.ts";
+import { type RowContext, readCustomerRow } from "../../src/domain/customer-row.ts";
+import { ADD_ON, asJson, at, labelOf, MONTHLY, months, QUARTERLY, UTC } from "./builders.ts";
+
+const TV: Bouquet = { ...MONTHLY, service: "tv", code: "TV-1M", name: "Family (MONTHLY)", plan: "Family" };
+const KNOWN = [MONTHLY, QUARTERLY, ADD_ON, TV];
+
+const CONTEXT: RowContext = {
+  calendar: UTC,
+  findBouquet: (service: Service, code: string) =>
+    KNOWN.find((bouquet) => bouquet.service === service && bouquet.code === code),
+};
+
+const SUBSCRIPTION = { code: "NET-1M", startdate: "2026-01-31 00:00:00", enddate: "2026-02-28 00:00:00" };
+const FIBER = { username: "fiber1", status: "active" };
+const ROW = { cuid: "7001", first_name: "Asha", last_name: "Rai", status: "active", connections: {} };
+
+function read(changes: object, context = CONTEXT) {
+  return readCustomerRow(asJson({ ...ROW, ...changes }), context);
+}
+
+/** What is wrong with a row, as `field: problem`. */
+function problemsOf(changes: object): string[] {
+  const reading = read(changes);
+  return reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field}: ${problem}`);
+}
+
+const withFiber = (changes: object) => ({ connections: { internet: [{ ...FIBER, ...changes }] } });
+const withSubscription = (changes: object) => withFiber({ subscriptions: [{ ...SUBSCRIPTION, ...changes }] });
+
+describe("a customer's row", () => {
+  test("gives particulars, connections in the order tv, internet, iptv, and subscriptions", () => {
+    const connections = {
+      iptv: [{ username: "stream1", status: "blocked" }],
+      internet: [{ ...FIBER, segment: "gold", subscriptions: [SUBSCRIPTION] }],
+      tv: [{ stb: "0001", status: "inactive" }],
+    };
+    const subscription = {
+      plan: "Fiber 100",
+      bouquet: labelOf(MONTHLY),
+      start: at("2026-01-31"),
+      end: at("2026-02-28"),
+      span: months(1),
+    };
+    expect(read({ mobile: "9800000001", connections })).toEqual({
+      ok: true,
+      value: {
+        cuid: "7001",
+        firstName: "Asha",
+        lastName: "Rai",
+        mobile: "9800000001",
+        status: "active",
+        connections: [
+          { service: "tv", reqId: "0001", status: "inactive", segment: undefined, subscriptions: [] },
+          { service: "internet", reqId: "fiber1", status: "active", segment: "gold", subscriptions: [subscription] },
+          { service: "iptv", reqId: "stream1", status: "blocked", segment: undefined, subscriptions: [] },
+        ],
+      },
+    });
+  });
+
+  test("may leave out what is optional, by null too, and have empty names", () => {
+    const reading = read({ first_name: "", last_name: "", mobile: null, connections: { tv: null, internet: [] } });
+    expect(reading).toMatchObject({ ok: true, value: { firstName: "", mobile: undefined, connections: [] } });
+  });
+
+  test("may name a bouquet that is known from an older catalogue only", () => {
+    const retired = { ...QUARTERLY, code: "OLD-3M", name: "Old Fiber (QUARTERLY)", plan: "Old Fiber" };
+    const context = {
+      ...CONTEXT,
+      findBouquet: (_service: Service, code: string) => (code === "OLD-3M" ? retired : undefined),
+    };
+    const reading = read(withSubscription({ code: "OLD-3M", enddate: "2026-04-30 00:00:00" }), context);
+    expect(reading).toMatchObject({
+      ok: true,
+      value: { connections: [{ subscriptions: [{ plan: "Old Fiber", bouquet: labelOf(retired), span: months(3) }] }] },
+    });
+  });
+
+  test("has its dates read on the provider's wall clock", () => {
+    const context = { ...CONTEXT, calendar: createCalendar("Asia/Kathmandu") };
+    expect(read(withSubscription({}), context)).toMatchObject({
+      ok: true,
+      value: { connections: [{ subscriptions: [{ start: at("2026-01-31T00:00:00+05:45"), span: months(1) }] }] },
+    });
+  });
+
+  test("may have the same name on two services, and two plans on one connection", () => {
+    const both = [SUBSCRIPTION, { ...SUBSCRIPTION, code: "IP-1M" }];
+    const connections = { internet: [{ ...FIBER, subscriptions: both }], iptv: [FIBER] };
+    expect(read({ connections })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a customer's row is refused", () => {
+  test.each(["cuid", "first_name", "last_name", "status", "connections"])("without %s", (field) => {
+    expect(problemsOf({ [field]: undefined })).toEqual([`${field}: is required`]);
+  });
+
+  test.each([
+    [{ cuid: 7001 }, "cuid: must be a string"],
+    [{ cuid: "" }, "cuid: must not be empty"],
+    [{ cuid: "7".repeat(65) }, "cuid: must have at most 64 characters"],
+    [{ first_name: null }, "first_name: must be a string"],
+    [{ first_name: "A\nB" }, "first_name: must not hold control characters"],
+    [{ last_name: "R".repeat(201) }, "last_name: must have at most 200 characters"],
+    [{ mobile: 9800000001 }, "mobile: must be a string"],
+    [{ mobile: "" }, "mobile: must not be empty"],
+    [{ status: "blocked" }, 'status: must be one of "active", "inactive"'],
+    [{ status: "Active" }, 'status: must be one of "active", "inactive"'],
+    [{ connections: [] }, "connections: must be an object"],
+    [{ connections: null }, "connections: must be an object"],
+    [{ connections: { tv: {} } }, "connections.tv: must be a list"],
+    [{ connections: { tv: ["0001"] } }, "connections.tv[0]: must be an object"],
+    [{ connections: { tv: [{ status: "active" }] } }, "connections.tv[0].stb: is required"],
+    [{ connections: { tv: [{ stb: 1, status: "active" }] } }, "connections.tv[0].stb: must be a string"],
+    [{ connections: { iptv: [FIBER, { status: "active" }] } }, "connections.iptv[1].username: is required"],
+    [withFiber({ status: undefined }), "connections.internet[0].status: is required"],
+    [withFiber({ status: "off" }), 'connections.internet[0].status: must be one of "active", "inactive", "blocked"'],
+    [withFiber({ segment: 7 }), "connections.internet[0].segment: must be a string"],
+    [withFiber({ subscriptions: "none" }), "connections.internet[0].subscriptions: must be a list"],
+    [withFiber({ subscriptions: [[]] }), "connections.internet[0].subscriptions[0]: must be an object"],
+  ])("for %j", (changes, problem) => {
+    expect(problemsOf(changes)).toEqual([problem]);
+  });
+
+  test.each([
+    [{ code: undefined }, "code: is required"],
+    [{ startdate: undefined }, "startdate: is required"],
+    [{ startdate: "2026-02-30 00:00:00" }, "startdate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
+    [{ startdate: "2026-01-31" }, "startdate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
+    [{ enddate: 20260228 }, "enddate: must be a string"],
+    [{ enddate: "28-02-2026 00:00:00" }, "enddate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
+    [{ enddate: "2026-01-31 00:00:00" }, "enddate: must be later than startdate"],
+    [{ enddate: "2026-01-30 23:59:59" }, "enddate: must be later than startdate"],
+  ])("for a subscription with %j", (changes, problem) => {
+    expect(problemsOf(withSubscription(changes))).toEqual([`connections.internet[0].subscriptions[0].${problem}`]);
+  });
+
+  test.each(["NET-9M", "TV-1M", "net-1m"])("for the code %s, which no catalogue has for the service", (code) => {
+    const place = "connections.internet[0].subscriptions[0].code";
+    expect(problemsOf(withSubscription({ code }))).toEqual([expect.stringContaining(`${place}: is not a`)]);
+  });
+
+  test("for a connection that stands twice, by its second place", () => {
+    const connections = {
+      tv: [
+        { stb: "1", status: "active" },
+        { stb: "2", status: "active" },
+        { stb: "1", status: "active" },
+      ],
+    };
+    expect(problemsOf({ connections })).toEqual(["connections.tv[2].stb: stands twice in this customer"]);
+  });
+
+  test("for two subscriptions of one plan on one connection", () => {
+    const subscriptions = [SUBSCRIPTION, { ...SUBSCRIPTION, code: "NET-3M" }];
+    expect(problemsOf(withFiber({ subscriptions }))).toEqual([
+      "connections.internet[0].subscriptions[1].code: belongs to a plan that this connection has twice",
+    ]);
+  });
+
+  test("for fields that nobody knows, wherever they stand", () => {
+    const subscriptions = [{ ...SUBSCRIPTION, price: 1 }];
+    const connections = { internet: [{ ...FIBER, stb: "1", subscriptions }], radio: [] };
+    expect(problemsOf({ name: "Asha", connections })).toEqual([
+      "connections.internet[0].subscriptions[0].price: is not a known field",
+      "connections.internet[0].stb: is not a known field",
+      "connections.radio: is not a known field",
+      "name: is not a known field",
+    ]);
+  });
+
+  test("for all of its problems at once", () => {
+    const connections = { tv: [{ stb: "", status: "active" }], internet: [{ username: "a" }] };
+    expect(problemsOf({ cuid: 1, status: "on", connections })).toEqual([
+      "cuid: must be a string",
+      'status: must be one of "active", "inactive"',
+      "connections.tv[0].stb: must not be empty",
+      "connections.internet[0].status: is required",
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import type { Bouquet, Service } from "../../src/domain/bouquet.ts";
+import type { Calendar, Instant } from "../../src/domain/calendar.ts";
+import type { Connection, Customer } from "../../src/domain/customer.ts";
+import { type CustomerChange, changeCustomer } from "../../src/domain/customer-import.ts";
+import type { StatedConnection, StatedCustomer, StatedSubscription } from "../../src/domain/customer-row.ts";
+import { applyGrant, foldGrants, type Grant, importedSpan, type Subscription } from "../../src/domain/subscription.ts";
+import { at, labelOf, MONTHLY, topUp, UTC } from "./builders.ts";
+
+interface PlanKey {
+  readonly service: Service;
+  readonly reqId: string;
+  readonly plan: string;
+}
+
+/** One customer as a store keeps it: what imports and top-ups have left behind so far. */
+export class ProviderWorld {
+  readonly calendar: Calendar;
+  customer: Customer | undefined;
+  readonly #ledgers = new Map<string, Grant[]>();
+
+  constructor(calendar: Calendar = UTC) {
+    this.calendar = calendar;
+  }
+
+  connection(reqId: string): Connection | undefined {
+    return this.customer?.connections.find((connection) => connection.reqId === reqId);
+  }
+
+  subscription(reqId: string, plan: string = MONTHLY.plan): Subscription | undefined {
+    return this.connection(reqId)?.subscriptions.find((subscription) => subscription.plan === plan);
+  }
+
+  /** The end of a subscription's current run in `YYYY-MM-DD`, or undefined where there is none. */
+  endOf(reqId: string, plan?: string): string | undefined {
+    const subscription = this.subscription(reqId, plan);
+    return subscription && this.calendar.format(subscription.end).slice(0, 10);
+  }
+
+  topUp(reqId: string, when: string | Instant, bouquet: Bouquet = MONTHLY): void {
+    const connection = this.connection(reqId);
+    if (connection === undefined) throw new Error(`there is no connection ${reqId} to top up`);
+    const key = { service: connection.service, reqId, plan: bouquet.plan };
+    const grant = topUp(when, bouquet);
+    const after = applyGrant(bouquet.plan, this.subscription(reqId, bouquet.plan), grant, this.calendar);
+    this.#append(key, grant);
+    this.#put({ ...connection, toppedUp: true }, bouquet.plan, after);
+  }
+
+  import(stated: StatedCustomer, when: string | Instant, mode: "restate" | "reset" = "restate"): CustomerChange {
+    const now = typeof when === "string" ? at(when) : when;
+    const stored = this.customer && {
+      customer: this.customer,
+      ledger: (service: Service, reqId: string, plan: string) => this.ledger({ service, reqId, plan }),
+    };
+    const change = changeCustomer(stored, stated, now, this.calendar, mode);
+    const before = this.customer;
+    const connections = change.connections.map((connection) => {
+      const { subscriptions } = before?.connections.find((candidate) => isSame(candidate, connection)) ?? {};
+      return { ...connection, subscriptions: subscriptions ?? [] };
+    });
+    this.customer = { ...change.profile, connections };
+    for (const { service, reqId, plan, grant, subscription } of change.entries) {
+      this.#append({ service, reqId, plan }, grant);
+      const connection = connections.find((candidate) => isSame(candidate, { service, reqId }));
+      if (connection !== undefined) this.#put(this.connection(reqId) as Connection, plan, subscription);
+    }
+    return change;
+  }
+
+  ledger(key: PlanKey): readonly Grant[] {
+    return this.#ledgers.get(keyOf(key)) ?? [];
+  }
+
+  /** What the ledger of a plan folds to, which is what the store must show for it. */
+  folded(key: PlanKey): Subscription | undefined {
+    return foldGrants(key.plan, this.ledger(key), this.calendar);
+  }
+
+  #append(key: PlanKey, grant: Grant): void {
+    this.#ledgers.set(keyOf(key), [...this.ledger(key), grant]);
+  }
+
+  #put(connection: Connection, plan: string, subscription: Subscription | undefined): void {
+    const others = connection.subscriptions.filter((candidate) => candidate.plan !== plan);
+    const changed = { ...connection, subscriptions: subscription === undefined ? others : [...others, subscription] };
+    const customer = this.customer as Customer;
+    const connections = customer.connections.map((candidate) => (isSame(candidate, connection) ? changed : candidate));
+    this.customer = { ...customer, connections };
+  }
+}
+
+/** What a file says of the customer; one active internet connection without subscriptions by default. */
+export function statedCustomer(
+  connections: readonly StatedConnection[] = [statedConnection()],
+  profile: Partial<StatedCustomer> = {},
+): StatedCustomer {
+  const plain = { cuid: "7001", firstName: "Asha", lastName: "Rai", mobile: "9800000001", status: "active" } as const;
+  return { ...plain, ...profile, connections };
+}
+
+/** A file whose only connection, `fiber1`, has one subscription. */
+export function fileWith(start: string | Instant, end: string | Instant, bouquet: Bouquet = MONTHLY): StatedCustomer {
+  return statedCustomer([statedConnection({ subscriptions: [statedSubscription(start, end, bouquet)] })]);
+}
+
+export function statedConnection(changes: Partial<StatedConnection> = {}): StatedConnection {
+  const plain = { service: "internet", reqId: "fiber1", status: "active", segment: undefined } as const;
+  return { ...plain, subscriptions: [], ...changes };
+}
+
+export function statedSubscription(
+  start: string | Instant,
+  end: string | Instant,
+  bouquet: Bouquet = MONTHLY,
+  calendar: Calendar = UTC,
+): StatedSubscription {
+  const from = typeof start === "string" ? at(start) : start;
+  const to = typeof end === "string" ? at(end) : end;
+  const span = importedSpan(from, to, bouquet.period, calendar);
+  return { plan: bouquet.plan, bouquet: labelOf(bouquet), start: from, end: to, span };
+}
+
+function isSame(
+  one: { readonly service: Service; readonly reqId: string },
+  other: { readonly service: Service; readonly reqId: string },
+): boolean {
+  return one.service === other.service && one.reqId === other.reqId;
+}
+
+function keyOf({ service, reqId, plan }: PlanKey): string {
+  return JSON.stringify([service, reqId, plan]);
+}

@@ -1,0 +1,50 @@
+import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import { decideTopUp, type TopUpCommand, type TopUpOutcome, type TopUpSnapshot } from "../../src/domain/top-up.ts";
+import { ADD_ON, at, connectionWith, MONTHLY, QUARTERLY, UTC } from "./builders.ts";
+
+export const ISSUED_AT = at("2026-11-20T09:00:00Z");
+export const NOW = ISSUED_AT + 60_000;
+
+const SECRET = { id: 1, key: new Uint8Array(32).fill(9) };
+const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
+export const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
+
+/** A purchase of the monthly bouquet, with a checkout that was issued for just that. */
+export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
+  const quote = { revision: 1, issuedAt: ISSUED_AT, nonce: new Uint8Array(16) };
+  const checkoutId = issueCheckout(SECRET, HOLDER, FIBER, quote);
+  const checkout = openCheckout([SECRET], HOLDER, checkoutId);
+  if (checkout === undefined) throw new Error("the checkout does not open");
+  return {
+    ...HOLDER,
+    ...FIBER,
+    checkoutId,
+    checkout,
+    bouquetCode: MONTHLY.code,
+    amount: MONTHLY.price,
+    udf1: "order 1",
+    udf2: undefined,
+    txnId: "TXN1",
+    ...changes,
+  };
+}
+
+/** What the store has when nothing stands in the way. */
+export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapshot {
+  return {
+    recorded: undefined,
+    customerStatus: "active",
+    connection: connectionWith(),
+    catalogue: { revision: 1, bouquets: [MONTHLY, QUARTERLY, ADD_ON] },
+    ...changes,
+  };
+}
+
+export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW): TopUpOutcome {
+  return decideTopUp(snapshot, command, now, UTC);
+}
+
+export function refusal(reason: string) {
+  return { kind: "refused", refusal: reason };
+}

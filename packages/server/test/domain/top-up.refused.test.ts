@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { Connection, WireStatus } from "../../src/domain/customer.ts";
+import type { TopUpCommand, TopUpSnapshot } from "../../src/domain/top-up.ts";
+import { ADD_ON, connectionWith, fold, MONTHLY, topUp } from "./builders.ts";
+import { commandWith, decide, ISSUED_AT, NOW, refusal, snapshotWith } from "./purchase.ts";
+
+const LAPSED = fold([topUp("2026-09-01")]);
+const GOLD = { ...MONTHLY, segments: ["gold"] };
+const asksForAddOn = { bouquetCode: ADD_ON.code, amount: ADD_ON.price };
+
+describe("a top-up is refused, and nothing is written", () => {
+  test.each<[string, string, Partial<TopUpSnapshot>, Partial<TopUpCommand>]>([
+    ["for another customer than the checkout's", "checkout_mismatch", {}, { cuid: "7002" }],
+    ["for another service than the checkout's", "checkout_mismatch", {}, { service: "iptv" }],
+    ["for another connection than the checkout's", "checkout_mismatch", {}, { reqId: "fiber2" }],
+    ["for a customer who is gone", "customer_not_found", { customerStatus: undefined }, {}],
+    ["for an inactive customer", "customer_inactive", { customerStatus: "inactive" }, {}],
+    ["for a connection that is gone", "connection_not_found", { connection: undefined }, {}],
+    ["for a blocked connection", "connection_blocked", { connection: connectionWith({ status: "blocked" }) }, {}],
+    [
+      "for a blocked connection that was topped up before",
+      "connection_blocked",
+      { connection: connectionWith({ status: "blocked", toppedUp: true }) },
+      {},
+    ],
+    ["without the catalogue of the quote", "bouquet_unavailable", { catalogue: undefined }, {}],
+    ["for a bouquet that was not quoted", "bouquet_unavailable", {}, { bouquetCode: "NET-9M" }],
+    [
+      "for a bouquet of another segment",
+      "bouquet_unavailable",
+      { catalogue: { revision: 1, bouquets: [GOLD] }, connection: connectionWith({ segment: "silver" }) },
+      {},
+    ],
+    ["for an add-on without a base subscription", "bouquet_unavailable", {}, asksForAddOn],
+    [
+      "for an add-on after the base subscription has ended",
+      "bouquet_unavailable",
+      { connection: connectionWith({ subscriptions: [LAPSED] }) },
+      asksForAddOn,
+    ],
+    ["for too little", "amount_mismatch", {}, { amount: MONTHLY.price - 1n }],
+    ["for too much", "amount_mismatch", {}, { amount: MONTHLY.price + 1n }],
+    ["for nothing", "amount_mismatch", {}, { amount: 0n }],
+    ["for the price of another bouquet", "amount_mismatch", {}, { amount: ADD_ON.price }],
+  ])("%s: %s", (_what, reason, snapshot, command) => {
+    expect(decide(snapshotWith(snapshot), commandWith(command))).toEqual(refusal(reason));
+  });
+
+  test("and the checkout is still good for the right request", () => {
+    expect(decide(snapshotWith(), commandWith({ amount: 1n }))).toEqual(refusal("amount_mismatch"));
+    expect(decide(snapshotWith(), commandWith(), NOW + 1)).toMatchObject({ kind: "recorded" });
+  });
+});
+
+describe("where a request is wrong in everything", () => {
+  test("the questions come in order: expired, mismatch, customer, connection, bouquet, amount", () => {
+    let request = {
+      now: ISSUED_AT + 300_001,
+      cuid: "7002",
+      customerStatus: undefined as WireStatus | undefined,
+      connection: undefined as Connection | undefined,
+      bouquetCode: "NET-9M",
+      amount: 1n,
+    };
+    const mends: [string, Partial<typeof request>][] = [
+      ["checkout_expired", {}],
+      ["checkout_mismatch", { now: NOW }],
+      ["customer_not_found", { cuid: "7001" }],
+      ["customer_inactive", { customerStatus: "inactive" }],
+      ["connection_not_found", { customerStatus: "active" }],
+      ["connection_blocked", { connection: connectionWith({ status: "blocked" }) }],
+      ["bouquet_unavailable", { connection: connectionWith() }],
+      ["amount_mismatch", { bouquetCode: MONTHLY.code }],
+    ];
+    for (const [reason, mend] of mends) {
+      request = { ...request, ...mend };
+      const { now, customerStatus, connection, ...command } = request;
+      expect(decide(snapshotWith({ customerStatus, connection }), commandWith(command), now)).toEqual(refusal(reason));
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
+import { RUNS } from "./builders.ts";
+
+const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+const anyRandom = fc.uint8Array({ minLength: TRANSACTION_ID_RANDOM_BYTES, maxLength: TRANSACTION_ID_RANDOM_BYTES });
+
+describe("a transaction id", () => {
+  test("is 26 digits and capital letters, none of which looks like another", () => {
+    fc.assert(
+      fc.property(anyTime, anyRandom, (at, random) => {
+        expect(formatTransactionId(at, random)).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+      }),
+      RUNS,
+    );
+  });
+
+  test("sorts by time, whatever its random part is", () => {
+    fc.assert(
+      fc.property(anyTime, anyTime, anyRandom, anyRandom, (one, other, random, otherRandom) => {
+        fc.pre(one !== other);
+        const isBefore = formatTransactionId(one, random) < formatTransactionId(other, otherRandom);
+        expect(isBefore).toBe(one < other);
+      }),
+      RUNS,
+    );
+  });
+
+  test("of the same millisecond differs by each of its random bits", () => {
+    const ids = Array.from({ length: 80 }, (_, bit) => {
+      const random = new Uint8Array(TRANSACTION_ID_RANDOM_BYTES);
+      random[bit >> 3] = 1 << (bit & 7);
+      return formatTransactionId(1, random);
+    });
+    expect(new Set(ids).size).toBe(80);
+  });
+});
