@@ -1,0 +1,93 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
+import { fillDatabase } from "../support/provider-files.ts";
+import { tamper } from "../support/sqlite-database.ts";
+
+describe("topupd check", () => {
+  test("of a database in order is a success, and says what was looked at", async () => {
+    const line = commandLine();
+    await fillDatabase(line);
+    const { code, stdout, stderr } = await line.run("check");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      "ok     integrity of the file",
+      "ok     durability: write-ahead log, synchronous=FULL",
+      "ok     subscriptions equal the fold of their grants",
+      "ok     no subscriptions without a grant",
+      "ok     no grants of a top-up that is not on record",
+      "ok     no top-ups without exactly one grant",
+      "ok     no connections without a customer",
+      "ok     no connections that cannot be looked up",
+      "ok     no customers that cannot be looked up",
+    ]);
+  });
+
+  test("--json of a database in order says so", async () => {
+    const line = commandLine();
+    await fillDatabase(line);
+    const report = JSON.parse(await line.mustRun("check", "--json"));
+    expect(report).toEqual({ ok: true, checked: expect.any(Array), wrong: [] });
+    expect(report.checked).toContainEqual({ what: "subscriptions equal the fold of their grants", count: 1 });
+  });
+
+  test("of a damaged database fails, and names what is wrong", async () => {
+    const line = commandLine();
+    await fillDatabase(line);
+    tamper(join(line.folder, "topupd.db"), "UPDATE subscription SET end_at = end_at + 86400000");
+    const wrong = "customer 2000001 (production), internet: Fiber 100 Mbps is not the fold of its grants";
+    const text = await line.run("check");
+    expect(text).toMatchObject({ code: 1, stderr: "topupd: the database is not in order: 1 findings\n" });
+    expect(text.stdout.split("\n").filter((row) => row.startsWith("WRONG"))).toEqual([`WRONG  ${wrong}`]);
+    const json = await line.run("check", "--json");
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toEqual({ ok: false, checked: expect.any(Array), wrong: [wrong] });
+  });
+
+  test("beside a service that is running finds the database in order", async () => {
+    const line = commandLine();
+    await fillDatabase(line);
+    await line.start("serve");
+    expect((await line.run("check")).code).toBe(0);
+  });
+});
+
+describe("a database that is not there", () => {
+  test.each([
+    "check",
+    "partner list",
+    "partner suspend wallet",
+    "partner resume wallet",
+    "token issue --partner wallet --environment trial",
+    "token list",
+    "token revoke tok_1",
+  ])("is missed by `topupd %s`, which makes none", async (command) => {
+    const line = commandLine();
+    expect(await line.run(...command.split(" "))).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "topupd: there is no database at ./topupd.db\n",
+    });
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+
+  test.each(["partner add wallet", "import catalogue catalogue.ndjson"])("is made by `topupd %s`", async (command) => {
+    const line = commandLine();
+    line.ndjson("catalogue.ndjson", { service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 450 });
+    await line.mustRun(...command.split(" "));
+    expect(existsSync(join(line.folder, "topupd.db"))).toBe(true);
+  });
+});
+
+describe("a file that is no database of topupd's", () => {
+  test("is refused by every command in one sentence", async () => {
+    const line = commandLine();
+    line.ndjson("topupd.db", "this is no database, and long enough to be taken for a page of one".repeat(100));
+    for (const command of ["check", "serve", "partner add wallet"]) {
+      const { code, stdout, stderr } = await line.run(...command.split(" "));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(/^topupd: \.\/topupd\.db cannot be opened as a database: .*\n$/);
+    }
+  });
+});

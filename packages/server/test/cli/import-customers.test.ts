@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { type CommandLine, callOperation, commandLine } from "../support/command-line.ts";
+import { CATALOGUE, fillDatabase, SITA, SITA_NET } from "../support/provider-files.ts";
+
+async function withCatalogue(): Promise<CommandLine> {
+  const line = commandLine();
+  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
+  return line;
+}
+
+const [CONNECTION] = SITA.connections.internet;
+const [SUBSCRIPTION] = CONNECTION?.subscriptions ?? [];
+const withSubscription = (changes: object) => ({
+  ...SITA,
+  connections: { internet: [{ ...CONNECTION, subscriptions: [{ ...SUBSCRIPTION, ...changes }] }] },
+});
+
+const BAD_LINES = [
+  withSubscription({ code: "NET-9M" }),
+  withSubscription({ code: "TV-1M" }),
+  withSubscription({ enddate: "2026-02-30 10:00:00" }),
+  withSubscription({ enddate: SUBSCRIPTION?.startdate }),
+  { ...SITA, mobile: 9800000101, status: "asleep", age: 33 },
+  "not json",
+];
+
+const SAID = [
+  "line 2: connections.internet[0].subscriptions[0].code is not a internet bouquet of any catalogue imported so far",
+  "line 3: connections.internet[0].subscriptions[0].code is not a internet bouquet of any catalogue imported so far",
+  "line 4: connections.internet[0].subscriptions[0].enddate must be a date and time in the form YYYY-MM-DD HH:MM:SS",
+  "line 5: connections.internet[0].subscriptions[0].enddate must be later than startdate",
+  "line 6: mobile must be a string",
+  'line 6: status must be one of "active", "inactive"',
+  "line 6: age is not a known field",
+  "line 7: (line) is not JSON: something unexpected at character 1",
+];
+
+const GOOD = { ...SITA, cuid: "2000002", mobile: "9800000102", connections: {} };
+
+describe("topupd import customers", () => {
+  test("adds customers that partners then find", async () => {
+    const line = commandLine();
+    const token = await fillDatabase(line);
+    const { url } = await line.start("serve");
+    const { json } = await callOperation(url, "get-customer-information", token, { code: "9800000101" });
+    expect(json.body.customer).toMatchObject({ cuid: "2000001", first_name: "Sita", last_name: "Rai" });
+    expect(json.body.customer.connections.internet).toEqual([{ username: "sita", status: "inactive" }]);
+  });
+
+  test("counts what it took, and has no revision to tell", async () => {
+    const line = await withCatalogue();
+    const file = line.ndjson("customers.ndjson", SITA, GOOD);
+    expect(await line.run("import", "customers", file, "--json")).toEqual({
+      code: 0,
+      stdout: '{"accepted":2,"rejected":0}\n',
+      stderr: "",
+    });
+    expect(await line.mustRun("import", "customers", file)).toBe("2 accepted, 0 rejected\n");
+  });
+
+  test("reports every bad line with its number, field and reason, and writes nothing", async () => {
+    const line = await withCatalogue();
+    const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
+    const { code, stdout, stderr } = await line.run("import", "customers", file, "--json");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '{"accepted":0,"rejected":6}\n' });
+    const hint = "topupd: nothing was written: mend these lines, or give --skip-invalid to leave them out";
+    expect(stderr).toBe(`${[...SAID, hint].join("\n")}\n`);
+    const checked = JSON.parse(await line.mustRun("check", "--json"));
+    expect(checked.checked).toContainEqual({ what: "subscriptions equal the fold of their grants", count: 0 });
+    expect(await codesFound(line, [GOOD.cuid, SITA.cuid])).toEqual(["400aa101", "400aa101"]);
+  });
+
+  test("with --skip-invalid, reports the bad lines and writes the others", async () => {
+    const line = await withCatalogue();
+    const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
+    const { code, stdout, stderr } = await line.run("import", "customers", file, "--skip-invalid");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "1 accepted, 6 rejected\n" });
+    expect(stderr).toBe(`${SAID.join("\n")}\n`);
+    expect(await codesFound(line, [GOOD.cuid, SITA.cuid])).toEqual(["400aa010", "400aa101"]);
+  });
+
+  test("knows the bouquets of older revisions too", async () => {
+    const line = await withCatalogue();
+    await line.mustRun("import", "catalogue", line.ndjson("newer.ndjson", CATALOGUE[2] as object));
+    expect((await line.run("import", "customers", line.ndjson("customers.ndjson", SITA))).code).toBe(0);
+  });
+
+  test("into the trial environment knows the trial catalogue alone", async () => {
+    const line = await withCatalogue();
+    const file = line.ndjson("customers.ndjson", SITA);
+    expect((await line.run("import", "customers", file, "--environment", "trial")).code).toBe(1);
+    await line.mustRun("import", "catalogue", "catalogue.ndjson", "--environment", "trial");
+    await line.mustRun("import", "customers", file, "--environment", "trial");
+    expect(await codesFound(line, [SITA.cuid])).toEqual(["400aa101"]);
+  });
+
+  test("takes effect in a service that is running, and loses none of its top-ups", async () => {
+    const line = commandLine();
+    const token = await fillDatabase(line);
+    const { url } = await line.start("serve");
+    const call = async (operation: string, body: object) => (await callOperation(url, operation, token, body)).json;
+    const { checkoutId } = (await call("get-subscription-package", SITA_NET)).body;
+    const purchase = { ...SITA_NET, checkoutId, bouquetId: "NET-3M", amt: "3220.50" };
+    const { result } = (await call("subscription-package-topup", purchase)).body;
+    const before = (await call("get-subscription-package", SITA_NET)).body.internet.subscriptions;
+
+    await line.mustRun("import", "customers", line.ndjson("again.ndjson", { ...SITA, last_name: "Tamang" }));
+    const after = (await call("get-subscription-package", SITA_NET)).body;
+    expect(after.customer.last_name).toBe("Tamang");
+    expect(after.internet.subscriptions).toEqual(before);
+    expect((await call("txn-status", { checkoutId })).body.result).toEqual(result);
+    expect((await line.run("check")).code).toBe(0);
+  });
+});
+
+/** What a production token is answered for some codes. */
+async function codesFound(line: CommandLine, codes: readonly string[]): Promise<string[]> {
+  await line.mustRun("partner", "add", "finder");
+  const token = await line.mustRun("token", "issue", "--partner", "finder", "--environment", "production");
+  const { url } = await line.start("serve");
+  const answers = codes.map((code) => callOperation(url, "get-customer-information", token.trim(), { code }));
+  return (await Promise.all(answers)).map(({ json }) => json.code);
+}

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
+
+/** A value that each setting must refuse, and what it is told to be. */
+const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
+  ["host", "", "must be an address"],
+  ["port", "65536", "must be a whole number from 0 to 65535"],
+  ["database", "sqlite::memory:", "must be sqlite: and the path of a file, such as sqlite:./topupd.db"],
+  ["prefix", "/api/", "must be a path such as /api/third-party, without a slash at its end"],
+  ["time-zone", "+05:45", "must be an IANA time zone such as Asia/Kathmandu"],
+  ["currency-exponent", "5", "must be a whole number from 0 to 4"],
+  ["lapsed-days", "-1", "must be a whole number from 0 to 3650"],
+  ["log-level", "verbose", "must be one of debug, info, warn, error, silent"],
+  ["drain-seconds", "301", "must be a whole number from 0 to 300"],
+  ["shutdown-seconds", "0", "must be a whole number from 1 to 300"],
+  ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
+  ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
+];
+
+const variableOf = (flag: string) => `TOPUPD_${flag.toUpperCase().replaceAll("-", "_")}`;
+
+describe("settings", () => {
+  test.each(BAD)("--%s %j is refused, by the flag or by the variable that gave it", async (flag, value, said) => {
+    const variable = variableOf(flag);
+    const byFlag = commandLine();
+    const byVariable = commandLine({ env: { [variable]: value } });
+    const [first, second] = await Promise.all([byFlag.run("serve", `--${flag}=${value}`), byVariable.run("serve")]);
+    const but = `${said}, but is ${JSON.stringify(value)}\n`;
+    expect(first).toEqual({ code: 2, stdout: "", stderr: `topupd: --${flag} ${but}` });
+    expect(second).toEqual({ code: 2, stdout: "", stderr: `topupd: ${variable} ${but}` });
+    expect(readdirSync(byFlag.folder)).toEqual([]);
+  });
+
+  test("variables that are no settings are refused by their names", async () => {
+    const line = commandLine({ env: { TOPUPD_COLOUR: "red", TOPUPD_Port: "1", TOPUPD_PORT: "0" } });
+    const runs = await Promise.all(["serve", "demo", "check"].map((command) => line.run(command)));
+    for (const { code, stdout, stderr } of runs) {
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(
+        /^topupd: TOPUPD_(COLOUR and TOPUPD_Port|Port and TOPUPD_COLOUR): there is no such setting\n$/,
+      );
+    }
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+
+  test("a flag wins over a variable, which wins over the default", async () => {
+    const plain = commandLine();
+    const told = commandLine({ folder: plain.folder, env: { TOPUPD_DATABASE: "sqlite:./variable.db" } });
+    const made = () => ["topupd.db", "variable.db", "flag.db"].filter((name) => existsSync(join(plain.folder, name)));
+    await plain.mustRun("partner", "add", "wallet");
+    expect(made()).toEqual(["topupd.db"]);
+    await told.mustRun("partner", "add", "wallet");
+    expect(made()).toEqual(["topupd.db", "variable.db"]);
+    await told.mustRun("partner", "add", "wallet", "--database", "sqlite:./flag.db");
+    expect(made()).toEqual(["topupd.db", "variable.db", "flag.db"]);
+  });
+
+  test("a bad variable does no harm where a flag is given", async () => {
+    const line = commandLine({ env: { TOPUPD_DATABASE: "nowhere" } });
+    await line.mustRun("partner", "add", "wallet", "--database", "sqlite:./flag.db");
+    expect(existsSync(join(line.folder, "flag.db"))).toBe(true);
+  });
+
+  test("a flag may be written with = or with a blank", async () => {
+    const line = commandLine();
+    await line.mustRun("partner", "add", "wallet", "--database=sqlite:./a b.db", "--currency-exponent", "0");
+    expect(await line.mustRun("partner", "list", "--json", "--database", "sqlite:./a b.db")).toContain("wallet");
+  });
+
+  test("a time zone or currency other than the database's own is refused by name", async () => {
+    const line = commandLine();
+    const row = { service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 450 };
+    await line.mustRun("import", "catalogue", line.ndjson("c.ndjson", row), "--time-zone", "Asia/Kathmandu");
+    expect(await line.run("check", "--time-zone", "UTC")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "topupd: TOPUPD_TIME_ZONE is UTC, but the database was filled with Asia/Kathmandu\n",
+    });
+    expect(await line.run("serve", "--currency-exponent", "0")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "topupd: TOPUPD_CURRENCY_EXPONENT is 0, but the database was filled with 2\n",
+    });
+    expect((await line.run("check")).code).toBe(0);
+  });
+});

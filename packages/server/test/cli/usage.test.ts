@@ -1,0 +1,44 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
+
+const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
+  ["sell", /unknown command 'sell'/],
+  ["partner remove", /unknown command 'remove'/],
+  ["serve --colour red", /unknown option '--colour'/],
+  ["check --port 1", /unknown option '--port'/],
+  ["partner add", /missing required argument 'NAME'/],
+  ["partner suspend", /missing required argument 'NAME'/],
+  ["token revoke", /missing required argument 'ID'/],
+  ["token issue --environment trial", /required option '--partner <NAME>' not specified/],
+  ["token issue --partner wallet", /required option '--environment <ENVIRONMENT>' not specified/],
+  ["token issue --partner wallet --environment staging", /'staging' is invalid.*trial, production/],
+  ["import catalogue", /missing required argument 'FILE'/],
+  ["import customers a.ndjson --environment test", /'test' is invalid.*trial, production/],
+  ["serve --port", /option '--port <NUMBER>' argument missing/],
+  ["serve now", /too many arguments/],
+  ["partner add one two", /too many arguments/],
+  ["", /Usage: topupd/],
+  ["partner", /Usage: topupd partner/],
+  ["token", /Usage: topupd token/],
+  ["import", /Usage: topupd import/],
+];
+
+describe("a command that is called wrongly", () => {
+  test.each(WRONG)("`topupd %s` is told so on stderr, with exit code 2", async (command, said) => {
+    const line = commandLine();
+    const { code, stdout, stderr } = await line.run(...command.split(" ").filter((word) => word !== ""));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(said);
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+
+  test("a name that no partner may have is refused", async () => {
+    const line = commandLine();
+    const names = ["", " wallet", "wallet ", "a\tb", "x".repeat(65)];
+    const runs = await Promise.all(names.map((name) => line.run("partner", "add", name)));
+    const stderr = "topupd: NAME must have 1 to 64 characters, and no blank at either end\n";
+    expect(runs).toEqual(names.map(() => ({ code: 2, stdout: "", stderr })));
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { type MakeDatabase, openStore } from "./database.ts";
+import { BOUQUETS, bouquet } from "./provider.ts";
+
+const CHEAP = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", "450");
+const DEAR = bouquet("tv", "TV-1M", "Family TV Plus (MONTHLY)", "500.50");
+
+export function testCatalogues(makeDatabase: MakeDatabase): void {
+  test("there is no catalogue before the first is published", async () => {
+    const { store } = await openStore(makeDatabase);
+    expect(await store.currentCatalogue("production")).toBeUndefined();
+    expect(await store.knownBouquets("production")).toEqual([]);
+  });
+
+  test("a catalogue is read back as it was published, in its order", async () => {
+    const { store, another, now } = await openStore(makeDatabase);
+    const bouquets = [...BOUQUETS].reverse();
+    const published = await store.publishCatalogue("production", bouquets, now);
+    expect(published.bouquets).toEqual(bouquets);
+    expect(await store.currentCatalogue("production")).toEqual(published);
+    expect(await (await another()).currentCatalogue("production")).toEqual(published);
+  });
+
+  test("segments, plans, periods and amounts of any size are kept", async () => {
+    const { store, another, now } = await openStore(makeDatabase);
+    const bouquets = [
+      bouquet("tv", "A", "Sports (HALF YEARLY)", "0.01", { segments: ["hd", "4k"], plan: "sports" }),
+      bouquet("tv", "B", "Kids [AddOn] (45 DAYS)", "9999999999999.99"),
+      bouquet("iptv", "A", "खेल “4K” (2 MONTHS)", "2847.15"),
+    ];
+    await store.publishCatalogue("production", bouquets, now);
+    expect((await (await another()).currentCatalogue("production"))?.bouquets).toEqual(bouquets);
+  });
+
+  test("the newest revision wins, at once and in every open store", async () => {
+    const { store, another, now } = await openStore(makeDatabase);
+    const other = await another();
+    const first = await store.publishCatalogue("production", [CHEAP], now);
+    expect(await other.currentCatalogue("production")).toEqual(first);
+    const second = await store.publishCatalogue("production", [DEAR], now);
+    expect(second.revision).toBeGreaterThan(first.revision);
+    expect(await other.currentCatalogue("production")).toEqual(second);
+    expect(await store.currentCatalogue("production")).toEqual(second);
+  });
+
+  test("the same catalogue published again is a revision of its own", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const first = await store.publishCatalogue("production", BOUQUETS, now);
+    const second = await store.publishCatalogue("production", BOUQUETS, now);
+    expect(second.revision).toBeGreaterThan(first.revision);
+  });
+
+  test("stores that publish at once get revisions of their own, each of them whole", async () => {
+    const { store, another, now } = await openStore(makeDatabase);
+    const other = await another();
+    const published = await Promise.all(
+      [CHEAP, DEAR, CHEAP, DEAR].map((each, index) =>
+        (index % 2 === 0 ? store : other).publishCatalogue("production", [each], now),
+      ),
+    );
+    expect(new Set(published.map(({ revision }) => revision)).size).toBe(4);
+    const newest = published.reduce((a, b) => (a.revision > b.revision ? a : b));
+    expect(await store.currentCatalogue("production")).toEqual(newest);
+  });
+
+  test("trial and production have catalogues of their own", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const trial = await store.publishCatalogue("trial", [CHEAP], now);
+    expect(await store.currentCatalogue("production")).toBeUndefined();
+    expect(await store.knownBouquets("production")).toEqual([]);
+    const production = await store.publishCatalogue("production", [DEAR], now);
+    expect(await store.currentCatalogue("trial")).toEqual(trial);
+    expect(await store.currentCatalogue("production")).toEqual(production);
+    expect(await store.knownBouquets("trial")).toEqual([CHEAP]);
+  });
+
+  test("a revision that would hold a code twice is not published at all", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const first = await store.publishCatalogue("production", [CHEAP], now);
+    await expect(store.publishCatalogue("production", [DEAR, CHEAP], now)).rejects.toThrow();
+    expect(await store.currentCatalogue("production")).toEqual(first);
+    expect(await store.knownBouquets("production")).toEqual([CHEAP]);
+  });
+
+  test("every code that ever was is known, by its newest definition", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const retired = bouquet("tv", "OLD-1M", "Classic TV (MONTHLY)", "300");
+    const elsewhere = bouquet("internet", "TV-1M", "Fiber for TV (MONTHLY)", "900");
+    await store.publishCatalogue("production", [CHEAP, retired, elsewhere], now);
+    await store.publishCatalogue("production", [DEAR], now);
+    const known = await store.knownBouquets("production");
+    expect(known).toHaveLength(3);
+    expect(known).toEqual(expect.arrayContaining([DEAR, retired, elsewhere]));
+  });
+
+  test("more revisions than a store holds in memory are all read right", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    for (let price = 1; price <= 20; price += 1) {
+      const each = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", String(price));
+      await store.publishCatalogue("production", [each], now);
+      expect((await store.currentCatalogue("production"))?.bouquets).toEqual([each]);
+    }
+  });
+}

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import type { CheckEvent, Store } from "../../src/store/store.ts";
+import { findWrong, type MakeDatabase, openStore } from "./database.ts";
+import { expectRecorded, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
+
+const SITAS_FIBER = "cuid = '2000001' AND service = 'internet'";
+
+/** What a fault or a careless hand did, and what is said of it. */
+const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = [
+  [
+    "an end that was moved",
+    `UPDATE subscription SET end_at = end_at + 1000 WHERE ${SITAS_FIBER}`,
+    /2000001 .*internet: Fiber 100 Mbps is not the fold/,
+  ],
+  [
+    "a span that was stretched",
+    `UPDATE subscription SET months = months + 1 WHERE ${SITAS_FIBER}`,
+    /is not the fold of its grants/,
+  ],
+  ["a subscription that was deleted", `DELETE FROM subscription WHERE ${SITAS_FIBER}`, /is not the fold of its grants/],
+  [
+    "a subscription that was renamed",
+    `UPDATE subscription SET plan = 'Free TV' WHERE ${SITAS_FIBER}`,
+    /1 subscriptions without a grant/,
+  ],
+  [
+    "a subscription that was made up",
+    "INSERT INTO subscription SELECT '2000004', environment, service, req_id, plan, code, name, add_on, start_at, end_at, " +
+      `months, days, seconds, topped_up_months, topped_up_days, granted_end_at FROM subscription WHERE ${SITAS_FIBER}`,
+    /1 subscriptions without a grant/,
+  ],
+  [
+    "a grant that was changed",
+    `UPDATE subscription_grant SET months = 12 WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
+    /is not the fold of its grants/,
+  ],
+  [
+    "a grant that was deleted",
+    `DELETE FROM subscription_grant WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
+    /1 top-ups without exactly one grant/,
+  ],
+  [
+    "a grant that was doubled",
+    "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, seq + 1, kind, at, code, name, add_on, " +
+      `start_at, months, days, seconds, on_top_months, on_top_days, checkout_id FROM subscription_grant WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
+    /1 top-ups without exactly one grant/,
+  ],
+  [
+    "a top-up that was deleted",
+    `DELETE FROM top_up WHERE ${SITAS_FIBER}`,
+    /1 grants of a top-up that is not on record/,
+  ],
+  [
+    "a top-up that was moved to another customer",
+    `UPDATE top_up SET cuid = '2000002' WHERE ${SITAS_FIBER}`,
+    /1 grants of a top-up that is not on record/,
+  ],
+  [
+    "a top-up whose bouquet was changed",
+    `UPDATE top_up SET bouquet_code = 'NET-12M' WHERE ${SITAS_FIBER}`,
+    /1 grants of a top-up that is not on record/,
+  ],
+  [
+    "a top-up whose time was changed",
+    `UPDATE top_up SET at = at + 1 WHERE ${SITAS_FIBER}`,
+    /1 grants of a top-up that is not on record/,
+  ],
+  ["a customer that was deleted", "DELETE FROM customer WHERE cuid = '2000002'", /2 connections without a customer/],
+  [
+    "a connection's code that was deleted",
+    "DELETE FROM customer_code WHERE code = 'sita'",
+    /1 connections that cannot be looked up/,
+  ],
+  [
+    "a customer's code that was deleted",
+    "DELETE FROM customer_code WHERE code = '2000002'",
+    /1 customers that cannot be looked up/,
+  ],
+];
+
+export function testCheck(makeDatabase: MakeDatabase): void {
+  test("a fresh database is in order", async () => {
+    const { store } = await openStore(makeDatabase);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a filled database is in order, and it is said how much was looked at", async () => {
+    const { store, command } = await openProvider(makeDatabase);
+    expectRecorded(await store.settleTopUp(command(SITA_TV, "KIDS-1M")));
+    const events = await collect(store);
+    expect(events.filter(({ kind }) => kind === "wrong")).toEqual([]);
+    // Two plans of Sita's and two of Ram's were imported, and one was bought.
+    expect(events).toContainEqual({
+      kind: "checked",
+      what: "subscriptions equal the fold of their grants",
+      count: 5,
+    });
+  });
+
+  test.each(DAMAGE)("%s is found", async (_, sql, said) => {
+    const { store, command, database } = await openProvider(makeDatabase);
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+    expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-1M")));
+    expect(await findWrong(store)).toEqual([]);
+    await database.tamper(sql);
+    expect(await findWrong(store)).toContainEqual(expect.stringMatching(said));
+  });
+
+  test("a check changes nothing, and the store works on after it", async () => {
+    const { store, command } = await openProvider(makeDatabase);
+    const before = await store.findCustomers("production", "2000001");
+    await collect(store);
+    await collect(store);
+    expect(await store.findCustomers("production", "2000001")).toEqual(before);
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+  });
+
+  test("a check that is broken off leaves the store usable", async () => {
+    const { store, command } = await openProvider(makeDatabase);
+    for await (const event of store.check()) if (event.kind === "checked") break;
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a check in the middle of which another store settles top-ups finds nothing wrong", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const events: CheckEvent[] = [];
+    for await (const event of opened.store.check()) {
+      events.push(event);
+      expectRecorded(await other.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    }
+    expect(events.length).toBeGreaterThan(3);
+    expect(events.filter(({ kind }) => kind === "wrong")).toEqual([]);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+}
+
+async function collect(store: Store): Promise<CheckEvent[]> {
+  const events: CheckEvent[] = [];
+  for await (const event of store.check()) events.push(event);
+  return events;
+}

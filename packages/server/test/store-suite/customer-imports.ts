@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import { countRows, findWrong, type MakeDatabase } from "./database.ts";
+import {
+  endOf,
+  expectRecorded,
+  openProvider,
+  RAM_NET,
+  restate,
+  SITA,
+  SITA_NET,
+  SITA_TV,
+  statedCustomer,
+} from "./provider.ts";
+
+const FIBER = "Fiber 100 Mbps";
+const FAMILY = "Family TV";
+const [SITA_BOX] = SITA.connections.tv;
+
+export function testCustomerImports(makeDatabase: MakeDatabase): void {
+  test("particulars that are stated anew replace those that were", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    await restate(store, now, { ...SITA, last_name: "Tamang", mobile: "9800000999", status: "inactive" });
+    const [customer] = await store.findCustomers("production", "9800000999");
+    expect(customer).toMatchObject({ cuid: "2000001", lastName: "Tamang", status: "inactive" });
+    expect(await store.findCustomers("production", "9800000101")).toEqual([]);
+    expect(await store.findCustomers("production", "2000001")).toHaveLength(1);
+  });
+
+  test("a mobile number that one gives up and another takes finds the other alone", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const { mobile, ...without } = SITA;
+    await restate(store, now, { ...SITA, cuid: "2000009", connections: {} });
+    expect(await store.findCustomers("production", mobile)).toHaveLength(2);
+    await restate(store, now, without);
+    const left = await store.findCustomers("production", mobile);
+    expect(left.map(({ cuid }) => cuid)).toEqual(["2000009"]);
+  });
+
+  test("customers that a file does not name stay as they are", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const before = await store.findCustomers("production", "2000002");
+    await restate(store, now + 1, SITA);
+    expect(await store.findCustomers("production", "2000002")).toEqual(before);
+  });
+
+  test("a file that is imported again says nothing new", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const customer = await store.findCustomers("production", "2000001");
+    const grants = await countRows(opened, "subscription_grant");
+    expect(grants).toBe(4);
+    await restate(store, now + 1000, SITA);
+    await restate(await opened.another(), now + 2000, SITA);
+    expect(await countRows(opened, "subscription_grant")).toBe(grants);
+    expect(await store.findCustomers("production", "2000001")).toEqual(customer);
+  });
+
+  test("a top-up is not lost by importing the file from before it", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-3M")));
+    await restate(store, now + 1000, SITA);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-03-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a file that has taken a top-up in does not count it twice", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-01-10 09:00:00" }];
+    const internet = [{ username: "sita", status: "active", subscriptions }];
+    await restate(store, now + 1000, { ...SITA, connections: { ...SITA.connections, internet } });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a later end that the provider states holds", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const subscriptions = [{ code: "TV-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-02-10 09:00:00" }];
+    const tv = [{ ...SITA_BOX, subscriptions }];
+    await restate(store, now + 1000, { ...SITA, connections: { ...SITA.connections, tv } });
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2027-02-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a subscription that the provider states no longer ends, if nobody topped it up", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    const tv = [{ ...SITA_BOX, subscriptions: [] }];
+    const internet = [{ username: "sita", status: "active" }];
+    await restate(store, now + 1000, { ...SITA, connections: { tv, internet } });
+    expect(await endOf(store, SITA_TV, FAMILY)).toBeUndefined();
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a connection that the provider states no longer is gone, with its code", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const { internet } = SITA.connections;
+    await restate(store, now + 1000, { ...SITA, connections: { internet } });
+    expect(await store.findCustomers("production", SITA_TV.reqId)).toEqual([]);
+    expect((await store.findConnection(SITA_TV))?.connection).toBeUndefined();
+    expect((await store.findCustomers("production", "2000001"))[0]?.connections).toHaveLength(1);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a connection that was topped up stays, though the provider states it no longer", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_TV, "TV-1M")));
+    const { internet } = SITA.connections;
+    await restate(store, now + 1000, { ...SITA, connections: { internet } });
+    const [customer] = await store.findCustomers("production", SITA_TV.reqId);
+    expect(customer?.connections.map(({ reqId }) => reqId)).toEqual(["sita", SITA_TV.reqId]);
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2027-01-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a connection that is gone and comes back is as the provider states it then", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    await restate(store, now + 1000, { ...SITA, connections: {} });
+    await restate(store, now + 2000, SITA);
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2026-12-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("an inactive status that is stated again does not undo a top-up, and a change of it does", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const ram = (status: string) => ({
+      cuid: "2000002",
+      first_name: "Ram",
+      last_name: "Sherpa",
+      status: "active",
+      connections: { internet: [{ username: "ram", status }] },
+    });
+    const toppedUp = async () => (await store.findConnection(RAM_NET))?.connection?.toppedUp;
+    expectRecorded(await store.settleTopUp(opened.command(RAM_NET, "NET-1M")));
+    await restate(store, now + 1000, ram("inactive"));
+    expect(await toppedUp()).toBe(true);
+    await restate(store, now + 2000, ram("blocked"));
+    await restate(store, now + 3000, ram("inactive"));
+    expect(await toppedUp()).toBe(false);
+    expect(await endOf(store, RAM_NET, FIBER)).toBe("2026-12-20 09:00:00");
+  });
+
+  test("a reset puts a customer back to what is stated, and leaves the top-up on record", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const before = await store.findCustomers("production", "2000001");
+    const command = opened.command(SITA_NET, "NET-3M");
+    const transaction = expectRecorded(await store.settleTopUp(command));
+    await store.importCustomers("production", [statedCustomer(SITA)], now + 1000, "reset");
+    expect(await store.findCustomers("production", "2000001")).toEqual(before);
+    expect(await store.findTransaction(command.checkoutId)).toEqual(transaction);
+    expect(await store.settleTopUp(command)).toEqual({ kind: "replayed", transaction });
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("two stores that import and top up at once lose neither", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const commands = Array.from({ length: 10 }, () => opened.command(SITA_NET, "NET-1M"));
+    const settled = commands.flatMap((command) => [
+      opened.store.settleTopUp(command),
+      restate(other, opened.now, SITA).then(() => undefined),
+    ]);
+    const outcomes = (await Promise.all(settled)).filter((outcome) => outcome !== undefined);
+    for (const outcome of outcomes) expectRecorded(outcome);
+    expect(await endOf(other, SITA_NET, FIBER)).toBe("2027-10-10 09:00:00");
+    expect(await findWrong(other)).toEqual([]);
+  });
+}

@@ -1,0 +1,182 @@
+import type { Partner } from "../../src/domain/access-token.ts";
+import type { Bouquet } from "../../src/domain/bouquet.ts";
+import { createCalendar } from "../../src/domain/calendar.ts";
+import { readCatalogueRow } from "../../src/domain/catalogue-row.ts";
+import { type Checkout, type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
+import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
+import type { Reading } from "../../src/domain/fields.ts";
+import { type JsonObject, readJson } from "../../src/domain/json.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
+import type { Store } from "../../src/store/store.ts";
+import { seededRandom } from "../support/random.ts";
+import { type MakeDatabase, type OpenedStore, openStore } from "./database.ts";
+
+/*
+ * A small provider: what it sells, whom it serves, and the top-ups that are asked of it.
+ */
+
+export const BOUQUETS: readonly Bouquet[] = [
+  bouquet("tv", "TV-1M", "Family TV (MONTHLY)", "450"),
+  bouquet("tv", "TV-3M", "Family TV (QUARTERLY)", "1290"),
+  bouquet("tv", "KIDS-1M", "Kids [AddOn] (MONTHLY)", "100"),
+  bouquet("tv", "SPORT-1M", "Sports TV (MONTHLY)", "700", { segments: ["hd"] }),
+  bouquet("internet", "NET-1M", "Fiber 100 Mbps (MONTHLY)", "1130"),
+  bouquet("internet", "NET-3M", "Fiber 100 Mbps (QUARTERLY)", "3220"),
+  bouquet("iptv", "ITV-1M", "IPTV (MONTHLY)", "300"),
+];
+
+const RUNNING = { startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
+const LAPSED = { startdate: "2026-10-01 09:00:00", enddate: "2026-11-01 09:00:00" };
+
+/** Sita has one of everything, Ram has lapsed, Gita is inactive, and Hari's set-top box is blocked. */
+export const SITA = {
+  cuid: "2000001",
+  first_name: "Sita",
+  last_name: "Rai",
+  mobile: "9800000101",
+  status: "active",
+  connections: {
+    tv: [{ stb: "007700000000001", status: "active", segment: "sd", subscriptions: [{ code: "TV-1M", ...RUNNING }] }],
+    internet: [{ username: "sita", status: "active", subscriptions: [{ code: "NET-1M", ...RUNNING }] }],
+    iptv: [{ username: "sita-iptv", status: "inactive" }],
+  },
+};
+const RAM = {
+  cuid: "2000002",
+  first_name: "Ram",
+  last_name: "Sherpa",
+  mobile: "9800000102",
+  status: "active",
+  connections: {
+    tv: [{ stb: "007700000000002", status: "inactive", subscriptions: [{ code: "TV-1M", ...LAPSED }] }],
+    internet: [{ username: "ram", status: "inactive", subscriptions: [{ code: "NET-1M", ...LAPSED }] }],
+  },
+};
+const GITA = {
+  cuid: "2000003",
+  first_name: "Gita",
+  last_name: "Gurung",
+  status: "inactive",
+  connections: { internet: [{ username: "gita", status: "active" }] },
+};
+const HARI = {
+  cuid: "2000004",
+  first_name: "Hari",
+  last_name: "Thapa",
+  status: "active",
+  connections: { tv: [{ stb: "007700000000004", status: "blocked" }] },
+};
+
+export const SITA_TV = key("2000001", "tv", "007700000000001");
+export const SITA_NET = key("2000001", "internet", "sita");
+export const SITA_IPTV = key("2000001", "iptv", "sita-iptv");
+export const RAM_TV = key("2000002", "tv", "007700000000002");
+export const RAM_NET = key("2000002", "internet", "ram");
+export const GITA_NET = key("2000003", "internet", "gita");
+export const HARI_TV = key("2000004", "tv", "007700000000004");
+
+/** A store with that provider's catalogue and customers, and a partner that sends top-ups. */
+export interface OpenedProvider extends OpenedStore {
+  readonly partner: Partner;
+  readonly revision: number;
+  /** A checkout as get-subscription-package issues it now. */
+  readonly quote: (connection: ConnectionKey, options?: QuoteOptions) => Quote;
+  /** A top-up of a bouquet at its price, with a checkout of its own. */
+  readonly command: (connection: ConnectionKey, bouquetCode: string, overrides?: Partial<TopUpCommand>) => TopUpCommand;
+}
+
+interface Quote {
+  readonly checkoutId: string;
+  readonly checkout: Checkout;
+}
+
+interface QuoteOptions {
+  readonly revision?: number;
+  readonly partnerId?: number;
+}
+
+export async function openProvider(makeDatabase: MakeDatabase): Promise<OpenedProvider> {
+  const opened = await openStore(makeDatabase);
+  const { store } = opened;
+  const random = seededRandom(7);
+  const partner = (await store.addPartner("wallet", opened.now)) as Partner;
+  const { revision } = await store.publishCatalogue("production", BOUQUETS, opened.now);
+  await restate(store, opened.now, SITA, RAM, GITA, HARI);
+  const secrets = await store.checkoutSecrets();
+  let count = 0;
+
+  const quote: OpenedProvider["quote"] = (connection, options = {}) => {
+    const holder: CheckoutHolder = {
+      partnerId: options.partnerId ?? partner.id,
+      environment: connection.environment,
+    };
+    const terms = { revision: options.revision ?? revision, issuedAt: opened.now, nonce: random(16) };
+    const checkoutId = issueCheckout(secrets[0] as (typeof secrets)[0], holder, connection, terms);
+    return { checkoutId, checkout: openCheckout(secrets, holder, checkoutId) as Checkout };
+  };
+  const command: OpenedProvider["command"] = (connection, bouquetCode, overrides = {}) => {
+    count += 1;
+    return {
+      ...connection,
+      ...quote(connection),
+      partnerId: partner.id,
+      bouquetCode,
+      amount: BOUQUETS.find(({ code }) => code === bouquetCode)?.price ?? 1n,
+      udf1: undefined,
+      udf2: undefined,
+      txnId: `TXN${String(count).padStart(23, "0")}`,
+      ...overrides,
+    };
+  };
+  return Object.assign(opened, { partner, revision, quote, command });
+}
+
+export function bouquet(
+  service: string,
+  code: string,
+  name: string,
+  price: string,
+  more: { readonly segments?: readonly string[]; readonly plan?: string } = {},
+): Bouquet {
+  return expectGood(readCatalogueRow(asRow({ service, code, name, price, ...more }), 2));
+}
+
+/** Reads a row as an import does, against the provider's own bouquets. */
+export function statedCustomer(row: object): StatedCustomer {
+  const findBouquet = (service: string, code: string) =>
+    BOUQUETS.find((candidate) => candidate.service === service && candidate.code === code);
+  return expectGood(readCustomerRow(asRow(row), { calendar: createCalendar("UTC"), findBouquet }));
+}
+
+/** Imports rows of a customers file. */
+export async function restate(store: Store, now: number, ...rows: readonly object[]): Promise<void> {
+  await store.importCustomers("production", rows.map(statedCustomer), now, "restate");
+}
+
+/** The transaction of a top-up that must have been recorded just now. */
+export function expectRecorded(outcome: TopUpOutcome | undefined): Transaction {
+  if (outcome?.kind === "recorded") return outcome.transaction;
+  throw new Error(`it was ${outcome?.kind === "refused" ? outcome.refusal : outcome?.kind}, not recorded`);
+}
+
+/** When the subscription to a plan ends, as `YYYY-MM-DD HH:MM:SS` in UTC. */
+export async function endOf(store: Store, connection: ConnectionKey, plan: string): Promise<string | undefined> {
+  const found = await store.findConnection(connection);
+  const subscription = found?.connection?.subscriptions.find((candidate) => candidate.plan === plan);
+  return subscription && createCalendar("UTC").format(subscription.end);
+}
+
+function key(cuid: string, service: ConnectionKey["service"], reqId: string): ConnectionKey {
+  const environment: Environment = "production";
+  return { environment, cuid, service, reqId };
+}
+
+function asRow(row: object): JsonObject {
+  return readJson(JSON.stringify(row)) as JsonObject;
+}
+
+function expectGood<Value>(reading: Reading<Value>): Value {
+  if (reading.ok) return reading.value;
+  throw new Error(`the test's own data is wrong: ${JSON.stringify(reading.problems)}`);
+}

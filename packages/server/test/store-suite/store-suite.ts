@@ -1,0 +1,34 @@
+import { describe } from "vitest";
+import { testAccessTokens } from "./access-tokens.ts";
+import { testBatches } from "./batches.ts";
+import { testCatalogues } from "./catalogues.ts";
+import { testCheck } from "./check.ts";
+import { testCheckoutSecrets } from "./checkout-secrets.ts";
+import { testCustomerImports } from "./customer-imports.ts";
+import { testCustomers } from "./customers.ts";
+import type { MakeDatabase } from "./database.ts";
+import { testDecisionTime } from "./decision-time.ts";
+import { testPartners } from "./partners.ts";
+import { testRaces } from "./races.ts";
+import { testRefusals } from "./refusals.ts";
+import { testTopUps } from "./top-ups.ts";
+import { testTransactions } from "./transactions.ts";
+
+/** Every behaviour of the port: whatever stands behind it passes this very suite. */
+export function testStore(name: string, makeDatabase: MakeDatabase): void {
+  describe(name, () => {
+    describe("partners", () => testPartners(makeDatabase));
+    describe("access tokens", () => testAccessTokens(makeDatabase));
+    describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
+    describe("catalogues", () => testCatalogues(makeDatabase));
+    describe("customers", () => testCustomers(makeDatabase));
+    describe("customer imports", () => testCustomerImports(makeDatabase));
+    describe("top-ups", () => testTopUps(makeDatabase));
+    describe("refusals", () => testRefusals(makeDatabase));
+    describe("batches", () => testBatches(makeDatabase));
+    describe("races", () => testRaces(makeDatabase));
+    describe("decision time", () => testDecisionTime(makeDatabase));
+    describe("transactions", () => testTransactions(makeDatabase));
+    describe("check", () => testCheck(makeDatabase));
+  });
+}

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { Batcher } from "../../src/store/batcher.ts";
+
+/** A settling that the test ends when it likes. */
+interface Settling {
+  readonly batch: readonly string[];
+  readonly succeed: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+interface Options {
+  readonly maxBatch?: number;
+  readonly maxWaiting?: number;
+  readonly isUncertain?: (error: unknown) => boolean;
+}
+
+/** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
+function heldBatcher({ maxBatch = 100, maxWaiting = 100, isUncertain = () => false }: Options = {}) {
+  const settlings: Settling[] = [];
+  const batcher = new Batcher<string, string>({
+    settle: (batch) =>
+      new Promise((resolve, reject) => {
+        settlings.push({
+          batch,
+          succeed: () => resolve(batch.map((item) => item.toUpperCase())),
+          fail: reject,
+        });
+      }),
+    isUncertain,
+    maxBatch,
+    maxWaiting,
+    overloaded: () => new Error("overloaded"),
+  });
+  /** The next settling, which must come without any timer. */
+  const next = async () => {
+    for (let turn = 0; settlings.length === 0 && turn < 5; turn += 1) await turnEnd();
+    const settling = settlings.shift();
+    if (settling === undefined) throw new Error("nothing is being settled");
+    return settling;
+  };
+  return { batcher, next, settlings };
+}
+
+const turnEnd = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("the batcher", () => {
+  test("settles a lone item at the end of its own turn", async () => {
+    const { batcher, settlings } = heldBatcher();
+    const outcome = batcher.add("a");
+    expect(settlings).toHaveLength(0);
+    await turnEnd();
+    expect(settlings.map(({ batch }) => batch)).toEqual([["a"]]);
+    settlings[0]?.succeed();
+    expect(await outcome).toBe("A");
+  });
+
+  test("settles what comes in one turn together, in order", async () => {
+    const { batcher, next } = heldBatcher();
+    const outcomes = Promise.all(["a", "b", "c"].map((item) => batcher.add(item)));
+    const settling = await next();
+    expect(settling.batch).toEqual(["a", "b", "c"]);
+    settling.succeed();
+    expect(await outcomes).toEqual(["A", "B", "C"]);
+  });
+
+  test("lets what comes while a batch is being settled wait for the next one", async () => {
+    const { batcher, next, settlings } = heldBatcher();
+    const first = batcher.add("a");
+    const settling = await next();
+    const later = [batcher.add("b"), batcher.add("c")];
+    await turnEnd();
+    expect(settlings).toHaveLength(0);
+    settling.succeed();
+    expect(await first).toBe("A");
+    const second = await next();
+    expect(second.batch).toEqual(["b", "c"]);
+    second.succeed();
+    expect(await Promise.all(later)).toEqual(["B", "C"]);
+  });
+
+  test("never puts more into a batch than it may hold", async () => {
+    const { batcher, next } = heldBatcher({ maxBatch: 2 });
+    const outcomes = Promise.all(["a", "b", "c", "d", "e"].map((item) => batcher.add(item)));
+    const batches: (readonly string[])[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const settling = await next();
+      batches.push(settling.batch);
+      settling.succeed();
+    }
+    expect(batches).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+    expect(await outcomes).toEqual(["A", "B", "C", "D", "E"]);
+  });
+
+  test("starts anew after it has been idle", async () => {
+    const { batcher, next } = heldBatcher();
+    for (const item of ["a", "b"]) {
+      const outcome = batcher.add(item);
+      (await next()).succeed();
+      expect(await outcome).toBe(item.toUpperCase());
+      await batcher.drained();
+    }
+  });
+
+  test("tries the items of a batch that failed one by one, so that the bad one fails alone", async () => {
+    const { batcher, next } = heldBatcher();
+    const outcomes = Promise.allSettled(["a", "bad", "c"].map((item) => batcher.add(item)));
+    (await next()).fail(new Error("somebody is bad"));
+    const alone: (readonly string[])[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const settling = await next();
+      alone.push(settling.batch);
+      if (settling.batch[0] === "bad") settling.fail(new Error("I am bad"));
+      else settling.succeed();
+    }
+    expect(alone).toEqual([["a"], ["bad"], ["c"]]);
+    expect(await outcomes).toEqual([
+      { status: "fulfilled", value: "A" },
+      { status: "rejected", reason: new Error("I am bad") },
+      { status: "fulfilled", value: "C" },
+    ]);
+  });
+
+  test("does not try a lone item again", async () => {
+    const { batcher, next, settlings } = heldBatcher();
+    const outcome = batcher.add("bad");
+    (await next()).fail(new Error("I am bad"));
+    await expect(outcome).rejects.toThrow("I am bad");
+    await batcher.drained();
+    expect(settlings).toHaveLength(0);
+  });
+
+  test("does not try again where it is not known what was recorded", async () => {
+    const { batcher, next, settlings } = heldBatcher({ isUncertain: () => true });
+    const outcomes = Promise.allSettled(["a", "b"].map((item) => batcher.add(item)));
+    const away = new Error("the store is away");
+    (await next()).fail(away);
+    expect(await outcomes).toEqual([
+      { status: "rejected", reason: away },
+      { status: "rejected", reason: away },
+    ]);
+    await batcher.drained();
+    expect(settlings).toHaveLength(0);
+  });
+
+  test("goes on with the next batch after one that failed", async () => {
+    const { batcher, next } = heldBatcher({ isUncertain: () => true });
+    const first = batcher.add("a");
+    const settling = await next();
+    const second = batcher.add("b");
+    settling.fail(new Error("the store is away"));
+    await expect(first).rejects.toThrow("away");
+    (await next()).succeed();
+    expect(await second).toBe("B");
+  });
+
+  test("turns away what is more than may wait, and takes it again once there is room", async () => {
+    const { batcher, next } = heldBatcher({ maxWaiting: 2 });
+    const inHand = batcher.add("a");
+    const settling = await next();
+    const waiting = [batcher.add("b"), batcher.add("c")];
+    await expect(batcher.add("d")).rejects.toThrow("overloaded");
+    settling.succeed();
+    expect(await inHand).toBe("A");
+    (await next()).succeed();
+    expect(await Promise.all(waiting)).toEqual(["B", "C"]);
+    const later = batcher.add("e");
+    (await next()).succeed();
+    expect(await later).toBe("E");
+  });
+
+  test("is drained only once nothing is waiting or being settled", async () => {
+    const { batcher, next } = heldBatcher({ maxBatch: 1 });
+    const outcomes = Promise.all([batcher.add("a"), batcher.add("b")]);
+    let drained = false;
+    const draining = batcher.drained().then(() => {
+      drained = true;
+    });
+    (await next()).succeed();
+    const last = await next();
+    expect(drained).toBe(false);
+    last.succeed();
+    await draining;
+    expect(await outcomes).toEqual(["A", "B"]);
+  });
+
+  test("is drained at once where nothing was ever added", async () => {
+    const { batcher } = heldBatcher();
+    await expect(batcher.drained()).resolves.toBeUndefined();
+  });
+});

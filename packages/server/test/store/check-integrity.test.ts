@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findWrong } from "../store-suite/database.ts";
+import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+
+async function openAndTamper(sql: string): Promise<string[]> {
+  const path = join(temporaryFolder(), "topupd.db");
+  const { store, command, database } = await openProvider(() => makeSqliteDatabase(path));
+  expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+  expect(await findWrong(store)).toEqual([]);
+  await database.tamper(sql);
+  return findWrong(store);
+}
+
+describe("check of a SQLite file", () => {
+  test("finds a value that the schema forbids", async () => {
+    expect(await openAndTamper("UPDATE top_up SET amount = -1")).toEqual([
+      "integrity: CHECK constraint failed in top_up",
+    ]);
+  });
+
+  test("finds a token whose partner is gone", async () => {
+    const orphan = "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)";
+    expect(await openAndTamper(orphan)).toEqual(["integrity: a row of access_token refers to nothing"]);
+  });
+
+  test("finds a bouquet whose revision is gone", async () => {
+    const wrong = await openAndTamper("DELETE FROM catalogue_revision");
+    expect(wrong).toContain("integrity: a row of bouquet refers to nothing");
+  });
+
+  test("finds an index that does not fit its table", async () => {
+    const wrong = await openAndTamper(
+      `PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET sql = replace(sql, '(environment, revision)', '(revision, environment)')
+         WHERE name = 'catalogue_revision_by_environment';`,
+    );
+    expect(wrong).toContainEqual(expect.stringMatching(/^integrity: .*catalogue_revision_by_environment/));
+  });
+});

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import { countRows, findWrong } from "../store-suite/database.ts";
+import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+
+/** A provider on whose database another process holds the write lock, until it lets go. */
+async function openLocked() {
+  const path = join(temporaryFolder(), "topupd.db");
+  const opened = await openProvider(() => makeSqliteDatabase(path));
+  const other = rawConnection(path);
+  other.exec("BEGIN IMMEDIATE");
+  return { opened, other };
+}
+
+describe("while another process writes", () => {
+  test("a write waits, and is done once the other has let go", async () => {
+    const { opened, other } = await openLocked();
+    const command = opened.command(SITA_NET, "NET-1M");
+    const settled = opened.store.settleTopUp(command);
+    const added = opened.store.addPartner("bank", opened.now);
+    await sleep(100);
+    expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
+    other.exec("ROLLBACK");
+    expectRecorded(await settled);
+    expect(await added).toMatchObject({ name: "bank" });
+  });
+
+  test("a write that is given up after five seconds has written nothing, and held nobody up", async () => {
+    const { opened, other } = await openLocked();
+    const { store } = opened;
+    const command = opened.command(SITA_NET, "NET-1M");
+    let waiting = true;
+    const writes = Promise.allSettled([
+      store.settleTopUp(command),
+      store.settleTopUp(opened.command(SITA_TV, "TV-1M")),
+      store.addPartner("bank", opened.now),
+      store.findTransactionConclusively(command.checkoutId),
+    ]).finally(() => {
+      waiting = false;
+    });
+
+    let answered = 0;
+    while (waiting && answered < 1000) {
+      await store.ping();
+      expect((await store.findConnection(SITA_NET))?.profile.cuid).toBe("2000001");
+      answered += 1;
+      await sleep(10);
+    }
+    for (const write of await writes) {
+      expect(write.status === "rejected" && write.reason).toBeInstanceOf(StoreUnavailable);
+      expect(write).toMatchObject({ reason: { message: "another process holds the database" } });
+    }
+    // Had the waiting blocked the event loop, the reads would have come to a turn or two.
+    expect(answered).toBeGreaterThan(20);
+
+    other.exec("ROLLBACK");
+    expect(await countRows(opened, "top_up")).toBe(0);
+    expect(await store.findPartner("bank")).toBeUndefined();
+    expectRecorded(await store.settleTopUp(command));
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a checkout that expires while its top-up waits for the lock has expired", async () => {
+    const { opened, other } = await openLocked();
+    const settled = opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await sleep(50);
+    opened.now += CHECKOUT_VALID_MS + 1;
+    other.exec("ROLLBACK");
+    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired" });
+  });
+
+  test("a conclusive answer waits for what the other is writing", async () => {
+    const { opened, other } = await openLocked();
+    const { checkoutId } = opened.command(SITA_NET, "NET-1M");
+    other.exec(
+      `INSERT INTO top_up VALUES ('${checkoutId}', 'T', 1, 'production', '2000001', 'internet', 'sita',
+         'NET-1M', 113000, 1, 'success', NULL, NULL)`,
+    );
+    const conclusive = opened.store.findTransactionConclusively(checkoutId);
+    await sleep(50);
+    expect(await opened.store.findTransaction(checkoutId)).toBeUndefined();
+    other.exec("COMMIT");
+    expect(await conclusive).toMatchObject({ checkoutId, txnId: "T", amount: 113_000n });
+  });
+
+  test("top-ups that come while one waits are settled with the next batch", async () => {
+    const { opened, other } = await openLocked();
+    const first = opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await sleep(50);
+    const later = Array.from({ length: 20 }, () => opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    other.exec("ROLLBACK");
+    for (const outcome of await Promise.all([first, ...later])) expectRecorded(outcome);
+    expect(await countRows(opened, "top_up")).toBe(21);
+  });
+});

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+
+/** What must never succeed, whoever tries it. */
+const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
+  ["UPDATE catalogue_revision SET created_at = 0", "a catalogue revision is never changed"],
+  ["DELETE FROM catalogue_revision", "a catalogue revision is never deleted"],
+  ["UPDATE bouquet SET price = 1", "a catalogue revision is never changed"],
+  ["DELETE FROM bouquet WHERE code = 'NET-1M'", "a catalogue revision is never changed"],
+  ["UPDATE subscription_grant SET months = 12", "a grant is never changed"],
+  ["DELETE FROM subscription_grant WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["DELETE FROM top_up", "a top-up is never deleted"],
+  ...[
+    "checkout_id = 'x'",
+    "txn_id = 'x'",
+    "partner_id = 7",
+    "environment = 'trial'",
+    "cuid = 'x'",
+    "service = 'tv'",
+    "req_id = 'x'",
+    "bouquet_code = 'x'",
+    "amount = 1",
+    "at = 0",
+    "udf1 = 'x'",
+    "udf2 = 'x'",
+  ].map((change) => [`UPDATE top_up SET ${change}`, "a top-up is never changed"] as const),
+];
+
+async function openAndTopUp() {
+  const path = join(temporaryFolder(), "topupd.db");
+  const { store, command } = await openProvider(() => makeSqliteDatabase(path));
+  const transaction = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+  return { raw: rawConnection(path), store, transaction };
+}
+
+describe("what is on record", () => {
+  test.each(FORBIDDEN)("is not touched by: %s", async (sql, said) => {
+    const { raw, store, transaction } = await openAndTopUp();
+    expect(() => raw.exec(sql)).toThrow(said);
+    expect(await store.findTransaction(transaction.checkoutId)).toEqual(transaction);
+  });
+
+  test("can be marked as reversed", async () => {
+    const { raw, store, transaction } = await openAndTopUp();
+    raw.exec("UPDATE top_up SET status = 'reversed'");
+    expect((await store.findTransaction(transaction.checkoutId))?.status).toBe("reversed");
+  });
+
+  test.each([
+    ["an unknown status", "UPDATE top_up SET status = 'lost'"],
+    [
+      "an amount of nothing",
+      "INSERT INTO top_up SELECT 'x', 'x', 1, 'trial', '1', 'tv', '1', 'A', 0, 1, 'success', NULL, NULL",
+    ],
+    [
+      "a second top-up of one checkout",
+      "INSERT INTO top_up SELECT checkout_id, 'x', 1, 'trial', '1', 'tv', '1', 'A', 1, 1, 'success', NULL, NULL FROM top_up",
+    ],
+    [
+      "a top-up grant without a checkout",
+      "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, 99, kind, at, code, name, add_on, " +
+        "start_at, months, days, seconds, on_top_months, on_top_days, NULL FROM subscription_grant WHERE kind = 'top_up'",
+    ],
+    ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
+    ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)"],
+  ])("never holds %s", async (_, sql) => {
+    const { raw } = await openAndTopUp();
+    expect(() => raw.exec(sql)).toThrow(/constraint failed/);
+  });
+});
