@@ -54,4 +54,3 @@ try {
 process.on("exit", () => {
   if (outputFailed) process.exitCode = 1;
 });
-logs.flushSync();

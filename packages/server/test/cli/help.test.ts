@@ -14,6 +14,8 @@ const COMMANDS = [
   "token issue",
   "token list",
   "token revoke",
+  "trial",
+  "trial reset",
   "import",
   "import catalogue",
   "import customers",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { callOperation, commandLine, logLines } from "../support/command-line.ts";
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
 
-const KNOWN_FIELDS = ["level", "time", "msg", "reqId", "url", "database", "route", "status", "outcome", "partner"];
+const KNOWN_FIELDS = ["level", "time", "msg", "requestId", "url", "database", "route", "status", "outcome", "partner"];
 const MORE_FIELDS = ["environment", "ms", "signal"];
 
 describe("the log of a service", () => {
