@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CheckEvent } from "../store/store.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 /** `topupd check`: whether what is stored can be trusted. */
 export function addCheckCommand(program: Command, runtime: Runtime): void {
@@ -11,18 +11,15 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
     .description("verify the database: integrity, durability, and every subscription against its grants")
     .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    const store = runtime.openStore(configOf(command, runtime), { mustExist: true });
     const checked: { what: string; count: number }[] = [];
     const wrong: string[] = [];
-    try {
+    await withStore(command, runtime, { mustExist: true }, async (store) => {
       for await (const event of store.check()) {
         if (event.kind === "wrong") wrong.push(event.what);
         else checked.push({ what: event.what, count: event.count });
         if (options.json !== true) runtime.stdout(describe(event));
       }
-    } finally {
-      await store.close();
-    }
+    });
     if (options.json === true) printJson(runtime, { ok: wrong.length === 0, checked, wrong });
     if (wrong.length > 0) throw new CommandFailed(`the database is not in order: ${wrong.length} findings`);
   });

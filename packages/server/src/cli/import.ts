@@ -12,7 +12,7 @@ import {
 import type { Store } from "../store/store.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 interface CliOptions extends OutputOptions {
   readonly environment: Environment;
@@ -67,22 +67,22 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     .option("--skip-invalid", "write the good lines although others are bad")
     .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
-    const store = runtime.openStore(configOf(command, runtime));
     const progress = progressLine(runtime);
+    const hooks = {
+      skipInvalid: options.skipInvalid === true,
+      onRejected: (rejected: RejectedLine) => progress.interrupt(describe(rejected)),
+      onProgress: (seen: ImportProgress) => progress.show(seen),
+    };
     try {
-      const report = await run(runtime, store, file, options.environment, {
-        skipInvalid: options.skipInvalid === true,
-        onRejected: (rejected) => progress.interrupt(describe(rejected)),
-        onProgress: (seen) => progress.show(seen),
-      });
+      const report = await withStore(command, runtime, { mustExist: false }, (store) =>
+        run(runtime, store, file, options.environment, hooks),
+      );
       progress.end();
       conclude(runtime, report, options);
     } catch (error) {
       progress.end();
       if (error instanceof FileChanged) throw new CommandFailed(error.message);
       throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
-    } finally {
-      await store.close();
     }
   });
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Partner, PartnerStatus } from "../domain/access-token.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 
@@ -17,24 +17,18 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     .addOption(jsonOption());
   addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
     if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
-    const store = runtime.openStore(configOf(add, runtime));
-    try {
+    await withStore(add, runtime, { mustExist: false }, async (store) => {
       const added = await store.addPartner(name, runtime.clock());
       if (added === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
       print(runtime, [added], options.json === true ? "one" : "table");
-    } finally {
-      await store.close();
-    }
+    });
   });
 
   const list = partner.command("list").description("list partners").addOption(jsonOption());
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    const store = runtime.openStore(configOf(list, runtime), { mustExist: true });
-    try {
+    await withStore(list, runtime, { mustExist: true }, async (store) => {
       print(runtime, await store.listPartners(), options.json === true ? "many" : "table");
-    } finally {
-      await store.close();
-    }
+    });
   });
 
   addStatusCommand(partner, runtime, "suspend", "suspended", "refuse all requests of a partner until it is resumed");
@@ -54,14 +48,11 @@ function addStatusCommand(
     .argument("<NAME>", "the partner's name")
     .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
-    const store = runtime.openStore(configOf(command, runtime), { mustExist: true });
-    try {
+    await withStore(command, runtime, { mustExist: true }, async (store) => {
       const partner = await store.setPartnerStatus(name, status);
       if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
       print(runtime, [partner], options.json === true ? "one" : "table");
-    } finally {
-      await store.close();
-    }
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Config, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
+import type { Store } from "../store/store.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What commands that only open the database can be told. */
@@ -26,6 +27,21 @@ export function configOf(command: Command, runtime: Runtime, fallbacks: Fallback
     return typeof value === "string" ? [[name, value]] : [];
   });
   return readConfig(runtime.env, Object.fromEntries(flags), fallbacks);
+}
+
+/** Runs a command's work on the store that its settings name, and closes the store whatever comes. */
+export async function withStore<Result>(
+  command: Command,
+  runtime: Runtime,
+  options: { readonly mustExist: boolean },
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = runtime.openStore(configOf(command, runtime), options);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** As commander names the value of a flag. */

@@ -5,7 +5,7 @@ import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 interface IssueOptions extends OutputOptions {
   readonly partner: string;
@@ -35,10 +35,8 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     if (options.environment === "trial" && options.expires !== undefined) {
       throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
     }
-    const config = configOf(issue, runtime);
     if (options.expires !== undefined) readExpiry(options.expires, createCalendar("UTC"));
-    const store = runtime.openStore(config, { mustExist: true });
-    try {
+    await withStore(issue, runtime, { mustExist: true }, async (store) => {
       const partner = await store.findPartner(options.partner);
       if (partner === undefined)
         throw new CommandFailed(`there is no partner named ${options.partner}: add it with topupd partner add`);
@@ -48,19 +46,14 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
         throw new WrongUsage("--expires must be in the future");
       const issued = await issueToken({ ...runtime, store }, partner, options.environment, expiresAt);
       printIssued(runtime, issued.token, issued.record, options);
-    } finally {
-      await store.close();
-    }
+    });
   });
 
   const list = token.command("list").description("list access tokens, without what is secret").addOption(jsonOption());
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    const store = runtime.openStore(configOf(list, runtime), { mustExist: true });
-    try {
+    await withStore(list, runtime, { mustExist: true }, async (store) => {
       printTokens(runtime, await store.listAccessTokens(), options.json === true ? "many" : "table");
-    } finally {
-      await store.close();
-    }
+    });
   });
 
   const revoke = token
@@ -69,14 +62,11 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .argument("<ID>", "the token's id, as token list shows it")
     .addOption(jsonOption());
   addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
-    const store = runtime.openStore(configOf(revoke, runtime), { mustExist: true });
-    try {
+    await withStore(revoke, runtime, { mustExist: true }, async (store) => {
       const revoked = await store.revokeAccessToken(id, runtime.clock());
       if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
       printTokens(runtime, [revoked], options.json === true ? "one" : "table");
-    } finally {
-      await store.close();
-    }
+    });
   });
 }
 

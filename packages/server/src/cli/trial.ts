@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { resetTrial } from "../operations/trial.ts";
 import type { Runtime } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS } from "./settings.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 /** `topupd trial ...`: the trial environment of a service in production. */
 export function addTrialCommands(program: Command, runtime: Runtime): void {
@@ -13,12 +13,9 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
     .command("reset")
     .description("put the five trial customers and the trial catalogue into their first state");
   addSettings(reset, STORE_SETTINGS).action(async () => {
-    const store = runtime.openStore(configOf(reset, runtime));
-    try {
+    await withStore(reset, runtime, { mustExist: false }, async (store) => {
       await resetTrial({ ...runtime, store });
-    } finally {
-      await store.close();
-    }
+    });
     runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
   });
 }
