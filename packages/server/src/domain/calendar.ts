@@ -26,12 +26,19 @@ export interface Calendar {
   add(start: Instant, span: Span): Instant;
   /** The span that leads from `start` to `end`, so that `add(start, between(start, end))` is `end`. */
   between(start: Instant, end: Instant): Span;
-  /** `YYYY-MM-DD HH:MM:SS` on the provider's wall clock (interface, section 2). */
+  /**
+   * `YYYY-MM-DD HH:MM:SS` on the provider's wall clock (interface, section 2). Its form ends with the
+   * year 9999, which providers write for "for ever", and so does what comes later.
+   */
   format(instant: Instant): string;
-  /** Reads what {@link format} writes; undefined for any other form or a date that does not exist. */
+  /**
+   * Reads what {@link format} writes; undefined for any other form or a day that does not exist. A time
+   * that clocks skip is read as the same stretch later, one that they repeat as the first of the two.
+   */
   parse(text: string): Instant | undefined;
 }
 
+const LAST_TIMESTAMP = "9999-12-31 23:59:59";
 const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
 
 /** @param timeZone an IANA name for which {@link isTimeZone} holds. */
@@ -44,21 +51,17 @@ export function createCalendar(timeZone: string): Calendar {
     },
     between(start, end) {
       const from = zoned(start);
-      const { years, months, weeks, days } = from.until(zoned(end), { largestUnit: "month" });
-      const whole = { months: years * 12 + months, days: weeks * 7 + days };
-      return { ...whole, seconds: (end - from.add(whole).epochMilliseconds) / 1000 };
+      const { months, days } = from.until(zoned(end), { largestUnit: "month" });
+      return { months, days, seconds: (end - from.add({ months, days }).epochMilliseconds) / 1000 };
     },
     format(instant) {
-      return zoned(instant)
-        .toPlainDateTime()
-        .toString({ fractionalSecondDigits: 0, roundingMode: "floor" })
-        .replace("T", " ");
+      const text = zoned(instant).toPlainDateTime().toString({ fractionalSecondDigits: 0, roundingMode: "floor" });
+      return text.length === LAST_TIMESTAMP.length ? text.replace("T", " ") : LAST_TIMESTAMP;
     },
     parse(text) {
       if (!TIMESTAMP.test(text)) return undefined;
       try {
-        return Temporal.PlainDateTime.from(text.replace(" ", "T"), { overflow: "reject" }).toZonedDateTime(timeZone)
-          .epochMilliseconds;
+        return Temporal.PlainDateTime.from(text.replace(" ", "T")).toZonedDateTime(timeZone).epochMilliseconds;
       } catch (error) {
         if (error instanceof RangeError) return undefined;
         throw error;

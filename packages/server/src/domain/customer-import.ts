@@ -56,6 +56,7 @@ export function changeCustomer(
   const kept = before.filter((connection) => !isStated(connection) && !mayGo(connection));
   const entries = [
     ...(mode === "reset" ? before : removedConnections).flatMap((connection) => withdrawAll(connection, now)),
+    ...kept.flatMap((connection) => withdrawUngranted(connection, connection.subscriptions, now)),
     ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar)),
   ];
 
@@ -91,8 +92,7 @@ function restateConnection(
   const { service, reqId } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated)?.subscriptions ?? [];
   const isStated = ({ plan }: Subscription) => stated.subscriptions.some((subscription) => subscription.plan === plan);
-  // What a top-up granted stays, even lapsed: it tells that the connection has ended.
-  const withdrawn = before.filter((subscription) => !isStated(subscription) && subscription.grantedEnd === undefined);
+  const unstated = before.filter((subscription) => !isStated(subscription));
   const news = stated.subscriptions.flatMap((subscription) => {
     const { plan } = subscription;
     const grant = restate(stored?.ledger(service, reqId, plan) ?? [], subscription, now, calendar);
@@ -100,7 +100,17 @@ function restateConnection(
     const current = before.find((candidate) => candidate.plan === plan);
     return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
   });
-  return [...withdrawn.map(({ plan }) => withdraw(stated, plan, now)), ...news];
+  return [...withdrawUngranted(stated, unstated, now), ...news];
+}
+
+/** What a top-up granted stays, even lapsed: it tells that the connection has ended. */
+function withdrawUngranted(
+  connection: { readonly service: Service; readonly reqId: string },
+  subscriptions: readonly Subscription[],
+  now: Instant,
+): LedgerEntry[] {
+  const ungranted = subscriptions.filter(({ grantedEnd }) => grantedEnd === undefined);
+  return ungranted.map(({ plan }) => withdraw(connection, plan, now));
 }
 
 function withdrawAll(connection: Connection, now: Instant): LedgerEntry[] {

@@ -83,7 +83,7 @@ function readSubscriptions(connection: FieldReader, service: Service, context: R
     const end = readTimestamp(fields, "enddate", context.calendar);
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
     if (code !== "" && bouquet === undefined)
-      fields.problem("code", `is not a ${service} bouquet of any catalogue imported so far`);
+      fields.problem("code", `is not the code of any ${service} bouquet imported so far`);
     if (bouquet === undefined || start === undefined || end === undefined) return undefined;
     if (end <= start) return fields.problem("enddate", "must be later than startdate");
     if (plans.has(bouquet.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");

@@ -150,9 +150,9 @@ export class FieldReader {
   #textAt(path: string, value: JsonValue, rule: TextRule): string | undefined {
     if (typeof value !== "string") return this.#report(path, "must be a string");
     const text = rule.trim === true ? value.trim() : value;
-    if (text === "" && rule.mayBeEmpty !== true) return this.#report(path, "must not be empty");
     if (isLonger(text, rule.maxLength)) return this.#report(path, `must have at most ${rule.maxLength} characters`);
     if (/[\u0000-\u001f\u007f]/.test(text)) return this.#report(path, "must not hold control characters");
+    if (text.trim() === "" && rule.mayBeEmpty !== true) return this.#report(path, "must not be empty");
     if (!text.isWellFormed()) return this.#report(path, "must be well-formed Unicode");
     return text;
   }

@@ -1,16 +1,23 @@
 import { type Calendar, type Instant, isSameSecond, type Span } from "./calendar.ts";
 import type { StatedSubscription } from "./customer-row.ts";
-import { NO_PERIOD, type Period, subtractPeriods } from "./period.ts";
+import { addPeriods, NO_PERIOD, type Period, subtractPeriods } from "./period.ts";
 import { applyGrant, type Grant, hasEnded, isGranted, type Subscription } from "./subscription.ts";
 
 type Statement = Extract<Grant, { kind: "statement" }>;
 
-/** What a plan's ledger comes to since the provider's last word. */
+/**
+ * A provider that books a top-up in its own records does so a little later than topupd. Ends that are
+ * this close to each other are one and the same; half a day, because a day can be bought.
+ */
+const SAME_END_MS = 12 * 60 * 60 * 1000;
+
+/** What a plan's ledger comes to. */
 interface History {
+  readonly current: Subscription | undefined;
   /** The provider's last word, unless it was withdrawn since. */
   readonly lastWord: Statement | undefined;
-  /** The subscription after that word, and after each top-up since; the last one is what it is now. */
-  readonly states: readonly Subscription[];
+  /** The top-ups of the current run that the provider's records do not hold yet, oldest first. */
+  readonly pending: readonly Period[];
 }
 
 /**
@@ -19,10 +26,11 @@ interface History {
  * taken a top-up in:
  *
  * - the provider's last word, repeated, is nothing new;
- * - records that end where the subscription ended after one of the top-ups since have taken that top-up
- *   and those before it in: the end stays, and from then on they count as the provider's own;
- * - any other word replaces the provider's former one, and the top-ups that it does not hold are laid
- *   on top. A word that would end a run before its last top-up did is an old one, and passed over.
+ * - records that end where the subscription ended after one of the pending top-ups have taken that
+ *   top-up and those before it in: the end stays, and from then on they count as the provider's own;
+ * - any other word replaces the provider's former one, and the pending top-ups are laid on top. A word
+ *   that would end the run before its last top-up did, or that was over when the run began, is an old
+ *   one, and passed over.
  */
 export function restate(
   ledger: readonly Grant[],
@@ -30,62 +38,78 @@ export function restate(
   now: Instant,
   calendar: Calendar,
 ): Statement | undefined {
-  const { lastWord, states } = readHistory(ledger, stated.plan, calendar);
-  const current = states.at(-1);
-  if (lastWord !== undefined && repeats(lastWord, stated, calendar, current)) return undefined;
+  const { current, lastWord, pending } = readHistory(ledger, stated.plan, calendar);
+  const run = current !== undefined && isGranted(current, now) ? current : undefined;
+  if (lastWord !== undefined && repeats(lastWord, stated, run, calendar)) return undefined;
 
-  const absorbed = states.findLast(({ grantedEnd, toppedUp, end }) => {
-    const holdsTopUps = grantedEnd !== undefined && (toppedUp.months > 0 || toppedUp.days > 0);
-    return holdsTopUps && isSameSecond(end, stated.end);
-  });
-  if (current !== undefined && absorbed !== undefined) {
-    // Records of a run that is over say nothing new of it, nor of one that came after.
-    if (absorbed.start !== current.start || hasEnded(current, now)) return undefined;
-    const onTop = subtractPeriods(current.toppedUp, absorbed.toppedUp);
-    const span = subtractFromSpan(current.span, onTop);
-    return { kind: "statement", at: now, bouquet: stated.bouquet, start: current.start, span, onTop };
-  }
+  // Records that end where a topped-up run has ended have nothing to tell of it.
+  if (run === undefined && current?.grantedEnd !== undefined && isSameEnd(current.end, stated.end)) return undefined;
 
-  const granted = current !== undefined && isGranted(current, now) ? current : undefined;
-  const onTop = granted?.toppedUp ?? NO_PERIOD;
-  const word: Statement = {
-    kind: "statement",
-    at: now,
-    bouquet: stated.bouquet,
-    start: stated.start,
-    span: stated.span,
-    onTop,
-  };
-  if (granted?.grantedEnd === undefined) return word;
-  const after = applyGrant(stated.plan, current, word, calendar) as Subscription;
-  return after.end < granted.grantedEnd ? undefined : word;
+  const word = { kind: "statement", at: now, bouquet: stated.bouquet } as const;
+  if (run === undefined) return { ...word, start: stated.start, span: stated.span, onTop: NO_PERIOD };
+  const takenIn = countTakenIn(run, pending, stated.end, calendar);
+  const onTop = sum(pending.slice(takenIn));
+  if (takenIn > 0) return { ...word, start: run.start, span: subtractFromSpan(run.span, onTop), onTop };
+
+  const renewed: Statement = { ...word, start: stated.start, span: stated.span, onTop };
+  const after = applyGrant(stated.plan, run, renewed, calendar) as Subscription;
+  const isOld = stated.end <= run.start || endsBefore(after.end, run.grantedEnd as Instant);
+  return isOld ? undefined : renewed;
 }
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
-  let lastWord: Statement | undefined;
-  let states: Subscription[] = [];
   let current: Subscription | undefined;
+  let lastWord: Statement | undefined;
+  let pending: Period[] = [];
   for (const grant of ledger) {
+    const isContinued = current !== undefined && !hasEnded(current, grant.at);
     current = applyGrant(plan, current, grant, calendar);
-    if (grant.kind !== "top_up") {
+    if (!isContinued) pending = [];
+    if (grant.kind === "top_up") pending.push(grant.period);
+    else {
       lastWord = grant.kind === "statement" ? grant : undefined;
-      states = [];
+      while (pending.length > 0 && !isSamePeriod(sum(pending), current?.toppedUp ?? NO_PERIOD)) pending.shift();
     }
-    if (current !== undefined) states.push(current);
   }
-  return { lastWord, states };
+  return { current, lastWord, pending };
 }
 
-/** Once a top-up has its part in a run, its start is the run's own and no longer the provider's to tell. */
+/** How many of the pending top-ups, from the oldest on, records that end at `end` have taken in. */
+function countTakenIn(run: Subscription, pending: readonly Period[], end: Instant, calendar: Calendar): number {
+  const ends = pending.map((_, index) => {
+    const notTakenIn = sum(pending.slice(index + 1));
+    return calendar.add(run.start, subtractFromSpan(run.span, notTakenIn));
+  });
+  return ends.findLastIndex((candidate) => isSameEnd(candidate, end)) + 1;
+}
+
+/** Within a run that a top-up has a part in, the start is the run's own and no longer the provider's to tell. */
 function repeats(
   word: Statement,
   stated: StatedSubscription,
+  run: Subscription | undefined,
   calendar: Calendar,
-  current: Subscription | undefined,
 ): boolean {
-  const sameBouquet = word.bouquet.code === stated.bouquet.code && word.bouquet.addOn === stated.bouquet.addOn;
-  const sameStart = isSameSecond(word.start, stated.start) || current?.grantedEnd !== undefined;
-  return sameBouquet && sameStart && isSameSecond(calendar.add(word.start, word.span), stated.end);
+  if (word.bouquet.code !== stated.bouquet.code || word.bouquet.addOn !== stated.bouquet.addOn) return false;
+  const end = calendar.add(word.start, word.span);
+  if (run !== undefined) return isSameEnd(end, stated.end);
+  return isSameSecond(word.start, stated.start) && isSameSecond(end, stated.end);
+}
+
+function isSameEnd(a: Instant, b: Instant): boolean {
+  return Math.abs(a - b) < SAME_END_MS;
+}
+
+function endsBefore(a: Instant, b: Instant): boolean {
+  return a < b && !isSameSecond(a, b);
+}
+
+function sum(periods: readonly Period[]): Period {
+  return periods.reduce(addPeriods, NO_PERIOD);
+}
+
+function isSamePeriod(a: Period, b: Period): boolean {
+  return a.months === b.months && a.days === b.days;
 }
 
 function subtractFromSpan({ months, days, seconds }: Span, period: Period): Span {

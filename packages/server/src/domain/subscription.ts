@@ -1,6 +1,8 @@
 import { addSpans, type Calendar, type Instant, NO_SPAN, type Span } from "./calendar.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** The bouquet a grant was made for, as it was at that time. */
 export interface BouquetLabel {
   readonly code: string;
@@ -118,7 +120,7 @@ export function isGranted(subscription: Subscription, now: Instant): boolean {
  */
 export function importedSpan(start: Instant, end: Instant, period: Period, calendar: Calendar): Span {
   const between = calendar.between(start, end);
-  const guess = period.months > 0 ? between.months / period.months : between.days / period.days;
+  const guess = period.months > 0 ? between.months / period.months : (end - start) / (period.days * DAY_MS);
   for (const count of [Math.floor(guess), Math.floor(guess) + 1]) {
     const span = { months: period.months * count, days: period.days * count, seconds: 0 };
     if (count > 0 && calendar.add(start, span) === end) return span;

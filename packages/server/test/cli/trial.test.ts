@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callOperation, type CommandLine, commandLine } from "../support/command-line.ts";
+import { type CommandLine, callOperation, commandLine } from "../support/command-line.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 

@@ -105,3 +105,29 @@ describe("records that have taken a top-up in", () => {
     expect(world.endOf("fiber1")).toBe("2026-03-01");
   });
 });
+
+describe("records that take several top-ups in one after the other", () => {
+  test("give none of them a second time", () => {
+    const world = new ProviderWorld();
+    world.import(fileWith("2026-01-10", "2026-02-10"), "2026-01-11");
+    for (const day of ["2026-01-12", "2026-01-13", "2026-01-14"]) world.topUp("fiber1", day);
+    for (const [end, when] of [
+      ["2026-03-10", "2026-01-15"],
+      ["2026-04-10", "2026-01-16"],
+      ["2026-05-10", "2026-01-17"],
+    ] as const) {
+      world.import(fileWith("2026-01-10", end), when);
+      expect(world.endOf("fiber1")).toBe("2026-05-10");
+    }
+    world.import(fileWith("2026-01-10", "2026-06-10"), "2026-01-18");
+    expect(world.endOf("fiber1")).toBe("2026-06-10");
+  });
+
+  test("a few seconds later than they were made give none a second time either", () => {
+    const world = new ProviderWorld();
+    world.import(statedCustomer(), "2026-01-05");
+    world.topUp("fiber1", "2026-01-10T09:00:00Z");
+    world.import(fileWith("2026-01-10T09:00:05Z", "2026-02-10T09:00:05Z"), "2026-01-11");
+    expect(world.endOf("fiber1")).toBe("2026-02-10");
+  });
+});

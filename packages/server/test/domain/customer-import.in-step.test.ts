@@ -6,24 +6,30 @@ import { fileWith, ProviderWorld } from "./provider-world.ts";
 const START = at("2026-01-10");
 
 /** What happens between a service and a provider whose records are right, but late. */
-type Event = "month topped up" | "quarter topped up" | "day given" | "top-ups taken in" | "file sent again";
+type Event =
+  | "month topped up"
+  | "quarter topped up"
+  | "day given"
+  | "top-ups taken in"
+  | "one top-up taken in"
+  | "file sent again";
 
 /** The provider's records: what it gave itself, and the top-ups that it has taken in. */
 class Provider {
   #days = 0;
-  #toppedUp = 0;
   #takenIn = 0;
+  #pending: number[] = [];
 
   learnOf(months: number): void {
-    this.#toppedUp += months;
+    this.#pending.push(months);
   }
 
   giveDay(): void {
     this.#days += 1;
   }
 
-  takeIn(): void {
-    this.#takenIn = this.#toppedUp;
+  takeIn(count = this.#pending.length): void {
+    for (const months of this.#pending.splice(0, count)) this.#takenIn += months;
   }
 
   file() {
@@ -51,6 +57,7 @@ function play(events: readonly Event[]): { readonly shown: string | undefined; r
     }
     if (event === "day given") provider.giveDay();
     if (event === "top-ups taken in") provider.takeIn();
+    if (event === "one top-up taken in") provider.takeIn(1);
     send();
   }
   provider.takeIn();
@@ -66,6 +73,7 @@ describe("records that take top-ups in late", () => {
       "quarter topped up",
       "day given",
       "top-ups taken in",
+      "one top-up taken in",
       "file sent again",
     );
     fc.assert(

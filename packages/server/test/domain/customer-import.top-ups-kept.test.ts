@@ -109,6 +109,19 @@ describe("a running top-up", () => {
     expect(world.import(statedCustomer(), "2026-01-12").entries).toEqual([]);
   });
 
+  test("keeps its connection when a file is without it, but no other subscription there", () => {
+    const world = new ProviderWorld();
+    const both = [
+      statedSubscription("2026-01-01", "2026-02-01"),
+      statedSubscription("2026-01-01", "2026-12-01", ADD_ON),
+    ];
+    world.import(statedCustomer([statedConnection({ subscriptions: both })]), "2026-01-05");
+    world.topUp("fiber1", "2026-01-10");
+    world.import(statedCustomer([]), "2026-01-11");
+    expect(world.endOf("fiber1")).toBe("2026-03-01");
+    expect(world.endOf("fiber1", ADD_ON.plan)).toBeUndefined();
+  });
+
   test("keeps its connection when a file is without it", () => {
     const world = toppedUpWorld();
     const change = world.import(statedCustomer([]), "2026-02-28");

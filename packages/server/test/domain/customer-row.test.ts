@@ -141,7 +141,9 @@ describe("a customer's row is refused", () => {
 
   test.each(["NET-9M", "TV-1M", "net-1m"])("for the code %s, which no catalogue has for the service", (code) => {
     const place = "connections.internet[0].subscriptions[0].code";
-    expect(problemsOf(withSubscription({ code }))).toEqual([expect.stringContaining(`${place}: is not a`)]);
+    expect(problemsOf(withSubscription({ code }))).toEqual([
+      expect.stringContaining(`${place}: is not the code of any`),
+    ]);
   });
 
   test("for a connection that stands twice, by its second place", () => {

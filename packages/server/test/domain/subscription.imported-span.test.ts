@@ -80,4 +80,9 @@ describe("the span of an imported subscription", () => {
       RUNS,
     );
   });
+
+  test("of ten weeks is ten weeks, although that is more than two months", () => {
+    const start = at("2026-01-01");
+    expect(importedSpan(start, UTC.add(start, days(70)), WEEK, UTC)).toEqual(days(70));
+  });
 });
