@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import type { TopUpsInFile } from "../domain/restatement.ts";
 import { importCatalogue } from "../operations/import-catalogue.ts";
 import { importCustomers } from "../operations/import-customers.ts";
 import {
@@ -17,14 +18,15 @@ import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 interface CliOptions extends OutputOptions {
   readonly environment: Environment;
   readonly skipInvalid?: boolean;
+  readonly topUps?: TopUpsInFile;
 }
 
 type Import = (
   runtime: Runtime,
   store: Store,
   file: string,
-  environment: Environment,
-  options: ImportOptions,
+  options: CliOptions,
+  hooks: ImportOptions,
 ) => Promise<ImportReport>;
 
 /** Lines between two words of progress. */
@@ -41,20 +43,25 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     runtime,
     "catalogue",
     "publish a file as the next catalogue revision: all of it, or nothing",
-    ({ clock, random, openFile }, store, file, environment, options) =>
-      importCatalogue({ store, clock, random }, environment, openFile(file), options),
+    ({ clock, random, openFile }, store, file, { environment }, hooks) =>
+      importCatalogue({ store, clock, random }, environment, openFile(file), hooks),
   );
   addImport(
     parent,
     runtime,
     "customers",
     "add customers, and bring those that are there up to date, by cuid",
-    ({ clock, random, openFile }, store, file, environment, options) =>
-      importCustomers({ store, clock, random }, environment, () => openFile(file), options),
+    ({ clock, random, openFile }, store, file, { environment, topUps = "unsaid" }, hooks) =>
+      importCustomers({ store, clock, random }, environment, () => openFile(file), topUps, hooks),
+  ).addOption(
+    new Option("--top-ups <WHERE>", "whether the file's subscriptions hold the top-ups made here").choices([
+      "included",
+      "apart",
+    ]),
   );
 }
 
-function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): void {
+function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): Command {
   const command = parent
     .command(what)
     .description(description)
@@ -66,7 +73,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     )
     .option("--skip-invalid", "write the good lines although others are bad")
     .addOption(jsonOption());
-  addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
+  return addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
     const progress = progressLine(runtime);
     const hooks = {
       skipInvalid: options.skipInvalid === true,
@@ -75,7 +82,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     };
     try {
       const report = await withStore(command, runtime, { mustExist: false }, (store) =>
-        run(runtime, store, file, options.environment, hooks),
+        run(runtime, store, file, options, hooks),
       );
       progress.end();
       conclude(runtime, report, options);

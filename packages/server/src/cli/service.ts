@@ -1,4 +1,4 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 import { buildApp } from "../http/app.ts";
@@ -22,6 +22,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock, random } = runtime;
   let draining = false;
+  const sockets = new Set<Socket>();
   const app = await buildApp({
     ports: { store, clock, random, checkoutSecrets: await store.checkoutSecrets() },
     prefix: config.prefix,
@@ -29,6 +30,10 @@ export async function startService(
     v1_0_0: { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn },
     logger,
     isDraining: () => draining,
+  });
+  app.server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
   });
   // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.
   const { level } = logger;
@@ -53,7 +58,7 @@ export async function startService(
       ]);
       if (!inTime) {
         logger.warn("requests that were still in hand at the deadline are cut off");
-        app.server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
         await closed;
       }
       await store.close();

@@ -22,13 +22,15 @@ export function addSpans(a: Span, b: Span): Span {
 /** The provider's calendar: one declared zone in which periods are counted and timestamps written. */
 export interface Calendar {
   readonly timeZone: string;
+  /** The last instant that the wire's form can tell: the end of the year 9999. */
+  readonly last: Instant;
   /** `start` plus the whole span, counted from `start` itself and never from a clamped date. */
   add(start: Instant, span: Span): Instant;
   /** The span that leads from `start` to `end`, so that `add(start, between(start, end))` is `end`. */
   between(start: Instant, end: Instant): Span;
   /**
-   * `YYYY-MM-DD HH:MM:SS` on the provider's wall clock (interface, section 2). Its form ends with the
-   * year 9999, which providers write for "for ever", and so does what comes later.
+   * `YYYY-MM-DD HH:MM:SS` on the provider's wall clock (interface, section 2). What is later than
+   * {@link last} is written as that.
    */
   format(instant: Instant): string;
   /**
@@ -44,8 +46,11 @@ const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
 /** @param timeZone an IANA name for which {@link isTimeZone} holds. */
 export function createCalendar(timeZone: string): Calendar {
   const zoned = (instant: Instant) => Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone);
+  const read = (text: string) =>
+    Temporal.PlainDateTime.from(text.replace(" ", "T")).toZonedDateTime(timeZone).epochMilliseconds;
   return {
     timeZone,
+    last: read(LAST_TIMESTAMP),
     add(start, { months, days, seconds }) {
       return zoned(start).add({ months, days }).epochMilliseconds + seconds * 1000;
     },
@@ -61,7 +66,7 @@ export function createCalendar(timeZone: string): Calendar {
     parse(text) {
       if (!TIMESTAMP.test(text)) return undefined;
       try {
-        return Temporal.PlainDateTime.from(text.replace(" ", "T")).toZonedDateTime(timeZone).epochMilliseconds;
+        return read(text);
       } catch (error) {
         if (error instanceof RangeError) return undefined;
         throw error;

@@ -2,7 +2,7 @@ import type { Service } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, Customer, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
-import { restate } from "./restatement.ts";
+import { restate, type TopUpsInFile } from "./restatement.ts";
 import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
 
 /** A customer as stored, with the ledger from which each subscription is folded. */
@@ -33,18 +33,19 @@ export interface CustomerChange {
   readonly entries: readonly LedgerEntry[];
 }
 
+/** How a file is taken: as a provider's records, or `reset`: back to what is stated, top-ups or not. */
+export type ImportMode = TopUpsInFile | "reset";
+
 /**
- * Lays what the provider states over what is stored. Nothing that a top-up granted is lost, and a
- * file that is imported twice says nothing new the second time.
- * @param mode `restate` for a provider's file; `reset` puts the customer back to what is stated,
- *   as only the trial environment does.
+ * Lays what is stated over what is stored. But for a reset, which only the trial environment knows,
+ * nothing that a top-up granted is lost, and a file that is imported twice says nothing new the second time.
  */
 export function changeCustomer(
   stored: CustomerWithLedgers | undefined,
   stated: StatedCustomer,
   now: Instant,
   calendar: Calendar,
-  mode: "restate" | "reset",
+  mode: ImportMode,
 ): CustomerChange {
   const { connections: _, ...profile } = stated;
   const before = stored?.customer.connections ?? [];
@@ -57,7 +58,7 @@ export function changeCustomer(
   const entries = [
     ...(mode === "reset" ? before : removedConnections).flatMap((connection) => withdrawAll(connection, now)),
     ...kept.flatMap((connection) => withdrawUngranted(connection, connection.subscriptions, now)),
-    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar)),
+    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar, mode)),
   ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
@@ -88,6 +89,7 @@ function restateConnection(
   stated: StatedConnection,
   now: Instant,
   calendar: Calendar,
+  mode: ImportMode,
 ): LedgerEntry[] {
   const { service, reqId } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated)?.subscriptions ?? [];
@@ -95,7 +97,8 @@ function restateConnection(
   const unstated = before.filter((subscription) => !isStated(subscription));
   const news = stated.subscriptions.flatMap((subscription) => {
     const { plan } = subscription;
-    const grant = restate(stored?.ledger(service, reqId, plan) ?? [], subscription, now, calendar);
+    const ledger = stored?.ledger(service, reqId, plan) ?? [];
+    const grant = restate(ledger, subscription, now, calendar, mode === "reset" ? "unsaid" : mode);
     if (grant === undefined) return [];
     const current = before.find((candidate) => candidate.plan === plan);
     return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];

@@ -108,6 +108,11 @@ function applyStatement(
   return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
 }
 
+/** Whether a part of the run was granted by top-ups that the provider's own records do not hold. */
+export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
+  return months > 0 || days > 0;
+}
+
 /** Whether a top-up has a part in a run that has not ended: such a run is never taken back or shortened. */
 export function isGranted(subscription: Subscription, now: Instant): boolean {
   return subscription.grantedEnd !== undefined && !hasEnded(subscription, now);

@@ -44,8 +44,10 @@ export interface TopUpSnapshot {
   readonly recorded: Transaction | undefined;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
-  /** The revision that the checkout was quoted from. */
-  readonly catalogue: Catalogue | undefined;
+  /** Whether it was written down that nothing can be recorded with this checkout any more. */
+  readonly retired: boolean;
+  /** The revision that the checkout was quoted from; asked for only where the decision comes to it. */
+  readonly catalogue: () => Catalogue | undefined;
 }
 
 export type TopUpOutcome =
@@ -56,26 +58,29 @@ export type TopUpOutcome =
       readonly subscription: Subscription;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
-  | { readonly kind: "refused"; readonly refusal: Refusal };
+  /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
+  | { readonly kind: "refused"; readonly refusal: Refusal; readonly retires?: true };
 
 /**
  * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then is the
  * checkout expired, then the business rules. A refusal uses nothing up.
  */
 export function decideTopUp(
-  { recorded, customerStatus, connection, catalogue }: TopUpSnapshot,
+  { recorded, retired, customerStatus, connection, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
   now: Instant,
   calendar: Calendar,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
-  if (isCheckoutExpired(command.checkout, now)) return refuse("checkout_expired");
+  if (retired) return refuse("checkout_expired");
+  if (isCheckoutExpired(command.checkout, now)) return { ...refuse("checkout_expired"), retires: true };
   if (!isCheckoutFor(command.checkout, command)) return refuse("checkout_mismatch");
   if (customerStatus === undefined) return refuse("customer_not_found");
   if (customerStatus === "inactive") return refuse("customer_inactive");
   if (connection === undefined) return refuse("connection_not_found");
   if (connection.status === "blocked") return refuse("connection_blocked");
-  const bouquet = catalogue && findPurchasable(catalogue, connection, command.bouquetCode, now);
+  const quoted = catalogue();
+  const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now);
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
@@ -83,6 +88,8 @@ export function decideTopUp(
   const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period } as const;
   const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
   const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
+  // There is nothing to sell to one who has it for ever.
+  if (subscription.end > calendar.last) return refuse("bouquet_unavailable");
   return { kind: "recorded", transaction: record(command, now), grant, subscription };
 }
 
@@ -105,6 +112,6 @@ function record(command: TopUpCommand, now: Instant): Transaction {
   return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at: now, status: "success", udf1, udf2 };
 }
 
-function refuse(refusal: Refusal): TopUpOutcome {
-  return { kind: "refused", refusal };
+function refuse(refusal: Refusal) {
+  return { kind: "refused", refusal } as const;
 }

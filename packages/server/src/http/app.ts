@@ -9,6 +9,7 @@ import fastify, {
 import type { PartnerPorts } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
+import { Connections } from "./connections.ts";
 import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
 import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
@@ -16,13 +17,16 @@ import { logRequests } from "./log-requests.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
-import { answerClientError, answerUnreadable } from "./unreadable.ts";
 import { v1_0_0 } from "./versions/v1_0_0.ts";
 import { v1_0_1 } from "./versions/v1_0_1.ts";
 import type { Version } from "./versions/version.ts";
 
 /** A request must have arrived whole in this time. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** How often slow requests are looked for: Node's own half minute would let them go on for as long. */
+const CHECKING_INTERVAL_MS = 1_000;
+/** How long an answer may lie unread. */
+const UNREAD_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of common proxies, so that it is they who close. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
@@ -41,6 +45,7 @@ export interface AppOptions {
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const nextId = requestIds(options.ports.random);
+  const connections = new Connections(nextId);
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
@@ -48,16 +53,21 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionTimeout: UNREAD_TIMEOUT_MS,
     // Requests that arrive while the process stops are in hand too, and are answered.
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, nextId),
+    clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
     frameworkErrors: (_error, request, reply) => {
       sendFailure(reply.header("x-request-id", request.id), "unknown_operation");
     },
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+    },
   }) as unknown as FastifyInstance;
 
-  answerUnreadable(app.server, nextId);
+  connections.watch(app.server);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("outcome", undefined);
@@ -73,6 +83,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   logRequests(app);
+  connections.limit(app);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, options.isDraining);
 
@@ -83,7 +94,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {
   if (version.name === v1_0_0.name) announceRetirement(scope, options);
-  scope.addHook("onRequest", authenticateRequests(options.ports));
+  authenticateRequests(scope, options.ports);
   addOperations(scope, version, options.ports, options.lapsedDays);
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authenticate } from "../operations/authenticate.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { sendFailure } from "./failures.ts";
@@ -14,9 +14,15 @@ declare module "fastify" {
 
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
-/** Admits a request by its access token before anything else of it is read (interface, section 5). */
-export function authenticateRequests(ports: Ports) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+/** A body that took longer than this to arrive has outlived what was known of its token. */
+const FRESH_MS = 500;
+
+/**
+ * Admits requests by their access token (interface, section 5): before anything else of them is read,
+ * and once more where the body was slow to come, since a revocation holds within a second.
+ */
+export function authenticateRequests(app: FastifyInstance, ports: Ports): void {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
     if (token === undefined) return sendFailure(reply, "missing_token");
     const admitted = await authenticate(ports, token);
@@ -24,4 +30,8 @@ export function authenticateRequests(ports: Ports) {
     request.caller = admitted.value;
     return undefined;
   };
+  app.addHook("onRequest", admit);
+  app.addHook("preHandler", async (request, reply) =>
+    reply.elapsedTime > FRESH_MS ? admit(request, reply) : undefined,
+  );
 }

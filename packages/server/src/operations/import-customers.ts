@@ -1,6 +1,7 @@
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
+import type { TopUpsInFile } from "../domain/restatement.ts";
 import { FileChanged, type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
 import type { Ports } from "./ports.ts";
 import { readLines } from "./read-lines.ts";
@@ -13,11 +14,13 @@ const CUSTOMERS_PER_TRANSACTION = 500;
  * checked, then it is written, so that nothing is written of a file with a bad line, and memory stays
  * flat for a file of any size. Imported again after an interruption, it comes to the same.
  * @param open opens the file from its beginning.
+ * @param topUps whether the file's subscriptions hold the top-ups that were made here.
  */
 export async function importCustomers(
   { store, clock }: Ports,
   environment: Environment,
   open: () => AsyncIterable<Uint8Array>,
+  topUps: TopUpsInFile,
   { skipInvalid, onRejected, onProgress }: ImportOptions,
 ): Promise<ImportReport> {
   const context = {
@@ -38,7 +41,7 @@ export async function importCustomers(
   let accepted = 0;
   for await (const { customers, lines, invalid } of readChunks(open(), context)) {
     if (invalid > rejected) throw new FileChanged("the file was changed while it was being imported: import it again");
-    await store.importCustomers(environment, customers, clock(), "restate");
+    await store.importCustomers(environment, customers, clock(), topUps);
     accepted += customers.length;
     onProgress({ step: "writing", lines });
   }

@@ -5,7 +5,7 @@ import type { Caller, PartnerPorts } from "./ports.ts";
 
 /**
  * txn-status (interface, section 4.4). `never_topped_up` is a promise: it is given only after no
- * top-up can be recorded any more, and after waiting for those being recorded.
+ * top-up can be recorded any more, and after that has been written down.
  */
 export async function queryTransaction(
   { store, clock, checkoutSecrets }: PartnerPorts,
@@ -17,6 +17,6 @@ export async function queryTransaction(
   const recorded = await store.findTransaction(checkoutId);
   if (recorded !== undefined) return done(recorded);
   if (!isCheckoutDead(checkout, clock())) return refused("not_topped_up");
-  const settled = await store.findTransactionConclusively(checkoutId);
-  return settled === undefined ? refused("never_topped_up") : done(settled);
+  const concluded = await store.concludeCheckout(checkoutId);
+  return concluded === undefined ? refused("never_topped_up") : done(concluded);
 }

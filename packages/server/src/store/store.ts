@@ -4,6 +4,7 @@ import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
 import type { Connection, ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
+import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../domain/top-up.ts";
@@ -54,7 +55,7 @@ export interface Store {
     environment: Environment,
     customers: readonly StatedCustomer[],
     now: Instant,
-    mode: "restate" | "reset",
+    mode: ImportMode,
   ): Promise<void>;
 
   // Top-ups
@@ -64,8 +65,11 @@ export interface Store {
    */
   settleTopUp(command: TopUpCommand): Promise<TopUpOutcome>;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
-  /** As findTransaction, but a result of undefined is final for writes begun before: it waits for them. */
-  findTransactionConclusively(checkoutId: string): Promise<Transaction | undefined>;
+  /**
+   * The transaction, or undefined for good: then it is written down, durably, that nothing can be
+   * recorded with this checkout any more, whatever clocks and interrupted commits may bring.
+   */
+  concludeCheckout(checkoutId: string): Promise<Transaction | undefined>;
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;

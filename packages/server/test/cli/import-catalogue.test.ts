@@ -20,7 +20,7 @@ const SAID = [
   "line 2: name has no period",
   "line 3: name has more than one period",
   'line 4: service must be one of "tv", "internet", "iptv"',
-  "line 5: price must be a plain decimal with at most 2 decimals, without sign, exponent or blanks",
+  "line 5: price must be a plain decimal",
   "line 6: price must be more than zero",
   "line 7: code must be a string",
   "line 7: price is required",
@@ -97,7 +97,7 @@ describe("topupd import catalogue", () => {
     const file = line.ndjson("catalogue.ndjson", { ...CATALOGUE[0], price: "1130.5" });
     const yen = await line.run("import", "catalogue", file, "--currency-exponent", "0");
     expect(yen).toMatchObject({ code: 1 });
-    expect(yen.stderr).toContain("line 1: price must be a plain decimal with at most 0 decimals");
+    expect(yen.stderr).toMatch(/^line 1: price must be .*\b0 decimals/);
     expect((await line.run("import", "catalogue", file, "--currency-exponent", "1")).code).toBe(0);
   });
 });

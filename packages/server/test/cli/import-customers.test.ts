@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type CommandLine, callOperation, commandLine } from "../support/command-line.ts";
-import { CATALOGUE, fillDatabase, SITA, SITA_NET } from "../support/provider-files.ts";
+import { addCatalogue, CATALOGUE, customersFound, fillDatabase, SITA, SITA_NET } from "../support/provider-files.ts";
 
 async function withCatalogue(): Promise<CommandLine> {
   const line = commandLine();
-  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
+  await addCatalogue(line);
   return line;
 }
 
@@ -24,16 +24,25 @@ const BAD_LINES = [
   "not json",
 ];
 
+const SUBSCRIPTION_FIELD = "connections.internet[0].subscriptions[0]";
+
+/** How each complaint begins: with the line, the field and the gist of the reason. */
 const SAID = [
-  "line 2: connections.internet[0].subscriptions[0].code is not a internet bouquet of any catalogue imported so far",
-  "line 3: connections.internet[0].subscriptions[0].code is not a internet bouquet of any catalogue imported so far",
-  "line 4: connections.internet[0].subscriptions[0].enddate must be a date and time in the form YYYY-MM-DD HH:MM:SS",
-  "line 5: connections.internet[0].subscriptions[0].enddate must be later than startdate",
+  `line 2: ${SUBSCRIPTION_FIELD}.code is not `,
+  `line 3: ${SUBSCRIPTION_FIELD}.code is not `,
+  `line 4: ${SUBSCRIPTION_FIELD}.enddate must be a date`,
+  `line 5: ${SUBSCRIPTION_FIELD}.enddate must be later than startdate`,
   "line 6: mobile must be a string",
-  'line 6: status must be one of "active", "inactive"',
+  "line 6: status must be one of ",
   "line 6: age is not a known field",
-  "line 7: (line) is not JSON: something unexpected at character 1",
+  "line 7: (line) is not JSON",
 ];
+
+function expectSaid(stderr: string, ...more: readonly string[]): void {
+  const expected = [...SAID, ...more];
+  const said = stderr.trimEnd().split("\n");
+  expect(said.map((line, index) => line.slice(0, expected[index]?.length))).toEqual(expected);
+}
 
 const GOOD = { ...SITA, cuid: "2000002", mobile: "9800000102", connections: {} };
 
@@ -63,11 +72,10 @@ describe("topupd import customers", () => {
     const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
     const { code, stdout, stderr } = await line.run("import", "customers", file, "--json");
     expect({ code, stdout }).toEqual({ code: 1, stdout: '{"accepted":0,"rejected":6}\n' });
-    const hint = "topupd: nothing was written: mend these lines, or give --skip-invalid to leave them out";
-    expect(stderr).toBe(`${[...SAID, hint].join("\n")}\n`);
+    expectSaid(stderr, "topupd: nothing was written: mend these lines, or give --skip-invalid to leave them out");
     const checked = JSON.parse(await line.mustRun("check", "--json"));
     expect(checked.checked).toContainEqual({ what: "subscriptions equal the fold of their grants", count: 0 });
-    expect(await codesFound(line, [GOOD.cuid, SITA.cuid])).toEqual(["400aa101", "400aa101"]);
+    expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[], []]);
   });
 
   test("with --skip-invalid, reports the bad lines and writes the others", async () => {
@@ -75,8 +83,8 @@ describe("topupd import customers", () => {
     const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
     const { code, stdout, stderr } = await line.run("import", "customers", file, "--skip-invalid");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1 accepted, 6 rejected\n" });
-    expect(stderr).toBe(`${SAID.join("\n")}\n`);
-    expect(await codesFound(line, [GOOD.cuid, SITA.cuid])).toEqual(["400aa010", "400aa101"]);
+    expectSaid(stderr);
+    expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[GOOD.cuid], []]);
   });
 
   test("knows the bouquets of older revisions too", async () => {
@@ -89,9 +97,10 @@ describe("topupd import customers", () => {
     const line = await withCatalogue();
     const file = line.ndjson("customers.ndjson", SITA);
     expect((await line.run("import", "customers", file, "--environment", "trial")).code).toBe(1);
-    await line.mustRun("import", "catalogue", "catalogue.ndjson", "--environment", "trial");
+    const catalogue = line.ndjson("catalogue.ndjson", ...CATALOGUE);
+    await line.mustRun("import", "catalogue", catalogue, "--environment", "trial");
     await line.mustRun("import", "customers", file, "--environment", "trial");
-    expect(await codesFound(line, [SITA.cuid])).toEqual(["400aa101"]);
+    expect(await customersFound(line, SITA.cuid)).toEqual([]);
   });
 
   test("takes effect in a service that is running, and loses none of its top-ups", async () => {
@@ -112,12 +121,3 @@ describe("topupd import customers", () => {
     expect((await line.run("check")).code).toBe(0);
   });
 });
-
-/** What a production token is answered for some codes. */
-async function codesFound(line: CommandLine, codes: readonly string[]): Promise<string[]> {
-  await line.mustRun("partner", "add", "finder");
-  const token = await line.mustRun("token", "issue", "--partner", "finder", "--environment", "production");
-  const { url } = await line.start("serve");
-  const answers = codes.map((code) => callOperation(url, "get-customer-information", token.trim(), { code }));
-  return (await Promise.all(answers)).map(({ json }) => json.code);
-}

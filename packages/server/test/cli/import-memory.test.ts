@@ -2,14 +2,13 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
-import { CATALOGUE, SITA } from "../support/provider-files.ts";
+import { SITA } from "../support/provider-files.ts";
 
-const CUSTOMERS = 25_000;
+const CUSTOMERS = 30_000;
 const HEAP_MB = 48;
 
 test("a file that is larger than the memory is imported whole", async () => {
   const line = commandLine({ env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` } });
-  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
   writeCustomers(join(line.folder, "customers.ndjson"));
   expect(await line.run("import", "customers", "customers.ndjson", "--json")).toEqual({
     code: 0,
@@ -21,13 +20,11 @@ test("a file that is larger than the memory is imported whole", async () => {
 /** Rows of some two kilobytes, most of which is names: all of them together do not fit into the heap. */
 function writeCustomers(path: string): void {
   const file = openSync(path, "w");
-  const [connection] = SITA.connections.internet;
   const padding = { first_name: "🙂".repeat(200), last_name: "🙂".repeat(200) };
   for (let number = 1; number <= CUSTOMERS; number += 1) {
-    const connections = { internet: [{ ...connection, username: `user${number}` }] };
     writeSync(
       file,
-      `${JSON.stringify({ ...SITA, ...padding, cuid: `C${number}`, mobile: `M${number}`, connections })}\n`,
+      `${JSON.stringify({ ...SITA, ...padding, cuid: `C${number}`, mobile: `M${number}`, connections: {} })}\n`,
     );
   }
   closeSync(file);

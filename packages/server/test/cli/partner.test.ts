@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine } from "../support/command-line.ts";
-import { fillDatabase, SITA } from "../support/provider-files.ts";
+import { addWallet, fillDatabase, SITA } from "../support/provider-files.ts";
 
 const NOW = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 
@@ -16,7 +16,7 @@ describe("topupd partner", () => {
 
   test("add refuses a name that is taken, and leaves one partner", async () => {
     const line = commandLine();
-    await line.mustRun("partner", "add", "wallet");
+    await addWallet(line);
     expect(await line.run("partner", "add", "wallet", "--json")).toEqual({
       code: 1,
       stdout: "",
@@ -27,7 +27,7 @@ describe("topupd partner", () => {
 
   test("list shows all partners, as a table or as JSON", async () => {
     const line = commandLine();
-    await line.mustRun("partner", "add", "wallet");
+    await addWallet(line);
     await line.mustRun("partner", "add", "bank");
     await line.mustRun("partner", "suspend", "bank");
     const table = await line.run("partner", "list");
@@ -69,14 +69,14 @@ describe("topupd partner", () => {
 
   test("suspending twice is no error", async () => {
     const line = commandLine();
-    await line.mustRun("partner", "add", "wallet");
+    await addWallet(line);
     const first = await line.mustRun("partner", "suspend", "wallet", "--json");
     expect(await line.mustRun("partner", "suspend", "wallet", "--json")).toBe(first);
   });
 
   test.each(["suspend", "resume"])("%s of a partner that is not there fails", async (verb) => {
     const line = commandLine();
-    await line.mustRun("partner", "add", "wallet");
+    await addWallet(line);
     expect(await line.run("partner", verb, "bank")).toEqual({
       code: 1,
       stdout: "",

@@ -22,15 +22,22 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
 const variableOf = (flag: string) => `TOPUPD_${flag.toUpperCase().replaceAll("-", "_")}`;
 
 describe("settings", () => {
-  test.each(BAD)("--%s %j is refused, by the flag or by the variable that gave it", async (flag, value, said) => {
-    const variable = variableOf(flag);
-    const byFlag = commandLine();
-    const byVariable = commandLine({ env: { [variable]: value } });
-    const [first, second] = await Promise.all([byFlag.run("serve", `--${flag}=${value}`), byVariable.run("serve")]);
-    const but = `${said}, but is ${JSON.stringify(value)}\n`;
-    expect(first).toEqual({ code: 2, stdout: "", stderr: `topupd: --${flag} ${but}` });
-    expect(second).toEqual({ code: 2, stdout: "", stderr: `topupd: ${variable} ${but}` });
-    expect(readdirSync(byFlag.folder)).toEqual([]);
+  test("are refused by the flag that gave a bad value", async () => {
+    const line = commandLine();
+    const runs = await Promise.all(BAD.map(([flag, value]) => line.run("serve", `--${flag}=${value}`)));
+    const stderr = BAD.map(([flag, value, said]) => `topupd: --${flag} ${said}, but is ${JSON.stringify(value)}\n`);
+    expect(runs).toEqual(stderr.map((each) => ({ code: 2, stdout: "", stderr: each })));
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+
+  test("are refused by the variable that gave a bad value", async () => {
+    const runs = await Promise.all(
+      BAD.map(([flag, value]) => commandLine({ env: { [variableOf(flag)]: value } }).run("serve")),
+    );
+    const stderr = BAD.map(
+      ([flag, value, said]) => `topupd: ${variableOf(flag)} ${said}, but is ${JSON.stringify(value)}\n`,
+    );
+    expect(runs).toEqual(stderr.map((each) => ({ code: 2, stdout: "", stderr: each })));
   });
 
   test("variables that are no settings are refused by their names", async () => {

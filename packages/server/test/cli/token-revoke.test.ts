@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine } from "../support/command-line.ts";
-import { fillDatabase, SITA } from "../support/provider-files.ts";
+import { addWallet, fillDatabase, onlyTokenId, SITA } from "../support/provider-files.ts";
 
 /** How soon a revocation holds everywhere. */
 const WITHIN_MS = 1000;
@@ -18,7 +18,7 @@ describe("topupd token revoke", () => {
     };
     expect(await codes()).toEqual(["200 400aa010", "200 400aa010"]);
 
-    const [{ id }] = JSON.parse(await line.mustRun("token", "list", "--json"));
+    const id = (await onlyTokenId(line)) as string;
     await line.mustRun("token", "revoke", id);
     const revokedBy = Date.now() + WITHIN_MS;
     let seen = await codes();
@@ -29,7 +29,7 @@ describe("topupd token revoke", () => {
   test("leaves the partner's other token, so that tokens are changed without a gap", async () => {
     const line = commandLine();
     await fillDatabase(line);
-    const [{ id }] = JSON.parse(await line.mustRun("token", "list", "--json"));
+    const id = (await onlyTokenId(line)) as string;
     const issued = await line.mustRun("token", "issue", "--partner", "wallet", "--environment", "production");
     await line.mustRun("token", "revoke", id);
     const { url } = await line.start("serve");
@@ -40,7 +40,7 @@ describe("topupd token revoke", () => {
   test("shows the token as revoked, and the first time for ever", async () => {
     const line = commandLine();
     await fillDatabase(line);
-    const [{ id }] = JSON.parse(await line.mustRun("token", "list", "--json"));
+    const id = (await onlyTokenId(line)) as string;
     const first = JSON.parse(await line.mustRun("token", "revoke", id, "--json"));
     expect(first).toMatchObject({ id, partner: "wallet", state: "revoked", revokedAt: expect.any(String) });
     expect(JSON.parse(await line.mustRun("token", "revoke", id, "--json"))).toEqual(first);
@@ -49,7 +49,7 @@ describe("topupd token revoke", () => {
 
   test("of an id that is not there fails", async () => {
     const line = commandLine();
-    await line.mustRun("partner", "add", "wallet");
+    await addWallet(line);
     expect(await line.run("token", "revoke", "tok_1")).toEqual({
       code: 1,
       stdout: "",

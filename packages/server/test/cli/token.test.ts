@@ -3,14 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CommandLine, commandLine } from "../support/command-line.ts";
+import { addWallet } from "../support/provider-files.ts";
 import { tamper } from "../support/sqlite-database.ts";
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const TIME = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 
-async function withPartner(...settings: string[]): Promise<CommandLine> {
+async function withPartner(timeZone?: string): Promise<CommandLine> {
   const line = commandLine();
-  await line.mustRun("partner", "add", "wallet", ...settings);
+  await addWallet(line, timeZone);
   return line;
 }
 
@@ -64,12 +65,12 @@ describe("topupd token issue", () => {
     ["Asia/Kathmandu", "2099-12-31", "2099-12-31T18:15:00.000Z"],
     ["America/New_York", "2099-03-08", "2099-03-09T04:00:00.000Z"],
   ])("in %s, %s is counted to its end", async (zone, date, end) => {
-    const line = await withPartner("--time-zone", zone);
+    const line = await withPartner(zone);
     expect(JSON.parse((await issue(line, "production", "--expires", date, "--json")).stdout).expiresAt).toBe(end);
   });
 
   test("a time with its offset is taken as it is, in any zone", async () => {
-    const line = await withPartner("--time-zone", "Asia/Kathmandu");
+    const line = await withPartner("Asia/Kathmandu");
     const end = async (time: string) => (await issue(line, "production", "--expires", time)).stderr.split(" until ")[1];
     expect(await end("2099-12-31T18:00:00.250Z")).toBe("2099-12-31T18:00:00.250Z.\n");
     expect(await end("2099-12-31T18:00+05:45")).toBe("2099-12-31T12:15:00.000Z.\n");

@@ -1,7 +1,7 @@
 import type { Bouquet, Service } from "../../src/domain/bouquet.ts";
 import type { Calendar, Instant } from "../../src/domain/calendar.ts";
 import type { Connection, Customer } from "../../src/domain/customer.ts";
-import { type CustomerChange, changeCustomer } from "../../src/domain/customer-import.ts";
+import { type CustomerChange, changeCustomer, type ImportMode } from "../../src/domain/customer-import.ts";
 import type { StatedConnection, StatedCustomer, StatedSubscription } from "../../src/domain/customer-row.ts";
 import { applyGrant, foldGrants, type Grant, importedSpan, type Subscription } from "../../src/domain/subscription.ts";
 import { at, labelOf, MONTHLY, topUp, UTC } from "./builders.ts";
@@ -46,7 +46,7 @@ export class ProviderWorld {
     this.#put({ ...connection, toppedUp: true }, bouquet.plan, after);
   }
 
-  import(stated: StatedCustomer, when: string | Instant, mode: "restate" | "reset" = "restate"): CustomerChange {
+  import(stated: StatedCustomer, when: string | Instant, mode: ImportMode = "unsaid"): CustomerChange {
     const now = typeof when === "string" ? at(when) : when;
     const stored = this.customer && {
       customer: this.customer,

@@ -36,7 +36,8 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
     recorded: undefined,
     customerStatus: "active",
     connection: connectionWith(),
-    catalogue: { revision: 1, bouquets: [MONTHLY, QUARTERLY, ADD_ON] },
+    retired: false,
+    catalogue: () => ({ revision: 1, bouquets: [MONTHLY, QUARTERLY, ADD_ON] }),
     ...changes,
   };
 }

@@ -70,11 +70,11 @@ describe("a top-up", () => {
   test("is taken in the last millisecond of the five minutes", () => {
     const last = ISSUED_AT + 300_000;
     expect(decide(snapshotWith(), commandWith(), last)).toMatchObject({ kind: "recorded", transaction: { at: last } });
-    expect(decide(snapshotWith(), commandWith(), last + 1)).toEqual(refusal("checkout_expired"));
+    expect(decide(snapshotWith(), commandWith(), last + 1)).toEqual({ ...refusal("checkout_expired"), retires: true });
   });
 
   test("costs what the checkout's own revision says, though a newer one has another price", () => {
-    const quoted = snapshotWith({ catalogue: { revision: 1, bouquets: [{ ...MONTHLY, price: 100_000n }] } });
+    const quoted = snapshotWith({ catalogue: () => ({ revision: 1, bouquets: [{ ...MONTHLY, price: 100_000n }] }) });
     const outcome = decide(quoted, commandWith({ amount: 100_000n }));
     expect(outcome).toMatchObject({ kind: "recorded", transaction: { amount: 100_000n } });
     expect(decide(quoted, commandWith({ amount: MONTHLY.price }))).toEqual(refusal("amount_mismatch"));

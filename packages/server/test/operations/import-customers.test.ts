@@ -50,7 +50,7 @@ async function run(service: TestService, rows: readonly object[], { skipInvalid 
     readings += 1;
     return ndjson(readings === 1 ? rows : (changedTo ?? rows));
   };
-  const report = await importCustomers(service.ports, "production", open, {
+  const report = await importCustomers(service.ports, "production", open, "unsaid", {
     skipInvalid,
     onRejected: (line) => rejected.push(line),
     onProgress: (seen) => progress.push(seen),

@@ -82,7 +82,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     expect(await store.findCustomers("trial", "2000001")).toEqual([]);
     expect(await store.findConnection({ ...SITA_TV, environment: "trial" })).toBeUndefined();
     const trial = statedCustomer({ ...SITA, first_name: "Trial" });
-    await store.importCustomers("trial", [trial], now, "restate");
+    await store.importCustomers("trial", [trial], now, "unsaid");
     const names = async (environment: "trial" | "production") =>
       (await store.findCustomers(environment, "2000001")).map(({ firstName }) => firstName);
     expect(await names("trial")).toEqual(["Trial"]);
@@ -117,9 +117,9 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     const good = statedCustomer(plain("1"));
     const bad = { ...statedCustomer(plain("2")), status: "asleep" } as unknown as StatedCustomer;
-    await expect(store.importCustomers("production", [good, bad], now, "restate")).rejects.toThrow();
+    await expect(store.importCustomers("production", [good, bad], now, "unsaid")).rejects.toThrow();
     expect(await store.findCustomers("production", "1")).toEqual([]);
-    await store.importCustomers("production", [good], now, "restate");
+    await store.importCustomers("production", [good], now, "unsaid");
     expect(await found(store.findCustomers("production", "1"))).toEqual(["1"]);
   });
 

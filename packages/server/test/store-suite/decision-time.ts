@@ -18,7 +18,11 @@ export function testDecisionTime(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-1M");
     opened.now += CHECKOUT_VALID_MS + 1;
-    expect(await opened.store.settleTopUp(command)).toEqual({ kind: "refused", refusal: "checkout_expired" });
+    expect(await opened.store.settleTopUp(command)).toEqual({
+      kind: "refused",
+      refusal: "checkout_expired",
+      retires: true,
+    });
     expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
   });
 
@@ -26,7 +30,7 @@ export function testDecisionTime(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const settled = opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
     opened.now += CHECKOUT_VALID_MS + 1;
-    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired" });
+    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired", retires: true });
   });
 
   test("the time on a transaction is that of the decision, and not that of the call", async () => {

@@ -151,7 +151,7 @@ export function statedCustomer(row: object): StatedCustomer {
 
 /** Imports rows of a customers file. */
 export async function restate(store: Store, now: number, ...rows: readonly object[]): Promise<void> {
-  await store.importCustomers("production", rows.map(statedCustomer), now, "restate");
+  await store.importCustomers("production", rows.map(statedCustomer), now, "unsaid");
 }
 
 /** The transaction of a top-up that must have been recorded just now. */

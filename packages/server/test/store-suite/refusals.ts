@@ -79,7 +79,7 @@ export function testRefusals(makeDatabase: MakeDatabase): void {
       segment: "hd",
       subscriptions: [],
     }));
-    await store.importCustomers("production", [{ ...(sita as NonNullable<typeof sita>), connections }], now, "restate");
+    await store.importCustomers("production", [{ ...(sita as NonNullable<typeof sita>), connections }], now, "unsaid");
     expectRecorded(await store.settleTopUp(sport));
   });
 }

@@ -9,7 +9,7 @@ export function testTransactions(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const { checkoutId } = opened.command(SITA_NET, "NET-1M");
     expect(await opened.store.findTransaction(checkoutId)).toBeUndefined();
-    expect(await opened.store.findTransactionConclusively(checkoutId)).toBeUndefined();
+    expect(await opened.store.concludeCheckout(checkoutId)).toBeUndefined();
   });
 
   test("each checkout finds its own transaction, either way", async () => {
@@ -21,8 +21,8 @@ export function testTransactions(makeDatabase: MakeDatabase): void {
       expectRecorded(await store.settleTopUp(second)),
     ];
     expect(await store.findTransaction(first.checkoutId)).toEqual(transactions[0]);
-    expect(await store.findTransactionConclusively(first.checkoutId)).toEqual(transactions[0]);
-    expect(await store.findTransactionConclusively(second.checkoutId)).toEqual(transactions[1]);
+    expect(await store.concludeCheckout(first.checkoutId)).toEqual(transactions[0]);
+    expect(await store.concludeCheckout(second.checkoutId)).toEqual(transactions[1]);
   });
 
   test("a checkoutId is compared exactly", async () => {
@@ -48,7 +48,7 @@ export function testTransactions(makeDatabase: MakeDatabase): void {
     let ask = false;
     // Looked at inside the transaction, so that the question comes while the top-up is being recorded.
     const clock = () => {
-      if (ask) answers.push(asking.findTransactionConclusively(command.checkoutId));
+      if (ask) answers.push(asking.concludeCheckout(command.checkoutId));
       ask = false;
       return opened.now;
     };

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { Database } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
@@ -47,6 +47,15 @@ describe("durability", () => {
   test.each([":memory:", "file::memory:"])("a database in memory, %s, is refused and leaves no file", (path) => {
     expect(() => openDatabase(path)).toThrow(StoreRefused);
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("a database that turns out not to be durable is not opened", () => {
+    // SQLite reports no error on a disk on which it cannot write ahead, and none can be had here.
+    const verify = vi.spyOn(Database.prototype, "verifyDurability").mockImplementation(() => {
+      throw new StoreRefused("not durable");
+    });
+    onTestFinished(() => verify.mockRestore());
+    expect(() => open(join(temporaryFolder(), "topupd.db"))).toThrow(new StoreRefused("not durable"));
   });
 
   test("a file without write-ahead logging is put into it", async () => {

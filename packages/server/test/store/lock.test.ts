@@ -39,7 +39,7 @@ describe("while another process writes", () => {
       store.settleTopUp(command),
       store.settleTopUp(opened.command(SITA_TV, "TV-1M")),
       store.addPartner("bank", opened.now),
-      store.findTransactionConclusively(command.checkoutId),
+      store.concludeCheckout(command.checkoutId),
     ]).finally(() => {
       waiting = false;
     });
@@ -71,7 +71,7 @@ describe("while another process writes", () => {
     await sleep(50);
     opened.now += CHECKOUT_VALID_MS + 1;
     other.exec("ROLLBACK");
-    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired" });
+    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired", retires: true });
   });
 
   test("a conclusive answer waits for what the other is writing", async () => {
@@ -81,7 +81,7 @@ describe("while another process writes", () => {
       `INSERT INTO top_up VALUES ('${checkoutId}', 'T', 1, 'production', '2000001', 'internet', 'sita',
          'NET-1M', 113000, 1, 'success', NULL, NULL)`,
     );
-    const conclusive = opened.store.findTransactionConclusively(checkoutId);
+    const conclusive = opened.store.concludeCheckout(checkoutId);
     await sleep(50);
     expect(await opened.store.findTransaction(checkoutId)).toBeUndefined();
     other.exec("COMMIT");

@@ -27,7 +27,7 @@ const newPath = () => join(temporaryFolder(), "topupd.db");
 
 const FILLINGS: readonly (readonly [string, (store: Store) => Promise<unknown>])[] = [
   ["a catalogue", (store) => store.publishCatalogue("trial", BOUQUETS, START)],
-  ["a customer", (store) => store.importCustomers("trial", [statedCustomer(SITA)], START, "restate")],
+  ["a customer", (store) => store.importCustomers("trial", [statedCustomer(SITA)], START, "unsaid")],
 ];
 
 describe("time zone and currency exponent", () => {

@@ -128,7 +128,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     importCatalogue: (rows, environment = "production") =>
       importCatalogue(ports, environment, ndjson(rows), expectAllGood),
     importCustomers: (rows, environment = "production") =>
-      importCustomers(ports, environment, () => ndjson(rows), expectAllGood),
+      importCustomers(ports, environment, () => ndjson(rows), "unsaid", expectAllGood),
   };
   const app = await buildApp({
     ports: { ...ports, checkoutSecrets: await store.checkoutSecrets() },

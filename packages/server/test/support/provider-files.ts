@@ -1,6 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Partner } from "../../src/domain/access-token.ts";
+import { importCatalogue } from "../../src/operations/import-catalogue.ts";
+import { importCustomers } from "../../src/operations/import-customers.ts";
+import { issueToken } from "../../src/operations/issue-token.ts";
+import type { Ports } from "../../src/operations/ports.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { CommandLine } from "./command-line.ts";
+import { ndjson } from "./service.ts";
 
 /* Rows as they stand in a provider's own files. */
 
@@ -29,13 +38,59 @@ export const SITA = {
 
 export const SITA_NET = { cuid: "2000001", service: "internet", reqId: "sita" };
 
-/** Adds a partner, a catalogue and a customer. @returns a production token. */
+const expectAllGood = {
+  skipInvalid: false,
+  onProgress: () => {},
+  onRejected: (rejected: unknown) => {
+    throw new Error(`the test's own data is wrong: ${JSON.stringify(rejected)}`);
+  },
+};
+
+/** Works on the database of a command line's folder from this process, which is sooner done than by commands. */
+export async function inDatabase<Result>(
+  { folder }: CommandLine,
+  work: (ports: Ports) => Promise<Result>,
+  timeZone?: string,
+): Promise<Result> {
+  const world = { clock: Date.now, random: randomBytes };
+  const path = join(folder, "topupd.db");
+  const store = openSqliteStore({ path, timeZone, currencyExponent: undefined, ...world });
+  try {
+    return await work({ store, ...world });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Makes the database, with a partner. */
+export async function addWallet(line: CommandLine, timeZone?: string): Promise<void> {
+  await inDatabase(line, ({ store, clock }) => store.addPartner("wallet", clock()), timeZone);
+}
+
+export async function addCatalogue(line: CommandLine): Promise<void> {
+  await inDatabase(line, (ports) => importCatalogue(ports, "production", ndjson(CATALOGUE), expectAllGood));
+}
+
+/** Makes the database, with a partner, a catalogue and a customer. @returns a production token. */
 export async function fillDatabase(line: CommandLine): Promise<string> {
-  await line.mustRun("partner", "add", "wallet");
-  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
-  await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA));
-  const token = await line.mustRun("token", "issue", "--partner", "wallet", "--environment", "production");
-  return token.trim();
+  await addCatalogue(line);
+  return inDatabase(line, async (ports) => {
+    await importCustomers(ports, "production", () => ndjson([SITA]), "unsaid", expectAllGood);
+    const wallet = (await ports.store.addPartner("wallet", ports.clock())) as Partner;
+    return (await issueToken(ports, wallet, "production")).token;
+  });
+}
+
+/** The ids of the customers that a code finds. */
+export async function customersFound(line: CommandLine, code: string): Promise<string[]> {
+  const found = await inDatabase(line, ({ store }) => store.findCustomers("production", code));
+  return found.map(({ cuid }) => cuid);
+}
+
+/** The id of the only token. */
+export async function onlyTokenId(line: CommandLine): Promise<string | undefined> {
+  const [token] = await inDatabase(line, ({ store }) => store.listAccessTokens());
+  return token?.id;
 }
 
 /** A file of a real provider, which lies beside the repository where somebody has it; nothing else needs it. */

@@ -35,6 +35,10 @@ const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
        AS count FROM subscription_grant`,
   ],
   [
+    "top-ups that a partner was told could never be made",
+    "SELECT count(*) AS count FROM retired_checkout JOIN top_up USING (checkout_id)",
+  ],
+  [
     "connections without a customer",
     `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS
        (SELECT 1 FROM customer WHERE customer.cuid = c.cuid AND customer.environment = c.environment)`,

@@ -9,7 +9,12 @@ import type {
   Environment,
   WireStatus,
 } from "../../domain/customer.ts";
-import { type CustomerChange, type CustomerWithLedgers, changeCustomer } from "../../domain/customer-import.ts";
+import {
+  type CustomerChange,
+  type CustomerWithLedgers,
+  changeCustomer,
+  type ImportMode,
+} from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -95,13 +100,7 @@ export class CustomerTables {
   }
 
   /** To be called inside a write transaction. */
-  import(
-    environment: Environment,
-    stated: StatedCustomer,
-    now: Instant,
-    mode: "restate" | "reset",
-    calendar: Calendar,
-  ): void {
+  import(environment: Environment, stated: StatedCustomer, now: Instant, mode: ImportMode, calendar: Calendar): void {
     const stored = this.#findWithLedgers(environment, stated.cuid);
     this.#write(environment, changeCustomer(stored, stated, now, calendar, mode));
   }

@@ -5,8 +5,6 @@ import { StoreRefused, StoreUnavailable } from "../errors.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;
-/** How long one attempt to write blocks the event loop while another process commits. */
-const ATTEMPT_TIMEOUT_MS = 10;
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 20;
@@ -71,7 +69,7 @@ export class Database {
         if (waited >= PATIENCE_MS) throw new StoreUnavailable("another process holds the database", { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
-      waited += pause + ATTEMPT_TIMEOUT_MS;
+      waited += pause;
     }
   }
 
@@ -96,7 +94,7 @@ export class Database {
 
   /** Ends the patience of opening: from now on, waiting is done without blocking the event loop. */
   opened(): void {
-    this.exec(`PRAGMA busy_timeout = ${ATTEMPT_TIMEOUT_MS}`);
+    this.exec("PRAGMA busy_timeout = 0");
   }
 
   close(): void {

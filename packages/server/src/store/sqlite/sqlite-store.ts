@@ -4,6 +4,7 @@ import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { CheckoutSecret } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { RECORDING_DEADLINE_MS, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
@@ -61,7 +62,7 @@ class SqliteStore implements Store {
   readonly #subscriptions: SubscriptionTables;
   readonly #customers: CustomerTables;
   readonly #topUps: TopUpTables;
-  readonly #batcher: Batcher<TopUpCommand, TopUpOutcome>;
+  readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
   constructor(database: Database, provider: ProviderSettings, clock: () => Instant) {
     this.provider = provider;
@@ -165,7 +166,7 @@ class SqliteStore implements Store {
     environment: Environment,
     customers: readonly StatedCustomer[],
     now: Instant,
-    mode: "restate" | "reset",
+    mode: ImportMode,
   ): Promise<void> {
     await this.#database.write(() => {
       for (const stated of customers) this.#customers.import(environment, stated, now, mode, this.provider.calendar);
@@ -173,26 +174,34 @@ class SqliteStore implements Store {
   }
 
   settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
-    return this.#batcher.add(command);
+    return this.#inBatch((now) => this.#topUps.settle(command, now, this.provider.calendar));
   }
 
   async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
     return this.#database.ask(() => this.#topUps.find(checkoutId));
   }
 
-  async findTransactionConclusively(checkoutId: string): Promise<Transaction | undefined> {
-    // Holding the write lock, no other process can be in the middle of recording it.
-    return this.#database.write(() => this.#topUps.find(checkoutId));
+  /*
+   * A commit that a crash or a failing disk interrupted may lie at the end of the write-ahead log, unseen,
+   * until SQLite recovers it. The write that retires the checkout takes its place there.
+   */
+  concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
+    return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
   }
 
   async *check(): AsyncIterable<CheckEvent> {
     yield* checkDatabase(this.#database, this.#subscriptions, this.provider.calendar);
   }
 
-  async #settle(batch: readonly TopUpCommand[]): Promise<TopUpOutcome[]> {
+  /** Has work done in the next batch: one write transaction for all that waits, at one time. */
+  #inBatch<Outcome>(work: (now: Instant) => Outcome): Promise<Outcome> {
+    return this.#batcher.add(work) as Promise<Outcome>;
+  }
+
+  async #settle(batch: readonly ((now: Instant) => unknown)[]): Promise<unknown[]> {
     return this.#database.write(() => {
       const now = this.#clock();
-      const outcomes = batch.map((command) => this.#topUps.settle(command, now, this.provider.calendar));
+      const outcomes = batch.map((work) => work(now));
       if (this.#clock() - now > RECORDING_DEADLINE_MS)
         throw new StoreUnavailable("the batch took too long to be recorded");
       return outcomes;

@@ -40,6 +40,8 @@ export class TopUpTables {
   readonly #tables: OtherTables;
   readonly #find;
   readonly #insert;
+  readonly #findRetired;
+  readonly #retire;
 
   constructor(database: Database, tables: OtherTables) {
     this.#tables = tables;
@@ -49,6 +51,8 @@ export class TopUpTables {
          bouquet_code, amount, at, status, udf1, udf2)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.#findRetired = database.prepare("SELECT 1 FROM retired_checkout WHERE checkout_id = ?");
+    this.#retire = database.prepare("INSERT OR IGNORE INTO retired_checkout (checkout_id, at) VALUES (?, ?)");
   }
 
   find(checkoutId: string): Transaction | undefined {
@@ -63,14 +67,23 @@ export class TopUpTables {
       recorded: this.find(command.checkoutId),
       customerStatus: found?.profile.status,
       connection: found?.connection,
-      catalogue: this.#tables.catalogues.read(command.checkout.revision),
+      retired: this.#findRetired.get(command.checkoutId) !== undefined,
+      catalogue: () => this.#tables.catalogues.read(command.checkout.revision),
     };
     const outcome = decideTopUp(snapshot, command, now, calendar);
     if (outcome.kind === "recorded") {
       this.#record(outcome);
       if (found?.connection?.toppedUp === false) this.#tables.customers.markToppedUp(command);
     }
+    if (outcome.kind === "refused" && outcome.retires) this.#retire.run(command.checkoutId, now);
     return outcome;
+  }
+
+  /** The transaction, or undefined for good. To be called inside a write transaction. */
+  conclude(checkoutId: string, now: Instant): Transaction | undefined {
+    const recorded = this.find(checkoutId);
+    if (recorded === undefined) this.#retire.run(checkoutId, now);
+    return recorded;
   }
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {

@@ -144,6 +144,12 @@ CREATE TABLE top_up (
   udf2         TEXT
 ) STRICT, WITHOUT ROWID;
 
+-- Checkouts with which nothing can be recorded any more, because a partner was told so.
+CREATE TABLE retired_checkout (
+  checkout_id TEXT    PRIMARY KEY,
+  at          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- What is on record stays as it was recorded: neither UPDATE nor DELETE changes it, whoever asks.
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;

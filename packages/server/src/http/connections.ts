@@ -1,0 +1,87 @@
+import type { Server } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { type FailureReason, renderFailure, sendFailure } from "./failures.ts";
+
+/** Requests that one connection may have in hand: a client that sends more without reading is not one that waits. */
+const MAX_IN_HAND = 32;
+
+/** What a connection is about, beyond what Node keeps of it. */
+interface ConnectionState {
+  inHand: number;
+  /** Bytes came that are no request: once what is in hand is answered, the connection ends. */
+  broken: boolean;
+}
+
+/**
+ * Watches over the connections of a server, so that one caller's cannot harm the others: it bounds the
+ * requests that a connection has in hand, and gives the documented answer to what Node would answer
+ * bare, or not at all.
+ */
+export class Connections {
+  readonly #nextId: () => string;
+  readonly #states = new WeakMap<Socket, ConnectionState>();
+
+  constructor(nextId: () => string) {
+    this.#nextId = nextId;
+  }
+
+  /** For bytes that are no HTTP request, or do not become one in time. */
+  onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    const state = this.#stateOf(socket);
+    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    // The answer to a request in hand must not be mistaken for this one's.
+    else if (state.inHand > 0) state.broken = true;
+    else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
+  }
+
+  watch(server: Server): void {
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+    server.on("connect", (_request, socket) => {
+      // Node has taken its own listener off, and nobody may be there to read.
+      socket.on("error", () => socket.destroy());
+      this.#writeFailure(socket as Socket, "method_not_allowed");
+    });
+  }
+
+  /** Counts the requests in hand. To be called before the hooks that do work. */
+  limit(app: FastifyInstance): void {
+    app.addHook("onRequest", async (request, reply) => {
+      const { socket } = request.raw;
+      const state = this.#stateOf(socket);
+      state.inHand += 1;
+      reply.raw.once("close", () => {
+        state.inHand -= 1;
+        if (state.broken && state.inHand === 0) socket.destroySoon();
+      });
+      return state.inHand > MAX_IN_HAND ? sendFailure(reply, "rate_limited") : undefined;
+    });
+  }
+
+  #stateOf(socket: Socket): ConnectionState {
+    const known = this.#states.get(socket);
+    if (known !== undefined) return known;
+    const state = { inHand: 0, broken: false };
+    this.#states.set(socket, state);
+    return state;
+  }
+
+  #writeFailure(socket: Socket, reason: FailureReason): void {
+    const requestId = this.#nextId();
+    const { status, headers, body } = renderFailure(reason, requestId);
+    const head = Object.entries({
+      ...headers,
+      "x-request-id": requestId,
+      "content-length": String(Buffer.byteLength(body)),
+      connection: "close",
+    });
+    const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
+    socket.destroySoon();
+  }
+}
+
+function isTooLarge({ code }: NodeJS.ErrnoException): boolean {
+  return code === "HPE_HEADER_OVERFLOW" || code === "HPE_CHUNK_EXTENSIONS_OVERFLOW";
+}

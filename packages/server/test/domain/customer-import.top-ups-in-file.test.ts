@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { labelOf, MONTHLY, QUARTERLY } from "./builders.ts";
+import { fileWith, ProviderWorld } from "./provider-world.ts";
+
+/** The provider's own part to 1 February, and a month topped up on 10 January: to 1 March. */
+function toppedUpWorld(): ProviderWorld {
+  const world = new ProviderWorld();
+  world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-05");
+  world.topUp("fiber1", "2026-01-10");
+  return world;
+}
+
+describe("records that hold the top-ups", () => {
+  test("stand as they are, night after night", () => {
+    const world = toppedUpWorld();
+    for (const [end, when] of [
+      ["2026-03-01", "2026-01-11"],
+      ["2026-03-01", "2026-01-12"],
+      ["2026-04-01", "2026-01-13"],
+    ] as const) {
+      world.import(fileWith("2026-01-01", end), when, "included");
+      expect(world.endOf("fiber1")).toBe(end);
+    }
+  });
+
+  test("may have booked a top-up a little later than it was made", () => {
+    const world = toppedUpWorld();
+    world.import(fileWith("2026-01-01", "2026-03-01T00:00:05Z"), "2026-01-11", "included");
+    expect(world.endOf("fiber1")).toBe("2026-03-01");
+  });
+
+  test("take nothing away where they do not know of the last top-up yet", () => {
+    const world = toppedUpWorld();
+    world.topUp("fiber1", "2026-01-12");
+    expect(world.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-13", "included").entries).toEqual([]);
+    expect(world.endOf("fiber1")).toBe("2026-04-01");
+  });
+
+  test("keep the bouquet that was bought last", () => {
+    const world = toppedUpWorld();
+    world.topUp("fiber1", "2026-01-12", QUARTERLY);
+    world.import(fileWith("2026-01-01", "2026-07-01", MONTHLY), "2026-01-13", "included");
+    expect(world.subscription("fiber1")?.bouquet).toEqual(labelOf(QUARTERLY));
+  });
+});
+
+describe("records apart from the top-ups", () => {
+  test("have the top-ups laid on top, though they end just where the subscription does", () => {
+    const world = toppedUpWorld();
+    world.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-11", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-04-01");
+    world.import(fileWith("2026-01-01", "2026-04-01"), "2026-01-12", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-05-01");
+  });
+
+  test("have nothing laid on top twice by being imported twice", () => {
+    const world = toppedUpWorld();
+    const file = fileWith("2026-01-01", "2026-03-01");
+    world.import(file, "2026-01-11", "apart");
+    expect(world.import(file, "2026-01-12", "apart").entries).toEqual([]);
+  });
+});
+
+describe("records of which nobody said whether they hold the top-ups", () => {
+  test("do not make a subscription grow by a copy of it that is taken every night", () => {
+    const world = toppedUpWorld();
+    for (const when of ["2026-01-11", "2026-01-12", "2026-01-13"]) {
+      expect(world.import(fileWith("2026-01-01", "2026-03-01"), when).entries).toEqual([]);
+      expect(world.endOf("fiber1")).toBe("2026-03-01");
+    }
+  });
+
+  test("do not either by a copy from before the last top-up", () => {
+    const world = toppedUpWorld();
+    world.topUp("fiber1", "2026-01-12");
+    expect(world.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-13").entries).toEqual([]);
+    expect(world.endOf("fiber1")).toBe("2026-04-01");
+  });
+
+  test("do not lose a top-up when their own part has once ended where the subscription did", () => {
+    const world = toppedUpWorld();
+    world.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-11");
+    world.import(fileWith("2026-01-01", "2026-04-01"), "2026-01-12");
+    expect(world.endOf("fiber1")).toBe("2026-05-01");
+  });
+});
+
+describe("records of a run that was over when another began", () => {
+  test.each(["included", "apart", "unsaid"] as const)("tell nothing of that one (%s)", (mode) => {
+    const world = new ProviderWorld();
+    world.import(fileWith("2026-01-31", "2026-02-28"), "2026-02-05");
+    world.topUp("fiber1", "2026-03-02");
+    expect(world.import(fileWith("2026-01-31", "2026-03-01"), "2026-03-03", mode).entries).toEqual([]);
+    expect(world.endOf("fiber1")).toBe("2026-04-02");
+  });
+});
