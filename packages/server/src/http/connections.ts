@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type FailureReason, renderFailure, sendFailure } from "./failures.ts";
@@ -9,7 +8,8 @@ const MAX_IN_HAND = 32;
 
 /** What a connection is about, beyond what Node keeps of it. */
 interface ConnectionState {
-  inHand: number;
+  /** Requests that are not answered yet; the last of them may not have arrived whole. */
+  readonly inHand: Set<IncomingMessage>;
   /** Bytes came that are no request: once what is in hand is answered, the connection ends. */
   broken: boolean;
 }
@@ -32,7 +32,7 @@ export class Connections {
     const state = this.#stateOf(socket);
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
     // The answer to a request in hand must not be mistaken for this one's.
-    else if (state.inHand > 0) state.broken = true;
+    else if (isAnswering(state)) state.broken = true;
     else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
@@ -47,22 +47,21 @@ export class Connections {
 
   /** Counts the requests in hand. To be called before the hooks that do work. */
   limit(app: FastifyInstance): void {
-    app.addHook("onRequest", async (request, reply) => {
-      const { socket } = request.raw;
-      const state = this.#stateOf(socket);
-      state.inHand += 1;
+    app.addHook("onRequest", async ({ raw }, reply) => {
+      const state = this.#stateOf(raw.socket);
+      state.inHand.add(raw);
       reply.raw.once("close", () => {
-        state.inHand -= 1;
-        if (state.broken && state.inHand === 0) socket.destroySoon();
+        state.inHand.delete(raw);
+        if (state.broken && !isAnswering(state)) raw.socket.destroySoon();
       });
-      return state.inHand > MAX_IN_HAND ? sendFailure(reply, "rate_limited") : undefined;
+      return state.inHand.size > MAX_IN_HAND ? sendFailure(reply, "rate_limited") : undefined;
     });
   }
 
   #stateOf(socket: Socket): ConnectionState {
     const known = this.#states.get(socket);
     if (known !== undefined) return known;
-    const state = { inHand: 0, broken: false };
+    const state = { inHand: new Set<IncomingMessage>(), broken: false };
     this.#states.set(socket, state);
     return state;
   }
@@ -80,6 +79,11 @@ export class Connections {
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
     socket.destroySoon();
   }
+}
+
+/** Whether a request that has arrived whole is still to be answered. */
+function isAnswering({ inHand }: ConnectionState): boolean {
+  return [...inHand].some(({ complete }) => complete);
 }
 
 function isTooLarge({ code }: NodeJS.ErrnoException): boolean {

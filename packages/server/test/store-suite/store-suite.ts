@@ -4,6 +4,7 @@ import { testBatches } from "./batches.ts";
 import { testCatalogues } from "./catalogues.ts";
 import { testCheck } from "./check.ts";
 import { testCheckoutSecrets } from "./checkout-secrets.ts";
+import { testConcludedCheckouts } from "./concluded-checkouts.ts";
 import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -29,6 +30,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("races", () => testRaces(makeDatabase));
     describe("decision time", () => testDecisionTime(makeDatabase));
     describe("transactions", () => testTransactions(makeDatabase));
+    describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
   });
 }

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+async function open(
+  service: TestService,
+): Promise<{ socket: Socket; received: () => string; ended: Promise<unknown> }> {
+  const address = service.app.server.listening
+    ? (service.app.server.address() as { port: number })
+    : { port: Number(new URL(await service.app.listen({ host: "127.0.0.1", port: 0 })).port) };
+  const socket = connect(address.port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.toString();
+  });
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return { socket, received: () => text, ended: once(socket, "close") };
+}
+
+function request(service: TestService, operation: string, body: object, length?: number): string {
+  const text = JSON.stringify(body);
+  return (
+    `POST ${PREFIX}/v1.0.1/${operation} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+    `Authorization: Bearer ${service.trialToken}\r\nContent-Length: ${length ?? Buffer.byteLength(text)}\r\n\r\n${text}`
+  );
+}
+
+describe("a connection", () => {
+  test("that asks for a tunnel and is cut off does not end the service", async () => {
+    const service = await startTestService();
+    for (let round = 0; round < 20; round += 1) {
+      const { socket, ended } = await open(service);
+      socket.write("CONNECT x:1 HTTP/1.1\r\n\r\n");
+      socket.resetAndDestroy();
+      await ended;
+    }
+    expect((await service.inject("/healthz")).statusCode).toBe(200);
+  });
+
+  test("with a top-up and a stray byte gets the top-up's answer, and ends", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const { socket, received, ended } = await open(service);
+    socket.write(`${request(service, "subscription-package-topup", purchase)}}`);
+    await ended;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received()).not.toContain("malformed_json");
+    expect((await service.call("txn-status", purchase)).status).toBe(200);
+  });
+
+  test("has so many requests in hand and no more", async () => {
+    const service = await startTestService();
+    const { socket, received, ended } = await open(service);
+    // Top-ups wait for the end of the turn, so all that come in one go are in hand together.
+    const one = request(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
+    socket.write(one.repeat(60) + one.replace("Host: x", "Host: x\r\nConnection: close"));
+    await ended;
+    const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+    expect(statuses).toHaveLength(61);
+    expect(statuses.filter((status) => status === "200")).toHaveLength(32);
+    expect(statuses.filter((status) => status === "429")).toHaveLength(29);
+    expect(received()).toContain('"code":"400ac006"');
+    expect(received().toLowerCase()).toContain("retry-after: 1");
+  });
+});
+
+describe("a body that is slow to come", () => {
+  test("does not outlive the revocation of its token", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const { socket, received } = await open(service);
+    const whole = request(service, "subscription-package-topup", purchase);
+    socket.write(whole.slice(0, -10));
+    await sleep(700);
+    const [token] = (await service.store.listAccessTokens()).filter(({ environment }) => environment === "trial");
+    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, service.now);
+    socket.write(whole.slice(-10));
+    await once(socket, "data");
+    expect(received()).toContain('"code":"400ac004"');
+    expect(await service.store.findTransaction(purchase["checkoutId"] as string)).toBeUndefined();
+    socket.destroy();
+  });
+
+  test("is waited for ten seconds, and then told so", async () => {
+    const service = await startTestService();
+    const { socket, received, ended } = await open(service);
+    socket.write(request(service, "txn-status", { checkoutId: "x" }, 500));
+    await ended;
+    expect(received()).toMatch(/^HTTP\/1\.1 4/);
+    expect(received()).toContain('"success":false');
+  });
+});
