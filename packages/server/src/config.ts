@@ -190,7 +190,7 @@ function readInteger(text: string, min: number, max: number): number {
 
 function readDatabase(text: string): string {
   const path = /^sqlite:(.+)$/s.exec(text)?.[1];
-  if (path === undefined || path.startsWith(":"))
+  if (path === undefined || /^(:|file:)/.test(path))
     return mustBe("sqlite: and the path of a file, such as sqlite:./topupd.db");
   return path;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream, readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { destination } from "pino";
 import { runCommandLine } from "./cli/program.ts";
@@ -28,7 +28,7 @@ const runtime: Runtime = {
   random: randomBytes,
   openStore: ({ database, timeZone, currencyExponent }, options) =>
     openSqliteStore({ path: database, timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes }),
-  openFile: (path) => createReadStream(path),
+  openFile: readFile,
   createLogger: ({ logLevel }) => createLogger(logLevel, logs),
   sleep: (ms) => sleep(ms, undefined, { ref: false }),
   untilAskedToStop: () =>
@@ -44,6 +44,12 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   outputFailed ||= code !== "EPIPE";
 });
 process.stderr.on("error", () => {});
+
+/** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. */
+function readFile(path: string): AsyncIterable<Uint8Array> {
+  if (statSync(path).isFile()) return createReadStream(path);
+  throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
+}
 
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2), version, runtime);

@@ -84,6 +84,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   logRequests(app);
   connections.limit(app);
+  app.addHook("onSend", async (_request, reply) => {
+    // Or the connection of an answered request would keep the process from stopping.
+    if (options.isDraining()) reply.header("connection", "close");
+  });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, options.isDraining);
 

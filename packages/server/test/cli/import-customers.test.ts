@@ -87,6 +87,14 @@ describe("topupd import customers", () => {
     expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[GOOD.cuid], []]);
   });
 
+  test.each(["a folder", "a pipe"])("refuses %s, which cannot be read twice", async (kind) => {
+    const line = commandLine();
+    await fillDatabase(line);
+    const { code, stdout, stderr } = await line.run("import", "customers", kind === "a folder" ? "." : "/dev/stdin");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^topupd: (\.|\/dev\/stdin) cannot be read: it is no regular file\n$/);
+  });
+
   test("knows the bouquets of older revisions too", async () => {
     const line = await withCatalogue();
     await line.mustRun("import", "catalogue", line.ndjson("newer.ndjson", CATALOGUE[2] as object));

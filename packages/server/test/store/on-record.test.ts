@@ -13,6 +13,9 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE subscription_grant SET months = 12", "a grant is never changed"],
   ["DELETE FROM subscription_grant WHERE kind = 'top_up'", "a grant is never deleted"],
   ["DELETE FROM top_up", "a top-up is never deleted"],
+  ["REPLACE INTO top_up SELECT * FROM top_up", "a top-up is never changed"],
+  ["UPDATE retired_checkout SET at = 0", "a checkout is retired for good"],
+  ["DELETE FROM retired_checkout", "a checkout is retired for good"],
   ...[
     "checkout_id = 'x'",
     "txn_id = 'x'",
@@ -33,6 +36,7 @@ async function openAndTopUp() {
   const path = join(temporaryFolder(), "topupd.db");
   const { store, command } = await openProvider(() => makeSqliteDatabase(path));
   const transaction = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+  await store.concludeCheckout("x".repeat(64));
   return { raw: rawConnection(path), store, transaction };
 }
 
@@ -68,6 +72,6 @@ describe("what is on record", () => {
     ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)"],
   ])("never holds %s", async (_, sql) => {
     const { raw } = await openAndTopUp();
-    expect(() => raw.exec(sql)).toThrow(/constraint failed/);
+    expect(() => raw.exec(sql)).toThrow(/constraint failed|is never changed/);
   });
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { StoreRefused } from "../../src/store/errors.ts";
+import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { BOUQUETS, SITA, statedCustomer } from "../store-suite/provider.ts";
@@ -47,6 +47,18 @@ describe("time zone and currency exponent", () => {
     const changed = { timeZone: KATHMANDU, currencyExponent: 3 };
     expect(await visit(path, changed)).toEqual(changed);
     expect(await visit(path)).toEqual(changed);
+  });
+
+  test("that were changed by another process keep this one from pricing by its own", async () => {
+    const path = newPath();
+    await visit(path, {}, async (early) => {
+      await visit(path, { currencyExponent: 3 }, (store) => store.publishCatalogue("trial", BOUQUETS, START));
+      await expect(early.currentCatalogue("trial")).rejects.toThrow(StoreUnavailable);
+      await expect(early.publishCatalogue("trial", BOUQUETS, START)).rejects.toThrow("restart this one");
+      await expect(early.importCustomers("trial", [statedCustomer(SITA)], START, "unsaid")).rejects.toThrow(
+        StoreUnavailable,
+      );
+    });
   });
 
   test("can be changed one at a time", async () => {

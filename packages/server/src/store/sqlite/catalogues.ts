@@ -22,13 +22,16 @@ const CACHED_REVISIONS = 16;
 /** The SQL of catalogue revisions. A revision never changes, so each is read once. */
 export class CatalogueTables {
   readonly #database: Database;
+  readonly #verifyPrices: () => void;
   readonly #currentRevision;
   readonly #bouquets;
   readonly #insertBouquet;
   readonly #cache = new Map<number, Catalogue>();
 
-  constructor(database: Database) {
+  /** @param verifyPrices throws where this process would take a stored price for another. */
+  constructor(database: Database, verifyPrices: () => void) {
     this.#database = database;
+    this.#verifyPrices = verifyPrices;
     this.#currentRevision = database.prepare(
       "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?",
     );
@@ -47,6 +50,7 @@ export class CatalogueTables {
   read(revision: number): Catalogue | undefined {
     const cached = this.#cache.get(revision);
     if (cached !== undefined) return cached;
+    this.#verifyPrices();
     const bouquets = (this.#bouquets.all(revision) as BouquetRow[]).map(toBouquet);
     if (bouquets.length === 0) return undefined;
     const catalogue = { revision, bouquets };
@@ -57,6 +61,7 @@ export class CatalogueTables {
 
   /** To be called inside a write transaction. */
   publish(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Catalogue {
+    this.#verifyPrices();
     const { lastInsertRowid } = this.#database
       .prepare("INSERT INTO catalogue_revision (environment, created_at) VALUES (?, ?)")
       .run(environment, now);

@@ -3,9 +3,10 @@ import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar } from "../../domain/calendar.ts";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { foldGrants, type Grant } from "../../domain/subscription.ts";
+import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent } from "../store.ts";
-import type { Database } from "./database.ts";
-import { type GrantRow, type SubscriptionTables, toGrant } from "./subscriptions.ts";
+import { type Database, translate } from "./database.ts";
+import { type GrantRow, SubscriptionTables, toGrant } from "./subscriptions.ts";
 
 interface LedgerRow extends GrantRow {
   cuid: string;
@@ -53,28 +54,33 @@ const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
     `SELECT count(*) AS count FROM customer AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
        WHERE k.code = c.cuid AND k.environment = c.environment AND k.cuid = c.cuid)`,
   ],
+  [
+    "codes that lead to no customer",
+    `SELECT count(*) AS count FROM customer_code AS k WHERE NOT EXISTS
+       (SELECT 1 FROM customer WHERE customer.cuid = k.cuid AND customer.environment = k.environment)`,
+  ],
 ];
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
-export function* checkDatabase(
-  database: Database,
-  subscriptions: SubscriptionTables,
-  calendar: Calendar,
-): Generator<CheckEvent> {
+export function* checkDatabase(database: Database, calendar: Calendar): Generator<CheckEvent> {
   database.exec("BEGIN");
   try {
     yield* checkIntegrity(database);
     database.verifyDurability();
     yield { kind: "checked", what: "durability: write-ahead log, synchronous=FULL", count: 1 };
-    yield* checkFolds(database, subscriptions, calendar);
+    yield* checkFolds(database, calendar);
     for (const [what, query] of CONTRADICTIONS) {
       const { count } = database.prepare(query).get() as { count: number };
       yield count === 0
         ? { kind: "checked", what: `no ${what}`, count: 1 }
         : { kind: "wrong", what: `${count} ${what}` };
     }
+  } catch (error) {
+    const translated = translate(error);
+    if (!(translated instanceof StoreUnavailable)) throw error;
+    yield { kind: "wrong", what: `integrity: ${translated.message}` };
   } finally {
-    database.exec("ROLLBACK");
+    database.rollBack();
   }
 }
 
@@ -87,7 +93,8 @@ function* checkIntegrity(database: Database): Generator<CheckEvent> {
   if (broken.length + dangling.length === 0) yield { kind: "checked", what: "integrity of the file", count: 1 };
 }
 
-function* checkFolds(database: Database, subscriptions: SubscriptionTables, calendar: Calendar): Generator<CheckEvent> {
+function* checkFolds(database: Database, calendar: Calendar): Generator<CheckEvent> {
+  const subscriptions = new SubscriptionTables(database);
   const byKey = database.prepare(
     "SELECT * FROM subscription_grant ORDER BY cuid, environment, service, req_id, plan, seq",
   );
@@ -96,6 +103,7 @@ function* checkFolds(database: Database, subscriptions: SubscriptionTables, cale
     const stored = subscriptions.list(key).find((subscription) => subscription.plan === plan);
     count += 1;
     if (isDeepStrictEqual(stored, foldGrants(plan, grants, calendar))) continue;
+    wrong += 1;
     yield {
       kind: "wrong",
       what: `customer ${key.cuid} (${key.environment}), ${key.service}: ${plan} is not the fold of its grants`,

@@ -23,6 +23,15 @@ const AWAY = new Map([
   [15, "the lock protocol failed"],
   [26, "the file is no database any more"],
 ]);
+/** SQLite's own words for some of these: errors met while rows are read carry no code. */
+const CODES = new Map([
+  ["database is locked", SQLITE_BUSY],
+  ["disk I/O error", 10],
+  ["database disk image is malformed", 11],
+  ["database or disk is full", 13],
+  ["unable to open database file", 14],
+  ["file is not a database", 26],
+]);
 
 /** One connection to the file, with the durability that topupd promises. */
 export class Database {
@@ -97,8 +106,15 @@ export class Database {
     this.exec("PRAGMA busy_timeout = 0");
   }
 
+  /** Closes the connection; where it was the last to write, the file alone is complete then. */
   close(): void {
-    if (this.#connection.isOpen) this.#connection.close();
+    if (!this.#connection.isOpen) return;
+    try {
+      this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Others go on with the log, or the disk does not take it: nothing is lost by leaving it there.
+    }
+    this.#connection.close();
   }
 
   #pragma(name: string): unknown {
@@ -107,7 +123,7 @@ export class Database {
 
   #transact<Result>(begin: string, work: () => Result): Result {
     // A disk that failed may have failed the rollback too.
-    this.#rollBack();
+    this.rollBack();
     this.exec(begin);
     try {
       const result = work();
@@ -115,7 +131,7 @@ export class Database {
       return result;
     } catch (error) {
       try {
-        this.#rollBack();
+        this.rollBack();
       } catch {
         // What went wrong first is what the caller must hear.
       }
@@ -123,7 +139,7 @@ export class Database {
     }
   }
 
-  #rollBack(): void {
+  rollBack(): void {
     if (this.#connection.isTransaction) this.exec("ROLLBACK");
   }
 }
@@ -141,7 +157,8 @@ export function translate(error: unknown): unknown {
 
 /** The primary result code: the low byte of the extended one. */
 function errorCode(error: unknown): number | undefined {
-  const extended = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  if (!(error instanceof Error)) return undefined;
+  const extended = "errcode" in error ? error.errcode : CODES.get(error.message);
   return typeof extended === "number" ? extended & 0xff : undefined;
 }
 
@@ -152,12 +169,22 @@ function open(path: string): DatabaseSyncInstance {
     const connection = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
     // It holds customers and a secret: no business of other users of the machine.
     if (isNew) chmodSync(path, 0o600);
+    refuseForeign(connection);
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     return connection;
   } catch (error) {
+    if (error instanceof StoreRefused) throw error;
     if (isBusy(error)) throw translate(error);
     throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Before anything is changed in it. */
+function refuseForeign(connection: DatabaseSyncInstance): void {
+  const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
+  connection.close();
+  throw new StoreRefused("the file is a database, but not one of topupd");
 }
 
 /** The last folder of a path, and no more: a whole path that is missing is a path that is misspelt. */

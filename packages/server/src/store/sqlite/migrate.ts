@@ -44,9 +44,6 @@ function readApplied(database: Database): string[] {
     ) STRICT`);
     return [];
   }
-  if (!tables.some(({ name }) => name === "schema_migration")) {
-    throw new StoreRefused("the file is a database, but not one of topupd");
-  }
   const rows = database.prepare("SELECT checksum FROM schema_migration ORDER BY number").all() as {
     checksum: string;
   }[];

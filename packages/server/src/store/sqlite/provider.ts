@@ -1,5 +1,5 @@
 import { createCalendar } from "../../domain/calendar.ts";
-import { StoreRefused } from "../errors.ts";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 
@@ -42,6 +42,17 @@ export function settleProviderSettings(database: Database, wishes: ProviderWishe
     }
     return { calendar: createCalendar(timeZone), currencyExponent };
   });
+}
+
+/**
+ * Another process may have chosen others as long as the database was empty. What was not read or written
+ * by then is read and written by these no more.
+ * @throws StoreUnavailable where this process does not know of them yet.
+ */
+export function verifyProviderSettings(database: Database, { calendar, currencyExponent }: ProviderSettings): void {
+  const stored = database.prepare("SELECT time_zone, currency_exponent FROM provider").get() as ProviderRow;
+  if (stored.time_zone === calendar.timeZone && stored.currency_exponent === currencyExponent) return;
+  throw new StoreUnavailable("another process has changed time zone or currency exponent: restart this one");
 }
 
 function isEmpty(database: Database): boolean {

@@ -16,7 +16,7 @@ import { CustomerTables } from "./customers.ts";
 import { Database, translate } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
-import { type ProviderWishes, settleProviderSettings } from "./provider.ts";
+import { type ProviderWishes, settleProviderSettings, verifyProviderSettings } from "./provider.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
 
@@ -46,7 +46,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);
     database.opened();
-    return new SqliteStore(database, provider, options.clock);
+    return new SqliteStore(options.path, database, provider, options.clock);
   } catch (error) {
     database.close();
     throw translate(error);
@@ -55,6 +55,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
 class SqliteStore implements Store {
   readonly provider: ProviderSettings;
+  readonly #path: string;
   readonly #database: Database;
   readonly #clock: () => Instant;
   readonly #partners: PartnerTables;
@@ -64,12 +65,13 @@ class SqliteStore implements Store {
   readonly #topUps: TopUpTables;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
-  constructor(database: Database, provider: ProviderSettings, clock: () => Instant) {
+  constructor(path: string, database: Database, provider: ProviderSettings, clock: () => Instant) {
+    this.#path = path;
     this.provider = provider;
     this.#database = database;
     this.#clock = clock;
     this.#partners = new PartnerTables(database);
-    this.#catalogues = new CatalogueTables(database);
+    this.#catalogues = new CatalogueTables(database, () => verifyProviderSettings(database, provider));
     this.#subscriptions = new SubscriptionTables(database);
     this.#customers = new CustomerTables(database, this.#subscriptions);
     this.#topUps = new TopUpTables(database, {
@@ -169,6 +171,7 @@ class SqliteStore implements Store {
     mode: ImportMode,
   ): Promise<void> {
     await this.#database.write(() => {
+      verifyProviderSettings(this.#database, this.provider);
       for (const stated of customers) this.#customers.import(environment, stated, now, mode, this.provider.calendar);
     });
   }
@@ -189,8 +192,14 @@ class SqliteStore implements Store {
     return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
   }
 
+  /** On a connection of its own: others may use the store while the check has its one view of it. */
   async *check(): AsyncIterable<CheckEvent> {
-    yield* checkDatabase(this.#database, this.#subscriptions, this.provider.calendar);
+    const view = new Database(this.#path, { mustExist: true });
+    try {
+      yield* checkDatabase(view, this.provider.calendar);
+    } finally {
+      view.close();
+    }
   }
 
   /** Has work done in the next batch: one write transaction for all that waits, at one time. */

@@ -166,5 +166,12 @@ CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
+CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
+  WHEN EXISTS (SELECT 1 FROM top_up WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
+CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
+  BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
+CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
+  BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
