@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { destination } from "pino";
+import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
 import type { Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
@@ -12,12 +12,19 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
  * store stands behind the port.
  */
 
+/** As much of the log as waits in memory to be written. */
+const LOGS_HELD_BYTES = 4 * 1024 * 1024;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
-const logs = destination({ fd: process.stderr.fd, sync: false });
+/*
+ * Written without blocking. What a full disk or a reader that stands still does not take is dropped: a log
+ * that is lost is better than a service that is.
+ */
+const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLength: LOGS_HELD_BYTES });
+logs.on("error", () => {});
 
 const runtime: Runtime = {
   env: process.env,
@@ -30,11 +37,15 @@ const runtime: Runtime = {
     openSqliteStore({ path: database, timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes }),
   openFile: readFile,
   createLogger: ({ logLevel }) => createLogger(logLevel, logs),
-  sleep: (ms) => sleep(ms, undefined, { ref: false }),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
     new Promise((resolve) => {
-      // Once each: whoever asks a second time means it, and gets the default, which is the end.
-      for (const signal of STOP_SIGNALS) process.once(signal, resolve);
+      // Whoever asks a second time means it, and gets the default, which is the end.
+      const heard = (name: string) => {
+        for (const signal of STOP_SIGNALS) process.off(signal, heard);
+        resolve(name);
+      };
+      for (const signal of STOP_SIGNALS) process.on(signal, heard);
     }),
 };
 

@@ -21,7 +21,10 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
       }
     });
     if (options.json === true) printJson(runtime, { ok: wrong.length === 0, checked, wrong });
-    if (wrong.length > 0) throw new CommandFailed(`the database is not in order: ${wrong.length} findings`);
+    if (wrong.length > 0)
+      throw new CommandFailed(
+        `the database is not in order: ${wrong.length} ${wrong.length === 1 ? "finding" : "findings"}`,
+      );
   });
 }
 

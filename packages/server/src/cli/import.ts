@@ -75,10 +75,14 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     .addOption(jsonOption());
   return addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
     const progress = progressLine(runtime);
+    let hasWritten = false;
     const hooks = {
       skipInvalid: options.skipInvalid === true,
       onRejected: (rejected: RejectedLine) => progress.interrupt(describe(rejected)),
-      onProgress: (seen: ImportProgress) => progress.show(seen),
+      onProgress: (seen: ImportProgress) => {
+        hasWritten ||= seen.step === "writing";
+        progress.show(seen);
+      },
     };
     try {
       const report = await withStore(command, runtime, { mustExist: false }, (store) =>
@@ -88,6 +92,8 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
       conclude(runtime, report, options);
     } catch (error) {
       progress.end();
+      if (hasWritten)
+        runtime.stderr("topupd: a part of the file was written before this; importing it again mends it\n");
       if (error instanceof FileChanged) throw new CommandFailed(error.message);
       throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
     }

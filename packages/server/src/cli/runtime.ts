@@ -16,7 +16,8 @@ export interface Runtime extends Omit<Ports, "store"> {
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly createLogger: (config: Config) => FastifyBaseLogger;
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Resolves early where the signal says so. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolves once the process is asked to stop, with the signal's name. */
   readonly untilAskedToStop: () => Promise<string>;
 }

@@ -13,6 +13,7 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const store = runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
     const service = await startService(runtime, config, store, logger);
+    if ((await store.listPartners()).length === 0) logger.warn("the database has no partner yet: nobody can call");
     logger.info({ url: service.url, database: config.database }, "listening");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");

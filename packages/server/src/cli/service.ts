@@ -1,9 +1,12 @@
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
-import { buildApp } from "../http/app.ts";
+import { buildApp, type Phase } from "../http/app.ts";
 import type { Store } from "../store/store.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
+
+/** How long kept-alive sockets have to send one more request and be told that they end. */
+const FAREWELL_MS = 300;
 
 /** The service, listening. */
 export interface RunningService {
@@ -21,19 +24,14 @@ export async function startService(
   logger: FastifyBaseLogger,
 ): Promise<RunningService> {
   const { clock, random } = runtime;
-  let draining = false;
-  const sockets = new Set<Socket>();
-  const app = await buildApp({
+  let phase: Phase = "serving";
+  const { app, destroySockets } = await buildApp({
     ports: { store, clock, random, checkoutSecrets: await store.checkoutSecrets() },
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
     v1_0_0: { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn },
     logger,
-    isDraining: () => draining,
-  });
-  app.server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
+    phase: () => phase,
   });
   // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.
   const { level } = logger;
@@ -49,16 +47,23 @@ export async function startService(
   return {
     url: urlOf(app),
     async stop({ drainSeconds }) {
-      draining = true;
+      phase = "draining";
       await runtime.sleep(drainSeconds * 1000);
+      // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
+      // are taken, and those that are there get a moment to be told, with an answer, that they end.
+      phase = "closing";
+      NetServer.prototype.close.call(app.server);
+      await runtime.sleep(FAREWELL_MS);
       const closed = app.close();
+      const deadline = new AbortController();
       const inTime = await Promise.race([
         closed.then(() => true),
-        runtime.sleep(config.shutdownSeconds * 1000).then(() => false),
+        runtime.sleep(config.shutdownSeconds * 1000, deadline.signal).then(() => false),
       ]);
+      deadline.abort();
       if (!inTime) {
         logger.warn("requests that were still in hand at the deadline are cut off");
-        for (const socket of sockets) socket.destroy();
+        destroySockets();
         await closed;
       }
       await store.close();
@@ -79,7 +84,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
       );
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new CommandFailed(`${host} is no address of this machine: choose another with --host or TOPUPD_HOST`);
-    throw error;
+    throw new CommandFailed(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
   }
 }
 

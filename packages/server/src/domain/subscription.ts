@@ -53,6 +53,9 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
 }
 
 /**
+ * How grants fold is as lasting as the grants: a change here would give subscriptions that were sold long
+ * ago another end. A new renewal rule is a new kind of grant.
+ *
  * The subscription that a ledger amounts to, or undefined where it grants nothing.
  * Source: decisions, "Bouquets, subscriptions and the renewal rule".
  */

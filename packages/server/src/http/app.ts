@@ -9,7 +9,6 @@ import fastify, {
 import type { PartnerPorts } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
-import { Connections } from "./connections.ts";
 import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
 import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
@@ -17,6 +16,7 @@ import { logRequests } from "./log-requests.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
+import { Sockets } from "./sockets.ts";
 import { v1_0_0 } from "./versions/v1_0_0.ts";
 import { v1_0_1 } from "./versions/v1_0_1.ts";
 import type { Version } from "./versions/version.ts";
@@ -38,14 +38,24 @@ export interface AppOptions {
   readonly lapsedDays: number;
   readonly v1_0_0: Retirement;
   readonly logger: FastifyBaseLogger;
-  /** True once the process is about to stop. */
-  readonly isDraining: () => boolean;
+  /** How far the process is on its way to its end. */
+  readonly phase: () => Phase;
+}
+
+/** `draining` still takes everything, and says that it should be sent nothing; `closing` ends every socket after its answer. */
+export type Phase = "serving" | "draining" | "closing";
+
+/** The service, and the means to end it. */
+export interface App {
+  readonly app: FastifyInstance;
+  /** Cuts off whatever is still in hand. */
+  readonly destroySockets: () => void;
 }
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
-export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<App> {
   const nextId = requestIds(options.ports.random);
-  const connections = new Connections(nextId);
+  const sockets = new Sockets(nextId);
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
@@ -56,7 +66,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     connectionTimeout: UNREAD_TIMEOUT_MS,
     // Requests that arrive while the process stops are in hand too, and are answered.
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
+    clientErrorHandler: (error, socket) => sockets.onClientError(error, socket),
     frameworkErrors: (_error, request, reply) => {
       sendFailure(reply.header("x-request-id", request.id), "unknown_operation");
     },
@@ -67,7 +77,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     },
   }) as unknown as FastifyInstance;
 
-  connections.watch(app.server);
+  sockets.watch(app.server);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("outcome", undefined);
@@ -83,17 +93,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   logRequests(app);
-  connections.limit(app);
+  sockets.limit(app);
   app.addHook("onSend", async (_request, reply) => {
-    // Or the connection of an answered request would keep the process from stopping.
-    if (options.isDraining()) reply.header("connection", "close");
+    // Or the socket of an answered request would keep the process from ending.
+    if (options.phase() === "closing") reply.header("connection", "close");
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
-  addHealth(app, options.ports.store, options.isDraining);
+  addHealth(app, options.ports.store, () => options.phase() !== "serving");
 
   await app.register((scope) => addVersion(scope, v1_0_1, options), { prefix: options.prefix });
   await app.register((scope) => addVersion(scope, v1_0_0, options), { prefix: options.prefix });
-  return app;
+  return { app, destroySockets: () => sockets.destroyAll() };
 }
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {

@@ -9,6 +9,8 @@ import { readLines } from "./read-lines.ts";
 /** Customers per transaction: few enough that top-ups of a running service are hardly held up. */
 const CUSTOMERS_PER_TRANSACTION = 500;
 
+const CHANGED = "the file was changed while it was being imported: import it again";
+
 /**
  * Lays a file of customers over those stored, by cuid. The file is read twice: first all of it is
  * checked, then it is written, so that nothing is written of a file with a bad line, and memory stays
@@ -28,11 +30,15 @@ export async function importCustomers(
     findBouquet: bouquetFinder(await store.knownBouquets(environment)),
   };
 
+  let good = 0;
   let rejected = 0;
   for await (const line of readLines(open())) {
     onProgress({ step: "checking", lines: line.number });
     const reading = readRow(line, (row) => readCustomerRow(row, context));
-    if (reading.ok) continue;
+    if (reading.ok) {
+      good += 1;
+      continue;
+    }
     rejected += 1;
     onRejected({ line: line.number, problems: reading.problems });
   }
@@ -40,11 +46,12 @@ export async function importCustomers(
 
   let accepted = 0;
   for await (const { customers, lines, invalid } of readChunks(open(), context)) {
-    if (invalid > rejected) throw new FileChanged("the file was changed while it was being imported: import it again");
+    if (invalid > rejected) throw new FileChanged(CHANGED);
     await store.importCustomers(environment, customers, clock(), topUps);
     accepted += customers.length;
     onProgress({ step: "writing", lines });
   }
+  if (accepted !== good) throw new FileChanged(CHANGED);
   return { accepted, rejected };
 }
 

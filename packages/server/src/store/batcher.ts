@@ -4,12 +4,12 @@
  */
 export interface BatcherOptions<Item, Outcome> {
   /**
-   * Settles a batch in one transaction: an outcome for each item, in order. When it rejects, none of
-   * the batch may have been recorded unless `isUncertain` says so.
+   * Settles a batch in one transaction: an outcome for each item, in order. Where it rejects for any other
+   * reason than that the database is away, it must have recorded nothing.
    */
   readonly settle: (batch: readonly Item[]) => Promise<Outcome[]>;
-  /** Whether after this error it is not known what was recorded, or a second try would be of no use. */
-  readonly isUncertain: (error: unknown) => boolean;
+  /** Whether the error says that the database is away, so that trying the items one by one is of no use. */
+  readonly isAway: (error: unknown) => boolean;
   readonly maxBatch: number;
   /** Items beyond this many waiting are turned away at once. */
   readonly maxWaiting: number;
@@ -59,7 +59,12 @@ export class Batcher<Item, Outcome> {
       const outcomes = await this.#options.settle(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
-      if (batch.length === 1 || this.#options.isUncertain(error)) {
+      if (this.#options.isAway(error)) {
+        // Those that wait would only wait as long again, each batch for itself.
+        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
+        return;
+      }
+      if (batch.length === 1) {
         for (const { reject } of batch) reject(error);
         return;
       }

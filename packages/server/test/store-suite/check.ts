@@ -37,13 +37,28 @@ const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = 
   [
     "a grant that was deleted",
     `DELETE FROM subscription_grant WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
-    /1 top-ups without exactly one grant/,
+    /1 top-ups without a grant/,
   ],
   [
     "a grant that was doubled",
     "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, seq + 1, kind, at, code, name, add_on, " +
       `start_at, months, days, seconds, on_top_months, on_top_days, checkout_id FROM subscription_grant WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
-    /1 top-ups without exactly one grant/,
+    /1 top-ups with more than one grant/,
+  ],
+  [
+    "a top-up whose amount was changed",
+    `UPDATE top_up SET amount = 1 WHERE ${SITAS_FIBER}`,
+    /1 top-ups at a price that no catalogue had/,
+  ],
+  [
+    "a code that leads to another customer",
+    "INSERT INTO customer_code SELECT 'stray', environment, cuid FROM customer WHERE cuid = '2000002'",
+    /1 codes that are not those of their customer/,
+  ],
+  [
+    "a mobile number that leads nowhere",
+    "DELETE FROM customer_code WHERE code IN (SELECT mobile FROM customer WHERE cuid = '2000001') AND cuid = '2000001'",
+    /1 mobile numbers that cannot be looked up/,
   ],
   [
     "a top-up that was deleted",

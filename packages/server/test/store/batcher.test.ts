@@ -11,11 +11,11 @@ interface Settling {
 interface Options {
   readonly maxBatch?: number;
   readonly maxWaiting?: number;
-  readonly isUncertain?: (error: unknown) => boolean;
+  readonly isAway?: (error: unknown) => boolean;
 }
 
 /** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
-function heldBatcher({ maxBatch = 100, maxWaiting = 100, isUncertain = () => false }: Options = {}) {
+function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false }: Options = {}) {
   const settlings: Settling[] = [];
   const batcher = new Batcher<string, string>({
     settle: (batch) =>
@@ -26,7 +26,7 @@ function heldBatcher({ maxBatch = 100, maxWaiting = 100, isUncertain = () => fal
           fail: reject,
         });
       }),
-    isUncertain,
+    isAway,
     maxBatch,
     maxWaiting,
     overloaded: () => new Error("overloaded"),
@@ -130,7 +130,7 @@ describe("the batcher", () => {
   });
 
   test("does not try again where it is not known what was recorded", async () => {
-    const { batcher, next, settlings } = heldBatcher({ isUncertain: () => true });
+    const { batcher, next, settlings } = heldBatcher({ isAway: () => true });
     const outcomes = Promise.allSettled(["a", "b"].map((item) => batcher.add(item)));
     const away = new Error("the store is away");
     (await next()).fail(away);
@@ -142,15 +142,17 @@ describe("the batcher", () => {
     expect(settlings).toHaveLength(0);
   });
 
-  test("goes on with the next batch after one that failed", async () => {
-    const { batcher, next } = heldBatcher({ isUncertain: () => true });
+  test("turns away what waits when the store is away, and goes on with what comes after", async () => {
+    const { batcher, next } = heldBatcher({ isAway: () => true });
     const first = batcher.add("a");
     const settling = await next();
-    const second = batcher.add("b");
+    const waiting = batcher.add("b");
     settling.fail(new Error("the store is away"));
     await expect(first).rejects.toThrow("away");
+    await expect(waiting).rejects.toThrow("away");
+    const later = batcher.add("c");
     (await next()).succeed();
-    expect(await second).toBe("B");
+    expect(await later).toBe("C");
   });
 
   test("turns away what is more than may wait, and takes it again once there is room", async () => {

@@ -130,13 +130,13 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     importCustomers: (rows, environment = "production") =>
       importCustomers(ports, environment, () => ndjson(rows), "unsaid", expectAllGood),
   };
-  const app = await buildApp({
+  const { app } = await buildApp({
     ports: { ...ports, checkoutSecrets: await store.checkoutSecrets() },
     prefix: PREFIX,
     lapsedDays: options.lapsedDays ?? 0,
     v1_0_0: { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt },
     logger: createLogger("debug", { write: (line) => logs.push(line) }),
-    isDraining: () => false,
+    phase: () => "serving",
   });
   const found = await store.findPartner("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

@@ -26,12 +26,14 @@ export function rawConnection(path: string): DatabaseSyncInstance {
 /** Writes past the triggers, checks and foreign keys that guard the tables. */
 export function tamper(path: string, sql: string): void {
   const connection = rawConnection(path);
-  const triggers = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all() as {
+  const triggers = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all() as {
     name: string;
+    sql: string;
   }[];
   for (const { name } of triggers) connection.exec(`DROP TRIGGER ${name}`);
   connection.enableDefensive(false);
   connection.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
   connection.exec(sql);
+  for (const trigger of triggers) connection.exec(trigger.sql);
   connection.close();
 }

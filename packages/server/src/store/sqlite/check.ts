@@ -5,8 +5,10 @@ import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { foldGrants, type Grant } from "../../domain/subscription.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent } from "../store.ts";
-import { type Database, translate } from "./database.ts";
+import type { Database } from "./database.ts";
+import { isSchemaExpected } from "./migrate.ts";
 import { type GrantRow, SubscriptionTables, toGrant } from "./subscriptions.ts";
+import { translate } from "./trouble.ts";
 
 interface LedgerRow extends GrantRow {
   cuid: string;
@@ -31,9 +33,19 @@ const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
           AND (t.cuid, t.environment, t.service, t.req_id) = (g.cuid, g.environment, g.service, g.req_id))`,
   ],
   [
-    "top-ups without exactly one grant",
-    `SELECT abs((SELECT count(*) FROM top_up) - count(DISTINCT checkout_id)) + count(checkout_id) - count(DISTINCT checkout_id)
-       AS count FROM subscription_grant`,
+    "top-ups without a grant",
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM top_up
+       EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'top_up')`,
+  ],
+  [
+    "top-ups with more than one grant",
+    `SELECT count(*) AS count FROM (SELECT 1 FROM subscription_grant WHERE kind = 'top_up'
+       GROUP BY checkout_id HAVING count(*) > 1)`,
+  ],
+  [
+    "top-ups at a price that no catalogue had",
+    `SELECT count(*) AS count FROM top_up WHERE (environment, service, bouquet_code, amount) NOT IN
+       (SELECT environment, service, code, price FROM bouquet JOIN catalogue_revision USING (revision))`,
   ],
   [
     "top-ups that a partner was told could never be made",
@@ -55,9 +67,17 @@ const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
        WHERE k.code = c.cuid AND k.environment = c.environment AND k.cuid = c.cuid)`,
   ],
   [
-    "codes that lead to no customer",
-    `SELECT count(*) AS count FROM customer_code AS k WHERE NOT EXISTS
-       (SELECT 1 FROM customer WHERE customer.cuid = k.cuid AND customer.environment = k.environment)`,
+    "mobile numbers that cannot be looked up",
+    `SELECT count(*) AS count FROM customer AS c WHERE mobile IS NOT NULL AND NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.mobile AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
+    "codes that are not those of their customer",
+    `SELECT count(*) AS count FROM customer_code AS k
+     WHERE NOT EXISTS (SELECT 1 FROM customer AS c
+         WHERE c.cuid = k.cuid AND c.environment = k.environment AND (c.cuid = k.code OR c.mobile = k.code))
+       AND NOT EXISTS (SELECT 1 FROM connection AS c
+         WHERE c.cuid = k.cuid AND c.environment = k.environment AND c.req_id = k.code)`,
   ],
 ];
 
@@ -68,6 +88,9 @@ export function* checkDatabase(database: Database, calendar: Calendar): Generato
     yield* checkIntegrity(database);
     database.verifyDurability();
     yield { kind: "checked", what: "durability: write-ahead log, synchronous=FULL", count: 1 };
+    yield isSchemaExpected(database)
+      ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
+      : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
     yield* checkFolds(database, calendar);
     for (const [what, query] of CONTRADICTIONS) {
       const { count } = database.prepare(query).get() as { count: number };

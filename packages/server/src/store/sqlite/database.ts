@@ -1,46 +1,25 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
-import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import { StoreRefused } from "../errors.ts";
+import { FileWatch, type OpenOptions, openFile } from "./file.ts";
+import { isBusy, translate } from "./trouble.ts";
 
-/** How long opening waits for another process that migrates or recovers the same file. */
-const OPENING_TIMEOUT_MS = 5_000;
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 20;
 
 const SYNCHRONOUS_FULL = 2;
-const SQLITE_BUSY = 5;
-/** The primary result codes that speak of the disk, the memory or the file, and not of the statement. */
-const AWAY = new Map([
-  [6, "locked"],
-  [7, "out of memory"],
-  [8, "read-only"],
-  [10, "disk input or output failed"],
-  [11, "the file is damaged"],
-  [13, "the disk is full"],
-  [14, "the file cannot be opened"],
-  [15, "the lock protocol failed"],
-  [26, "the file is no database any more"],
-]);
-/** SQLite's own words for some of these: errors met while rows are read carry no code. */
-const CODES = new Map([
-  ["database is locked", SQLITE_BUSY],
-  ["disk I/O error", 10],
-  ["database disk image is malformed", 11],
-  ["database or disk is full", 13],
-  ["unable to open database file", 14],
-  ["file is not a database", 26],
-]);
 
 /** One connection to the file, with the durability that topupd promises. */
 export class Database {
   readonly #connection: DatabaseSyncInstance;
+  readonly #files: FileWatch;
+  #hasWritten = false;
 
-  /** @throws StoreRefused where the file is no database, or cannot be made durable. */
-  constructor(path: string, { mustExist }: { readonly mustExist: boolean }) {
-    if (mustExist && !existsSync(path)) throw new StoreRefused(`there is no database at ${path}`);
-    this.#connection = open(path);
+  /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
+  constructor(path: string, options: OpenOptions) {
+    this.#connection = openFile(path, options);
+    this.#files = new FileWatch(path);
+    this.#files.verify();
   }
 
   prepare(sql: string): StatementSyncInstance {
@@ -72,10 +51,13 @@ export class Database {
     let waited = 0;
     for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        return this.#transact("BEGIN IMMEDIATE", work);
+        this.#hasWritten = true;
+        return this.#transact("BEGIN IMMEDIATE", () => {
+          this.#files.verify();
+          return work();
+        });
       } catch (error) {
-        if (!isBusy(error)) throw translate(error);
-        if (waited >= PATIENCE_MS) throw new StoreUnavailable("another process holds the database", { cause: error });
+        if (!isBusy(error) || waited >= PATIENCE_MS) throw translate(error);
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
       waited += pause;
@@ -101,20 +83,30 @@ export class Database {
     return this.#transact("BEGIN IMMEDIATE", work);
   }
 
+  /** @throws StoreUnavailable where the database does not answer, or is not the one that was opened. */
+  ping(): void {
+    this.#files.verify();
+    this.ask(() => this.prepare("SELECT count(*) FROM partner").get());
+  }
+
   /** Ends the patience of opening: from now on, waiting is done without blocking the event loop. */
   opened(): void {
     this.exec("PRAGMA busy_timeout = 0");
   }
 
-  /** Closes the connection; where it was the last to write, the file alone is complete then. */
+  /** Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. */
   close(): void {
     if (!this.#connection.isOpen) return;
+    if (this.#hasWritten) this.#emptyLog();
+    this.#connection.close();
+  }
+
+  #emptyLog(): void {
     try {
       this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // Others go on with the log, or the disk does not take it: nothing is lost by leaving it there.
     }
-    this.#connection.close();
   }
 
   #pragma(name: string): unknown {
@@ -142,52 +134,4 @@ export class Database {
   rollBack(): void {
     if (this.#connection.isTransaction) this.exec("ROLLBACK");
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return errorCode(error) === SQLITE_BUSY;
-}
-
-/** Tells what is wrong with the database from what is wrong with a statement, which is a defect of topupd. */
-export function translate(error: unknown): unknown {
-  if (isBusy(error)) return new StoreUnavailable("another process holds the database", { cause: error });
-  const reason = AWAY.get(errorCode(error) ?? 0);
-  return reason === undefined ? error : new StoreUnavailable(reason, { cause: error });
-}
-
-/** The primary result code: the low byte of the extended one. */
-function errorCode(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const extended = "errcode" in error ? error.errcode : CODES.get(error.message);
-  return typeof extended === "number" ? extended & 0xff : undefined;
-}
-
-function open(path: string): DatabaseSyncInstance {
-  try {
-    makeFolder(dirname(path));
-    const isNew = !existsSync(path);
-    const connection = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
-    // It holds customers and a secret: no business of other users of the machine.
-    if (isNew) chmodSync(path, 0o600);
-    refuseForeign(connection);
-    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
-    return connection;
-  } catch (error) {
-    if (error instanceof StoreRefused) throw error;
-    if (isBusy(error)) throw translate(error);
-    throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** Before anything is changed in it. */
-function refuseForeign(connection: DatabaseSyncInstance): void {
-  const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
-  if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
-  connection.close();
-  throw new StoreRefused("the file is a database, but not one of topupd");
-}
-
-/** The last folder of a path, and no more: a whole path that is missing is a path that is misspelt. */
-function makeFolder(path: string): void {
-  if (!existsSync(path)) mkdirSync(path);
 }

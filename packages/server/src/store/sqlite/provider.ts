@@ -34,10 +34,12 @@ export function settleProviderSettings(database: Database, wishes: ProviderWishe
         .prepare("INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent) VALUES (1, ?, ?)")
         .run(timeZone, currencyExponent);
     } else if (stored.time_zone !== timeZone) {
-      throw new StoreRefused(`TOPUPD_TIME_ZONE is ${timeZone}, but the database was filled with ${stored.time_zone}`);
+      throw new StoreRefused(
+        `the time zone asked for is ${timeZone}, but the database was filled with ${stored.time_zone}`,
+      );
     } else if (stored.currency_exponent !== currencyExponent) {
       throw new StoreRefused(
-        `TOPUPD_CURRENCY_EXPONENT is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
+        `the currency exponent asked for is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
       );
     }
     return { calendar: createCalendar(timeZone), currencyExponent };

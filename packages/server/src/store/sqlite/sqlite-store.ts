@@ -13,12 +13,13 @@ import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../st
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CustomerTables } from "./customers.ts";
-import { Database, translate } from "./database.ts";
+import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { type ProviderWishes, settleProviderSettings, verifyProviderSettings } from "./provider.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
+import { translate } from "./trouble.ts";
 
 /** Large enough to share a flush widely, small enough that the event loop turns between two. */
 const MAX_BATCH = 256;
@@ -28,7 +29,7 @@ const CHECKOUT_KEY_BYTES = 32;
 
 export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
-  /** Refuses to make a new database. */
+  /** Refuses to make a new database, and to bring an older one up to date. */
   readonly mustExist?: boolean;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
@@ -39,14 +40,15 @@ export interface SqliteStoreOptions extends ProviderWishes {
  * @throws StoreRefused where topupd will not work with the file; the message says why.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const database = new Database(options.path, { mustExist: options.mustExist ?? false });
+  const { path, mustExist = false } = options;
+  const database = new Database(path, { mustExist });
   try {
     database.verifyDurability();
-    migrate(database, options.clock());
+    migrate(database, options.clock(), { mayApply: !mustExist });
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);
     database.opened();
-    return new SqliteStore(options.path, database, provider, options.clock);
+    return new SqliteStore(path, database, provider, options.clock);
   } catch (error) {
     database.close();
     throw translate(error);
@@ -81,7 +83,7 @@ class SqliteStore implements Store {
     });
     this.#batcher = new Batcher({
       settle: (batch) => this.#settle(batch),
-      isUncertain: (error) => error instanceof StoreUnavailable,
+      isAway: (error) => error instanceof StoreUnavailable,
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
@@ -89,7 +91,7 @@ class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    this.#database.ask(() => this.#database.prepare("SELECT count(*) FROM partner").get());
+    this.#database.ping();
   }
 
   async close(): Promise<void> {

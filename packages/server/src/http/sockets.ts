@@ -3,25 +3,26 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type FailureReason, renderFailure, sendFailure } from "./failures.ts";
 
-/** Requests that one connection may have in hand: a client that sends more without reading is not one that waits. */
+/** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;
 
-/** What a connection is about, beyond what Node keeps of it. */
-interface ConnectionState {
+/** What a socket is about, beyond what Node keeps of it. */
+interface SocketState {
   /** Requests that are not answered yet; the last of them may not have arrived whole. */
   readonly inHand: Set<IncomingMessage>;
-  /** Bytes came that are no request: once what is in hand is answered, the connection ends. */
+  /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
   broken: boolean;
 }
 
 /**
- * Watches over the connections of a server, so that one caller's cannot harm the others: it bounds the
- * requests that a connection has in hand, and gives the documented answer to what Node would answer
- * bare, or not at all.
+ * Watches over the sockets of a server, so that one caller's cannot harm the others: it bounds the
+ * requests that a socket has in hand, gives the documented answer to what Node would answer bare, or
+ * not at all, and can destroy them all.
  */
-export class Connections {
+export class Sockets {
   readonly #nextId: () => string;
-  readonly #states = new WeakMap<Socket, ConnectionState>();
+  readonly #states = new WeakMap<Socket, SocketState>();
+  readonly #open = new Set<Socket>();
 
   constructor(nextId: () => string) {
     this.#nextId = nextId;
@@ -37,6 +38,10 @@ export class Connections {
   }
 
   watch(server: Server): void {
+    server.on("connection", (socket) => {
+      this.#open.add(socket);
+      socket.on("close", () => this.#open.delete(socket));
+    });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket) => {
       // Node has taken its own listener off, and nobody may be there to read.
@@ -58,7 +63,11 @@ export class Connections {
     });
   }
 
-  #stateOf(socket: Socket): ConnectionState {
+  destroyAll(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  #stateOf(socket: Socket): SocketState {
     const known = this.#states.get(socket);
     if (known !== undefined) return known;
     const state = { inHand: new Set<IncomingMessage>(), broken: false };
@@ -82,7 +91,7 @@ export class Connections {
 }
 
 /** Whether a request that has arrived whole is still to be answered. */
-function isAnswering({ inHand }: ConnectionState): boolean {
+function isAnswering({ inHand }: SocketState): boolean {
   return [...inHand].some(({ complete }) => complete);
 }
 

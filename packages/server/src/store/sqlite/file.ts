@@ -1,0 +1,79 @@
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { isBusy, translate } from "./trouble.ts";
+
+/** How long opening waits for another process that migrates or recovers the same file. */
+const OPENING_TIMEOUT_MS = 5_000;
+
+export interface OpenOptions {
+  /** Refuses to make a new database. */
+  readonly mustExist: boolean;
+}
+
+/**
+ * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
+ * @throws StoreRefused where the file is no database, not topupd's, or cannot be written.
+ */
+export function openFile(path: string, { mustExist }: OpenOptions): DatabaseSyncInstance {
+  try {
+    const isNew = isMissingOrEmpty(path);
+    if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
+    if (isNew) makeFolder(dirname(path));
+    else accessSync(path, constants.W_OK);
+    const connection = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
+    // It holds customers and a secret: no business of other users of the machine.
+    if (isNew) chmodSync(path, 0o600);
+    refuseForeign(connection);
+    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+    return connection;
+  } catch (error) {
+    if (error instanceof StoreRefused) throw error;
+    if (isBusy(error)) throw translate(error);
+    throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function isMissingOrEmpty(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+/** The last folder of a path, and no more: a whole path that is missing is a path that is misspelt. */
+function makeFolder(path: string): void {
+  if (!existsSync(path)) mkdirSync(path);
+}
+
+/** Before anything is changed in it. */
+function refuseForeign(connection: DatabaseSyncInstance): void {
+  const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
+  connection.close();
+  throw new StoreRefused("the file is a database, but not one of topupd");
+}
+
+/**
+ * Watches that the files which are open are still those at the path. A process does not notice by
+ * itself that they were removed or replaced: its commits would go on into files that have no name any
+ * more, and be gone with it.
+ */
+export class FileWatch {
+  readonly #paths: readonly string[];
+  readonly #known = new Map<string, string>();
+
+  constructor(path: string) {
+    this.#paths = [path, `${path}-wal`];
+  }
+
+  /** @throws StoreUnavailable where one of them is gone or another. */
+  verify(): void {
+    for (const path of this.#paths) {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      const identity = stat && `${stat.dev}:${stat.ino}`;
+      const known = this.#known.get(path);
+      if (known === undefined && identity !== undefined) this.#known.set(path, identity);
+      else if (known !== identity)
+        throw new StoreUnavailable("the database's files were moved, replaced or removed: stop this process");
+    }
+  }
+}
