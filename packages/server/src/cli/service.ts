@@ -29,7 +29,7 @@ export async function startService(
     ports: { store, clock, random, checkoutSecrets: await store.checkoutSecrets() },
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
-    v1_0_0: { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn },
+    retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
     logger,
     phase: () => phase,
   });

@@ -17,9 +17,8 @@ import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
 import { Sockets } from "./sockets.ts";
-import { v1_0_0 } from "./versions/v1_0_0.ts";
-import { v1_0_1 } from "./versions/v1_0_1.ts";
 import type { Version } from "./versions/version.ts";
+import { VERSIONS } from "./versions/versions.ts";
 
 /** A request must have arrived whole in this time. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -36,7 +35,8 @@ export interface AppOptions {
   readonly prefix: string;
   /** For how many days a subscription that has ended stays listed. */
   readonly lapsedDays: number;
-  readonly v1_0_0: Retirement;
+  /** By the name of the version; a version that is not named stays. */
+  readonly retirements: Readonly<Record<string, Retirement>>;
   readonly logger: FastifyBaseLogger;
   /** How far the process is on its way to its end. */
   readonly phase: () => Phase;
@@ -101,19 +101,22 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, () => options.phase() !== "serving");
 
-  await app.register((scope) => addVersion(scope, v1_0_1, options), { prefix: options.prefix });
-  await app.register((scope) => addVersion(scope, v1_0_0, options), { prefix: options.prefix });
+  for (const version of VERSIONS) {
+    await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
+  }
   return { app, destroySockets: () => sockets.destroyAll() };
 }
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {
-  if (version.name === v1_0_0.name) announceRetirement(scope, options);
+  announceRetirement(scope, version, options);
   authenticateRequests(scope, options.ports);
   addOperations(scope, version, options.ports, options.lapsedDays);
 }
 
-function announceRetirement(scope: FastifyInstance, { v1_0_0: retirement, prefix }: AppOptions): void {
-  const headers = retirementHeaders(retirement, `${prefix}/${v1_0_1.name}/`);
+function announceRetirement(scope: FastifyInstance, { name, successor }: Version, options: AppOptions): void {
+  const retirement = options.retirements[name];
+  if (retirement === undefined || successor === undefined) return;
+  const headers = retirementHeaders(retirement, `${options.prefix}/${successor}/`);
   scope.addHook("onRequest", async (_request, reply) => {
     reply.headers(headers);
   });

@@ -1,6 +1,6 @@
 import type { Instant } from "../domain/calendar.ts";
 
-/** When v1.0.0 is given up, if ever. Off unless the provider sets it (decisions, "Versions"). */
+/** When a version is given up. Never, unless the provider sets it (decisions, "Versions"). */
 export interface Retirement {
   readonly deprecatedAt: Instant | undefined;
   readonly sunsetAt: Instant | undefined;

@@ -134,7 +134,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     ports: { ...ports, checkoutSecrets: await store.checkoutSecrets() },
     prefix: PREFIX,
     lapsedDays: options.lapsedDays ?? 0,
-    v1_0_0: { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt },
+    retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },
     logger: createLogger("debug", { write: (line) => logs.push(line) }),
     phase: () => "serving",
   });

@@ -18,6 +18,7 @@ const PackagesBody = packagesBodySchema(BouquetItem);
 export const v1_0_0: Version = {
   ...v1_0_1,
   name: "v1.0.0",
+  successor: v1_0_1.name,
   freeFields: false,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
   packages: { schema: PackagesBody, render: renderPackages },

@@ -76,6 +76,7 @@ const TransactionBody = Type.Object({
 
 export const v1_0_1 = {
   name: "v1.0.1",
+  successor: undefined,
   freeFields: true,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
   packages: { schema: PackagesBody, render: renderPackages },

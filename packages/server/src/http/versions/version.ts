@@ -14,6 +14,8 @@ export interface Rendering<Answer> {
 export interface Version {
   /** As in the path. */
   readonly name: string;
+  /** The version that partners should move to; undefined for the current one. */
+  readonly successor: string | undefined;
   /** Whether udf1 and udf2 exist. */
   readonly freeFields: boolean;
   readonly customerInformation: Rendering<CustomerInformation>;
