@@ -83,12 +83,12 @@ describe("settings", () => {
     expect(await line.run("check", "--time-zone", "UTC")).toEqual({
       code: 1,
       stdout: "",
-      stderr: "topupd: TOPUPD_TIME_ZONE is UTC, but the database was filled with Asia/Kathmandu\n",
+      stderr: "topupd: --time-zone (TOPUPD_TIME_ZONE) is UTC, but the database was filled with Asia/Kathmandu\n",
     });
     expect(await line.run("serve", "--currency-exponent", "0")).toEqual({
       code: 1,
       stdout: "",
-      stderr: "topupd: TOPUPD_CURRENCY_EXPONENT is 0, but the database was filled with 2\n",
+      stderr: "topupd: --currency-exponent (TOPUPD_CURRENCY_EXPONENT) is 0, but the database was filled with 2\n",
     });
     expect((await line.run("check")).code).toBe(0);
   });

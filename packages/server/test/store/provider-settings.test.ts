@@ -72,10 +72,10 @@ describe("time zone and currency exponent", () => {
     const path = newPath();
     await visit(path, { timeZone: KATHMANDU, currencyExponent: 2 }, fill);
     await expect(visit(path, { timeZone: "UTC" })).rejects.toThrow(
-      new StoreRefused(`the time zone asked for is UTC, but the database was filled with ${KATHMANDU}`),
+      new StoreRefused(`--time-zone (TOPUPD_TIME_ZONE) is UTC, but the database was filled with ${KATHMANDU}`),
     );
     await expect(visit(path, { currencyExponent: 0 })).rejects.toThrow(
-      new StoreRefused("the currency exponent asked for is 0, but the database was filled with 2"),
+      new StoreRefused("--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is 0, but the database was filled with 2"),
     );
     expect(await visit(path)).toEqual({ timeZone: KATHMANDU, currencyExponent: 2 });
   });

@@ -35,11 +35,11 @@ export function settleProviderSettings(database: Database, wishes: ProviderWishe
         .run(timeZone, currencyExponent);
     } else if (stored.time_zone !== timeZone) {
       throw new StoreRefused(
-        `the time zone asked for is ${timeZone}, but the database was filled with ${stored.time_zone}`,
+        `--time-zone (TOPUPD_TIME_ZONE) is ${timeZone}, but the database was filled with ${stored.time_zone}`,
       );
     } else if (stored.currency_exponent !== currencyExponent) {
       throw new StoreRefused(
-        `the currency exponent asked for is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
+        `--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
       );
     }
     return { calendar: createCalendar(timeZone), currencyExponent };
