@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import type { Instant } from "./calendar.ts";
+import { DAY_MS, type Instant } from "./calendar.ts";
 import type { Environment } from "./customer.ts";
 import { done, type Result, refused } from "./failure.ts";
 
 /** A trial token ends exactly this long after its issue (interface, section 5). */
-export const TRIAL_TOKEN_VALID_MS = 7 * 24 * 60 * 60 * 1000;
+export const TRIAL_TOKEN_VALID_MS = 7 * DAY_MS;
 
 export const ACCESS_TOKEN_RANDOM_BYTES = 32;
 

@@ -3,6 +3,9 @@ import { Temporal } from "temporal-polyfill";
 /** A point in time, in whole milliseconds since 1970-01-01 UTC. */
 export type Instant = number;
 
+/** A day without regard to the clocks being changed. */
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
 /**
  * A stretch of calendar time. Months are added first and clamped to the month's end, then days,
  * both on the provider's wall clock; seconds, which only imported subscriptions have, come last.

@@ -1,9 +1,7 @@
 import { type Bouquet, readBouquetName, SERVICES } from "./bouquet.ts";
-import { FieldReader, type Reading } from "./fields.ts";
+import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import type { CurrencyExponent } from "./money.ts";
-
-const NAME_MAX_LENGTH = 200;
 
 /** Far more than any provider sells; it bounds what an import and every listing hold in memory. */
 export const CATALOGUE_MAX_BOUQUETS = 10_000;

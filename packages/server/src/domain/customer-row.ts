@@ -1,11 +1,10 @@
 import type { Bouquet, Service } from "./bouquet.ts";
 import type { Calendar, Instant, Span } from "./calendar.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
-import { FieldReader, type Reading } from "./fields.ts";
+import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { type BouquetLabel, importedSpan } from "./subscription.ts";
 
-const NAME_MAX_LENGTH = 200;
 const WIRE_STATUSES: readonly WireStatus[] = ["active", "inactive"];
 const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", "blocked"];
 

@@ -4,6 +4,9 @@ import { type CurrencyExponent, type Money, parseMoney } from "./money.ts";
 /** The longest identifier, in characters; a checkoutId is exactly as long. */
 export const IDENTIFIER_MAX_LENGTH = 64;
 
+/** The longest name of a customer, bouquet or plan in a provider's file, in characters. */
+export const NAME_MAX_LENGTH = 200;
+
 /** What is wrong with one field, as partners and operators read it. Never holds the field's value. */
 export interface FieldProblem {
   readonly field: string;

@@ -1,7 +1,5 @@
-import { addSpans, type Calendar, type Instant, NO_SPAN, type Span } from "./calendar.ts";
+import { addSpans, type Calendar, DAY_MS, type Instant, NO_SPAN, type Span } from "./calendar.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The bouquet a grant was made for, as it was at that time. */
 export interface BouquetLabel {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
+import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 
 /** A body that is not a JSON object in UTF-8. */
 export class MalformedBody extends Error {
@@ -10,8 +10,6 @@ export class MalformedBody extends Error {
 export class UnsupportedBody extends Error {
   override readonly name = "UnsupportedBody";
 }
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Makes topupd's own strict reader the only one: bodies of any other type are refused. */
 export function readBodiesAsJson(app: FastifyInstance): void {
@@ -31,12 +29,12 @@ export function readBodiesAsJson(app: FastifyInstance): void {
 }
 
 function parseObject(bytes: Buffer): JsonObject {
+  const text = decodeUtf8(bytes);
   try {
-    const value = readJson(decoder.decode(bytes));
+    const value = text === undefined ? undefined : readJson(text);
     if (isJsonObject(value)) return value;
   } catch (error) {
-    // The decoder throws a TypeError for what is not UTF-8.
-    if (!(error instanceof JsonSyntaxError || error instanceof TypeError)) throw error;
+    if (!(error instanceof JsonSyntaxError)) throw error;
   }
   throw new MalformedBody();
 }

@@ -37,6 +37,7 @@ export class Sockets {
     else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
+  /** Takes over what Node would do by itself: refuse an unknown expectation bare, and drop a CONNECT. */
   watch(server: Server): void {
     server.on("connection", (socket) => {
       this.#open.add(socket);

@@ -1,4 +1,5 @@
 import type { Bouquet, Service } from "../domain/bouquet.ts";
+import { DAY_MS } from "../domain/calendar.ts";
 import { purchasableBouquets } from "../domain/catalogue.ts";
 import { CHECKOUT_NONCE_BYTES, type CheckoutSecret, issueCheckout } from "../domain/checkout.ts";
 import { type CustomerProfile, wireStatus } from "../domain/customer.ts";
@@ -6,8 +7,6 @@ import { done, type Result, refused } from "../domain/failure.ts";
 import { hasEnded, type Subscription } from "../domain/subscription.ts";
 import type { ConnectionInformation } from "./look-up-customer.ts";
 import type { Caller, PartnerPorts } from "./ports.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface PackagesRequest {
   readonly cuid: string;

@@ -1,3 +1,5 @@
+import { decodeUtf8 } from "../domain/json.ts";
+
 /** A line of a file, or what is wrong with it as text. */
 export type Line =
   | { readonly number: number; readonly text: string }
@@ -39,15 +41,10 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (last !== undefined) yield last;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 function toLine(number: number, parts: readonly Uint8Array[], bytes: number): Line | undefined {
   if (bytes > LINE_MAX_BYTES) return { number, text: undefined, problem: `is longer than ${LINE_MAX_BYTES} bytes` };
-  try {
-    const text = decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
-    const content = number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-    return content.trim() === "" ? undefined : { number, text: content };
-  } catch {
-    return { number, text: undefined, problem: "is not UTF-8" };
-  }
+  const text = decodeUtf8(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
+  if (text === undefined) return { number, text, problem: "is not UTF-8" };
+  const content = number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  return content.trim() === "" ? undefined : { number, text: content };
 }

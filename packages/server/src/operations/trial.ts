@@ -1,5 +1,5 @@
 import type { Bouquet } from "../domain/bouquet.ts";
-import type { Calendar, Instant } from "../domain/calendar.ts";
+import { type Calendar, DAY_MS, type Instant } from "../domain/calendar.ts";
 import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
 import { readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
 import type { Reading } from "../domain/fields.ts";
@@ -20,8 +20,6 @@ const CATALOGUE = [
   ["iptv", "TRIAL-ITV-1M", "Trial IPTV (MONTHLY)", "300"],
   ["iptv", "TRIAL-ITV-6M", "Trial IPTV (HALF YEARLY)", "1620"],
 ] as const;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Puts the trial environment into its first state: its catalogue, and its five customers with nothing
