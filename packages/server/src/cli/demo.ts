@@ -102,14 +102,14 @@ Now it is your turn. Paste this into another terminal; the service goes on until
 TOKEN=${token}
 BASE=${base}
 
-${curl("get-customer-information", `'{"code":"${CUSTOMER.cuid}"}'`)}
+${curl("get-customer-information", `'{"code":"${CUSTOMER.cuid}"}'`)}; echo
 
 PACKAGES=$(${curl("get-subscription-package", `'{${customer}}'`)}); echo "$PACKAGES"
 CHECKOUT_ID=$(echo "$PACKAGES" | sed 's/.*"checkoutId":"\\([^"]*\\)".*/\\1/')
 
-${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID"'","bouquetId":"TRIAL-NET-3M","amt":"3220"}'`)}
+${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID"'","bouquetId":"TRIAL-NET-3M","amt":"3220"}'`)}; echo
 
-${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}
+${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database sqlite:${database}
 `;
