@@ -25,7 +25,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock, random } = runtime;
   let phase: Phase = "serving";
-  const { app, destroySockets } = await buildApp({
+  const { app, sockets } = await buildApp({
     ports: { store, clock, random, checkoutSecrets: await store.checkoutSecrets() },
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
@@ -54,6 +54,7 @@ export async function startService(
       phase = "closing";
       NetServer.prototype.close.call(app.server);
       await runtime.sleep(FAREWELL_MS);
+      sockets.destroyIdle();
       const closed = app.close();
       const deadline = new AbortController();
       const inTime = await Promise.race([
@@ -63,7 +64,7 @@ export async function startService(
       deadline.abort();
       if (!inTime) {
         logger.warn("requests that were still in hand at the deadline are cut off");
-        destroySockets();
+        sockets.destroyAll();
         await closed;
       }
       await store.close();

@@ -42,9 +42,9 @@ export function restate(
   const { current, lastWord, toppedUpEnds } = readHistory(ledger, stated.plan, calendar);
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
   const { plan, bouquet, start, span } = stated;
-  const run = current !== undefined && isGranted(current, now) ? current : undefined;
-  // What was over before the run began tells nothing of it.
-  if (run !== undefined && stated.end <= run.start) return undefined;
+  const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
+  // What was over before the run began, or is still to begin while it lasts, tells nothing of it.
+  if (run !== undefined && (stated.end <= run.start || stated.start > now)) return undefined;
   if (topUps === "unsaid" && run !== undefined && toppedUpEnds.some((end) => isSameSecond(end, stated.end)))
     return undefined;
 
@@ -65,6 +65,12 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
     if (current !== undefined && isToppedUp(current)) toppedUpEnds.push(current.end);
   }
   return { current, lastWord, toppedUpEnds };
+}
+
+/** Whether what is stated bears on a run that a top-up has a part in: while it lasts, and as far as they overlap. */
+function concerns(stated: StatedSubscription, run: Subscription, now: Instant): boolean {
+  const overlaps = stated.start < run.end && stated.end > run.start;
+  return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps);
 }
 
 function repeats(word: Statement, stated: StatedSubscription, calendar: Calendar): boolean {

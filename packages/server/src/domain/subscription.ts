@@ -95,14 +95,17 @@ function applyTopUp(
   return { plan, bouquet, start: continued.start, span, end, toppedUp, grantedEnd: end };
 }
 
-/** The provider's word replaces its own former word, and what it does not know of is laid on top. */
+/**
+ * The provider's word replaces its own former word, and what it does not know of is laid on top. A word
+ * that begins within the run goes on with it; one that begins later begins a run of its own.
+ */
 function applyStatement(
   plan: string,
   before: Subscription | undefined,
-  { at, bouquet, start, span: stated, onTop }: Extract<Grant, { kind: "statement" }>,
+  { bouquet, start, span: stated, onTop }: Extract<Grant, { kind: "statement" }>,
   calendar: Calendar,
 ): Subscription {
-  const granted = before !== undefined && isGranted(before, at) ? before : undefined;
+  const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
   const span = addSpans(stated, { ...onTop, seconds: 0 });
   const end = calendar.add(start, span);
   const label = granted?.bouquet ?? bouquet;

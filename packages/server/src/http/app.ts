@@ -48,8 +48,7 @@ export type Phase = "serving" | "draining" | "closing";
 /** The service, and the means to end it. */
 export interface App {
   readonly app: FastifyInstance;
-  /** Cuts off whatever is still in hand. */
-  readonly destroySockets: () => void;
+  readonly sockets: Pick<Sockets, "destroyAll" | "destroyIdle">;
 }
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
@@ -87,13 +86,15 @@ export async function buildApp(options: AppOptions): Promise<App> {
   });
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+  });
+  sockets.limit(app);
+  app.addHook("onRequest", async (request, reply) => {
     // Here and not in a not-found handler, which would have the body parsed first.
     if (!request.is404) return;
     const [path = ""] = request.url.split("?");
     return sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   logRequests(app);
-  sockets.limit(app);
   app.addHook("onSend", async (_request, reply) => {
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
@@ -104,7 +105,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   for (const version of VERSIONS) {
     await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
   }
-  return { app, destroySockets: () => sockets.destroyAll() };
+  return { app, sockets };
 }
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {

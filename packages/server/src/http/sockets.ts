@@ -10,6 +10,8 @@ const MAX_IN_HAND = 32;
 interface SocketState {
   /** Requests that are not answered yet; the last of them may not have arrived whole. */
   readonly inHand: Set<IncomingMessage>;
+  /** The request that came last. */
+  latest: IncomingMessage | undefined;
   /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
   broken: boolean;
 }
@@ -31,7 +33,7 @@ export class Sockets {
   /** For bytes that are no HTTP request, or do not become one in time. */
   onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const state = this.#stateOf(socket);
-    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    if (error.code === "ECONNRESET" || !socket.writable || hasNoQuestion(socket, state)) socket.destroy();
     // The answer to a request in hand must not be mistaken for this one's.
     else if (isAnswering(state)) state.broken = true;
     else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
@@ -47,7 +49,9 @@ export class Sockets {
     server.on("connect", (_request, socket) => {
       // Node has taken its own listener off, and nobody may be there to read.
       socket.on("error", () => socket.destroy());
-      this.#writeFailure(socket as Socket, "method_not_allowed");
+      const state = this.#stateOf(socket as Socket);
+      if (isAnswering(state)) state.broken = true;
+      else this.#writeFailure(socket as Socket, "method_not_allowed");
     });
   }
 
@@ -56,6 +60,7 @@ export class Sockets {
     app.addHook("onRequest", async ({ raw }, reply) => {
       const state = this.#stateOf(raw.socket);
       state.inHand.add(raw);
+      state.latest = raw;
       reply.raw.once("close", () => {
         state.inHand.delete(raw);
         if (state.broken && !isAnswering(state)) raw.socket.destroySoon();
@@ -68,10 +73,15 @@ export class Sockets {
     for (const socket of this.#open) socket.destroy();
   }
 
+  /** Destroys those that have no request in hand: Node does not count one as idle that was never used. */
+  destroyIdle(): void {
+    for (const socket of this.#open) if (this.#stateOf(socket).inHand.size === 0) socket.destroy();
+  }
+
   #stateOf(socket: Socket): SocketState {
     const known = this.#states.get(socket);
     if (known !== undefined) return known;
-    const state = { inHand: new Set<IncomingMessage>(), broken: false };
+    const state = { inHand: new Set<IncomingMessage>(), latest: undefined, broken: false };
     this.#states.set(socket, state);
     return state;
   }
@@ -89,6 +99,14 @@ export class Sockets {
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
     socket.destroySoon();
   }
+}
+
+/**
+ * Whether an answer would be one to nothing: nothing was sent on a socket that was opened ahead of need,
+ * or what came is the rest of a request that has its answer.
+ */
+function hasNoQuestion(socket: Socket, { latest, inHand }: SocketState): boolean {
+  return socket.bytesRead === 0 || (latest !== undefined && !latest.complete && !inHand.has(latest));
 }
 
 /** Whether a request that has arrived whole is still to be answered. */

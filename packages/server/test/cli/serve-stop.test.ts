@@ -97,6 +97,19 @@ describe("a service that is asked to stop", () => {
     expect(service.stderr()).not.toContain("cut off");
   });
 
+  test("does not wait for one that never asked for anything", async () => {
+    const { service } = await startFilled("--drain-seconds", "0", "--shutdown-seconds", "30");
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+    expect(service.stderr()).not.toContain("cut off");
+  });
+
   test("does not wait for one that asked for a tunnel", async () => {
     const { service } = await startFilled("--drain-seconds", "0", "--shutdown-seconds", "1");
     const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1", allowHalfOpen: true });

@@ -94,3 +94,38 @@ describe("records of a run that was over when another began", () => {
     expect(world.endOf("fiber1")).toBe("2026-04-02");
   });
 });
+
+describe("records that are imported just after a run has lapsed", () => {
+  test.each(["apart", "unsaid"] as const)("have the same top-ups on top as the day before (%s)", (mode) => {
+    for (const [when, end] of [
+      ["2026-02-28", "2026-05-01"],
+      ["2026-03-02", "2026-05-01"],
+    ] as const) {
+      const world = toppedUpWorld();
+      const file = fileWith("2026-01-01", "2026-04-01");
+      world.import(file, when, mode);
+      expect(world.endOf("fiber1")).toBe(end);
+      expect(world.import(file, "2026-03-03", mode).entries).toEqual([]);
+    }
+  });
+
+  test("do not move the end before the one that the top-up gave", () => {
+    const world = toppedUpWorld();
+    world.import(fileWith("2026-01-01", "2026-01-20"), "2026-03-02", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-03-01");
+  });
+});
+
+describe("records of a subscription that is still to begin", () => {
+  test.each(["included", "apart", "unsaid"] as const)(
+    "take nothing of a run that lasts, until they begin (%s)",
+    (mode) => {
+      const world = toppedUpWorld();
+      const file = fileWith("2026-05-01", "2026-06-01");
+      expect(world.import(file, "2026-02-10", mode).entries).toEqual([]);
+      expect(world.endOf("fiber1")).toBe("2026-03-01");
+      world.import(file, "2026-05-02", mode);
+      expect(world.endOf("fiber1")).toBe("2026-06-01");
+    },
+  );
+});

@@ -108,3 +108,33 @@ describe("a body that is slow to come", () => {
     expect(received()).toContain('"success":false');
   });
 });
+
+describe("nothing", () => {
+  test("is said on a socket that was opened ahead of need and never used", async () => {
+    const service = await startTestService();
+    const { received, ended } = await open(service);
+    await ended;
+    expect(received()).toBe("");
+  });
+
+  test("is said to the rest of a request that has its answer", async () => {
+    const service = await startTestService();
+    const { socket, received, ended } = await open(service);
+    const whole = request(service, "txn-status", { checkoutId: "x" }, 100).replace(service.trialToken, "unknown");
+    socket.write(whole);
+    await once(socket, "data");
+    socket.end();
+    await ended;
+    expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401"]);
+  });
+
+  test("is said to a tunnel that is asked for behind a top-up, which has its answer", async () => {
+    const service = await startTestService();
+    const { socket, received, ended } = await open(service);
+    const purchase = await prepareTopUp(service, FIBER);
+    socket.write(`${request(service, "subscription-package-topup", purchase)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await ended;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received()).not.toContain("405");
+  });
+});

@@ -68,12 +68,20 @@ export class FileWatch {
   /** @throws StoreUnavailable where one of them is gone or another. */
   verify(): void {
     for (const path of this.#paths) {
-      const stat = statSync(path, { throwIfNoEntry: false });
-      const identity = stat && `${stat.dev}:${stat.ino}`;
+      const identity = identify(path);
       const known = this.#known.get(path);
       if (known === undefined && identity !== undefined) this.#known.set(path, identity);
       else if (known !== identity)
         throw new StoreUnavailable("the database's files were moved, replaced or removed: stop this process");
     }
+  }
+}
+
+function identify(path: string): string | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat && `${stat.dev}:${stat.ino}`;
+  } catch (error) {
+    throw new StoreUnavailable("the database's folder cannot be read", { cause: error });
   }
 }
