@@ -35,7 +35,7 @@ const runtime: Runtime = {
   random: randomBytes,
   openStore: ({ database, timeZone, currencyExponent }, options) =>
     openSqliteStore({ path: database, timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes }),
-  openFile: readFile,
+  openFile: openRegularFile,
   createLogger: ({ logLevel }) => createLogger(logLevel, logs),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
@@ -57,7 +57,7 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {});
 
 /** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. */
-function readFile(path: string): AsyncIterable<Uint8Array> {
+function openRegularFile(path: string): AsyncIterable<Uint8Array> {
   if (statSync(path).isFile()) return createReadStream(path);
   throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
 }

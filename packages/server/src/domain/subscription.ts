@@ -27,7 +27,7 @@ export type Grant =
       readonly span: Span;
       readonly onTop: Period;
     }
-  /** The subscription is taken back: the provider's records no longer hold it, and no top-up granted it. */
+  /** The subscription is taken back: by records that no longer hold it, or by a reset of the trial environment. */
   | { readonly kind: "withdrawal"; readonly at: Instant };
 
 /** One plan on one connection, from the start of its current run. */
@@ -51,11 +51,11 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
 }
 
 /**
- * How grants fold is as lasting as the grants: a change here would give subscriptions that were sold long
- * ago another end. A new renewal rule is a new kind of grant.
- *
  * The subscription that a ledger amounts to, or undefined where it grants nothing.
  * Source: decisions, "Bouquets, subscriptions and the renewal rule".
+ *
+ * How grants fold is as lasting as the grants: a change here would give subscriptions that were sold long
+ * ago another end. A new renewal rule is a new kind of grant.
  */
 export function foldGrants(plan: string, grants: readonly Grant[], calendar: Calendar): Subscription | undefined {
   return grants.reduce<Subscription | undefined>(

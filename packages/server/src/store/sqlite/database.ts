@@ -13,6 +13,7 @@ const SYNCHRONOUS_FULL = 2;
 export class Database {
   readonly #connection: DatabaseSyncInstance;
   readonly #files: FileWatch;
+  /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
   #hasWritten = false;
 
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
