@@ -42,6 +42,13 @@ describe("check of a SQLite file", () => {
     expect(await findWrong(store)).toEqual(["tables or triggers are not those of this topupd"]);
   });
 
+  test("has nothing against statistics that an operator has made", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const { store } = await openProvider(() => makeSqliteDatabase(path));
+    rawConnection(path).exec("ANALYZE");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("keeps its one view of the file while others use the store", async () => {
     const path = join(temporaryFolder(), "topupd.db");
     const { store, command } = await openProvider(() => makeSqliteDatabase(path));

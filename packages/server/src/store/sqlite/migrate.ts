@@ -56,7 +56,10 @@ export function isSchemaExpected(database: Database): boolean {
 }
 
 function readSchema(database: Pick<Database, "prepare">): unknown[] {
-  return database.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name").all();
+  // SQLite's own tables, such as the statistics of ANALYZE, are nobody's doing.
+  const query = `SELECT type, name, sql FROM sqlite_schema
+    WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' ORDER BY type, name`;
+  return database.prepare(query).all();
 }
 
 /** The checksums of the migrations that the database has had, in order. */
