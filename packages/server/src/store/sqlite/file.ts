@@ -6,6 +6,7 @@ import { isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;
+const OPENING_PAUSE_MS = 20;
 
 export interface OpenOptions {
   /** Refuses to make a new database. */
@@ -16,21 +17,35 @@ export interface OpenOptions {
  * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
  * @throws StoreRefused where the file is no database, not topupd's, or cannot be written.
  */
-export function openFile(path: string, { mustExist }: OpenOptions): DatabaseSyncInstance {
+export function openFile(path: string, options: OpenOptions): DatabaseSyncInstance {
+  // SQLite does not wait for others by itself where several put a new file into write-ahead logging at once.
+  for (let waited = 0; ; waited += OPENING_PAUSE_MS) {
+    try {
+      return tryToOpen(path, options);
+    } catch (error) {
+      if (!isBusy(error) || waited >= OPENING_TIMEOUT_MS) throw isBusy(error) ? translate(error) : error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPENING_PAUSE_MS);
+  }
+}
+
+function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstance {
+  let connection: DatabaseSyncInstance | undefined;
   try {
     const isNew = isMissingOrEmpty(path);
     if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
     if (isNew) makeFolder(dirname(path));
     else accessSync(path, constants.W_OK);
-    const connection = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
+    connection = new DatabaseSync(path);
     // It holds customers and a secret: no business of other users of the machine.
     if (isNew) chmodSync(path, 0o600);
     refuseForeign(connection);
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+    connection.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
     return connection;
   } catch (error) {
-    if (error instanceof StoreRefused) throw error;
-    if (isBusy(error)) throw translate(error);
+    connection?.close();
+    if (error instanceof StoreRefused || isBusy(error)) throw error;
     throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
   }
 }
@@ -48,7 +63,6 @@ function makeFolder(path: string): void {
 function refuseForeign(connection: DatabaseSyncInstance): void {
   const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
-  connection.close();
   throw new StoreRefused("the file is a database, but not one of topupd");
 }
 
