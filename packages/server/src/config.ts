@@ -1,3 +1,4 @@
+import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
 import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
@@ -6,8 +7,9 @@ import { LOG_LEVELS, type LogLevel } from "./log.ts";
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The file of the embedded store. */
-  readonly database: string;
+  readonly database: DatabaseAddress;
+  /** How many sessions one process has with PostgreSQL at most, beside the one that watches it. */
+  readonly databaseConnections: number;
   readonly prefix: string;
   /** Undefined where nothing was said: then the database's own holds. */
   readonly timeZone: string | undefined;
@@ -60,8 +62,16 @@ export const SETTINGS: Settings = {
     flag: "database",
     placeholder: "URL",
     fallback: "sqlite:./topupd.db",
-    description: "where everything is kept: sqlite:PATH",
-    read: readDatabase,
+    description: "where everything is kept: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    read: readDatabaseAddress,
+  },
+  databaseConnections: {
+    env: "TOPUPD_DATABASE_CONNECTIONS",
+    flag: "database-connections",
+    placeholder: "NUMBER",
+    fallback: "10",
+    description: "how many connections one process has to PostgreSQL at most",
+    read: (text) => readInteger(text, 1, 1000),
   },
   prefix: {
     env: "TOPUPD_PREFIX",
@@ -171,7 +181,9 @@ function readAs(by: string, text: string, read: (text: string) => unknown): unkn
   try {
     return read(text);
   } catch (error) {
-    throw new ConfigError(`${by} ${(error as Error).message}, but is ${JSON.stringify(text)}`, { cause: error });
+    throw new ConfigError(`${by} ${(error as Error).message}, but is ${JSON.stringify(withoutPassword(text))}`, {
+      cause: error,
+    });
   }
 }
 
@@ -186,13 +198,6 @@ function readInteger(text: string, min: number, max: number): number {
   return /^[0-9]{1,5}$/.test(text) && value >= min && value <= max
     ? value
     : mustBe(`a whole number from ${min} to ${max}`);
-}
-
-function readDatabase(text: string): string {
-  const path = /^sqlite:(.+)$/s.exec(text)?.[1];
-  if (path === undefined || /^(:|file:)/.test(path))
-    return mustBe("sqlite: and the path of a file, such as sqlite:./topupd.db");
-  return path;
 }
 
 function readDate(text: string): Instant {

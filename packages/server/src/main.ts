@@ -5,6 +5,9 @@ import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
 import type { Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
+import { readPostgresMigrations } from "./store/postgres/migrate.ts";
+import { openPostgresStore } from "./store/postgres/postgres-store.ts";
+import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
 /*
@@ -33,8 +36,14 @@ const runtime: Runtime = {
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
   random: randomBytes,
-  openStore: ({ database, timeZone, currencyExponent }, options) =>
-    openSqliteStore({ path: database, timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes }),
+  openStore: async ({ database, databaseConnections, timeZone, currencyExponent }, options) => {
+    const common = { timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes };
+    return database.store === "sqlite"
+      ? openSqliteStore({ ...common, path: database.path })
+      : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
+  },
+  readMigrations: async ({ database }) =>
+    database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
   openFile: openRegularFile,
   createLogger: ({ logLevel }) => createLogger(logLevel, logs),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../config.ts";
+import { showDatabaseAddress } from "../database-address.ts";
 import type { Partner } from "../domain/access-token.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { resetTrial } from "../operations/trial.ts";
@@ -22,13 +23,13 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
     const logger = runtime.createLogger(config);
-    const store = runtime.openStore(config);
+    const store = await runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
     const service = await startService(runtime, config, store, logger);
     try {
       const token = await prepare(runtime, store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
-      runtime.stdout(`topupd demo: the trial environment, kept in ${config.database}\n`);
+      runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, token);
       runtime.stdout(instructions(config, base, token));
       await askedToStop;
@@ -111,7 +112,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
-Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database sqlite:${database}
+Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
 `;
 }
 

@@ -4,8 +4,10 @@ import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
 import { addCheckCommand } from "./check.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
+import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTokenCommands } from "./token.ts";
 import { addTrialCommands } from "./trial.ts";
@@ -31,6 +33,8 @@ export async function runCommandLine(words: readonly string[], version: string, 
   addTokenCommands(program, runtime);
   addImportCommands(program, runtime);
   addTrialCommands(program, runtime);
+  addSecretCommands(program, runtime);
+  addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
   try {
     await program.parseAsync(words, { from: "user" });

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Ports } from "../operations/ports.ts";
-import type { Store } from "../store/store.ts";
+import type { MigrationState, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Omit<Ports, "store"> {
@@ -12,7 +12,9 @@ export interface Runtime extends Omit<Ports, "store"> {
   readonly stderr: (text: string) => void;
   /** Whether somebody watches stderr. */
   readonly isTerminal: boolean;
-  readonly openStore: (config: Config, options?: { readonly mustExist: boolean }) => Store;
+  readonly openStore: (config: Config, options?: { readonly mustExist: boolean }) => Promise<Store>;
+  /** Resolves without changing anything, whatever state the database is in. */
+  readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly createLogger: (config: Config) => FastifyBaseLogger;

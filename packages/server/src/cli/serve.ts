@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { SETTING_NAMES } from "../config.ts";
+import { showDatabaseAddress } from "../database-address.ts";
 import type { Runtime } from "./runtime.ts";
 import { startService } from "./service.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -10,11 +11,11 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
     const logger = runtime.createLogger(config);
-    const store = runtime.openStore(config);
+    const store = await runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
     const service = await startService(runtime, config, store, logger);
     if ((await store.listPartners()).length === 0) logger.warn("the database has no partner yet: nobody can call");
-    logger.info({ url: service.url, database: config.database }, "listening");
+    logger.info({ url: service.url, database: showDatabaseAddress(config.database) }, "listening");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");
     // At a terminal nobody waits for a load balancer to notice.

@@ -26,7 +26,7 @@ export async function startService(
   const { clock, random } = runtime;
   let phase: Phase = "serving";
   const { app, sockets } = await buildApp({
-    ports: { store, clock, random, checkoutSecrets: await store.checkoutSecrets() },
+    ports: { store, clock, random },
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },

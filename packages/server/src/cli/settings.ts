@@ -4,7 +4,12 @@ import type { Store } from "../store/store.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What commands that only open the database can be told. */
-export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent"];
+export const STORE_SETTINGS: readonly SettingName[] = [
+  "database",
+  "databaseConnections",
+  "timeZone",
+  "currencyExponent",
+];
 
 export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
 
@@ -36,7 +41,7 @@ export async function withStore<Result>(
   options: { readonly mustExist: boolean },
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = runtime.openStore(configOf(command, runtime), options);
+  const store = await runtime.openStore(configOf(command, runtime), options);
   try {
     return await work(store);
   } finally {

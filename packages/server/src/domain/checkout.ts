@@ -1,18 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Instant } from "./calendar.ts";
+import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
 
 /** A checkout can be used up to and including this long after its issue (interface, section 8). */
 export const CHECKOUT_VALID_MS = 300_000;
 /** How much later than that txn-status says that the top-up never will be (decisions, "Using a checkoutId"). */
 export const CHECKOUT_GRACE_MS = 60_000;
-
-/** One of the secrets with which checkoutIds are sealed. Kept in the store, shared by all processes. */
-export interface CheckoutSecret {
-  /** 0 to 15: it travels in the checkoutId, so that tokens outlive a change of secret. */
-  readonly id: number;
-  readonly key: Uint8Array;
-}
 
 /** Whom a checkout is issued to. */
 export interface CheckoutHolder {
@@ -64,7 +58,7 @@ export function issueCheckout(
   bytes.writeUInt8((FORMAT << 4) | secret.id, 0);
   bytes.writeUIntBE(quote.issuedAt, 1, 6);
   bytes.writeUIntBE(quote.revision, 7, 3);
-  bytes.writeUInt32BE(digestCustomer(connection), 10);
+  bytes.writeUInt32BE(customerDigest(connection), 10);
   bytes.set(digestConnection(connection, quote.nonce), 14);
   bytes.set(quote.nonce, 20);
   bytes.set(seal(secret, holder, bytes), SEALED_BYTES);
@@ -73,6 +67,7 @@ export function issueCheckout(
 
 /**
  * Opens a checkoutId.
+ * @param secrets newest first.
  * @returns undefined where it is not one of this service's, was altered, or is another partner's:
  *   one answer, so that a partner cannot tell these apart.
  */
@@ -87,8 +82,10 @@ export function openCheckout(
   const secret = secrets.find(({ id }) => head === ((FORMAT << 4) | id));
   if (secret === undefined) return undefined;
   if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
+  const issuedAt = bytes.readUIntBE(1, 6);
+  if (issuedAt > sealedUntil(secrets, secret)) return undefined;
   return {
-    issuedAt: bytes.readUIntBE(1, 6),
+    issuedAt,
     revision: bytes.readUIntBE(7, 3),
     customerDigest: bytes.readUInt32BE(10),
     connectionDigest: bytes.subarray(14, 20),
@@ -96,9 +93,14 @@ export function openCheckout(
   };
 }
 
+/** The customer digest in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
+export function customerDigestIn(checkoutId: string): number | undefined {
+  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUInt32BE(10) : undefined;
+}
+
 export function isCheckoutFor(checkout: Checkout, connection: ConnectionKey): boolean {
   return (
-    checkout.customerDigest === digestCustomer(connection) &&
+    checkout.customerDigest === customerDigest(connection) &&
     timingSafeEqual(checkout.connectionDigest, digestConnection(connection, checkout.nonce))
   );
 }
@@ -120,7 +122,8 @@ function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder
     .subarray(0, TOTAL_BYTES - SEALED_BYTES);
 }
 
-function digestCustomer({ environment, cuid }: ConnectionKey): number {
+/** 32 bits by which a store that is spread over several machines finds a customer's rows. */
+export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): number {
   return createHash("sha256").update(`${environment}:${cuid}`).digest().readUInt32BE(0);
 }
 

@@ -12,6 +12,11 @@ import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
  */
 export const RECORDING_DEADLINE_MS = 30_000;
 
+/** Whether a decision was made so long ago that it must not be recorded any more. */
+export function isTooLateToRecord(decidedAt: Instant, now: Instant): boolean {
+  return now - decidedAt > RECORDING_DEADLINE_MS;
+}
+
 export type TransactionStatus = "success" | "reversed";
 
 /** A recorded top-up. */

@@ -6,7 +6,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import type { PartnerPorts } from "../operations/ports.ts";
+import type { Ports } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
 import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
@@ -30,7 +30,7 @@ const UNREAD_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 export interface AppOptions {
-  readonly ports: PartnerPorts;
+  readonly ports: Ports;
   /** What stands before the version in every path. */
   readonly prefix: string;
   /** For how many days a subscription that has ended stays listed. */

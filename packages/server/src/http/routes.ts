@@ -5,7 +5,7 @@ import type { Reading } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { listPackages } from "../operations/list-packages.ts";
 import { lookUpCustomer } from "../operations/look-up-customer.ts";
-import type { Caller, PartnerPorts } from "../operations/ports.ts";
+import type { Caller, Ports } from "../operations/ports.ts";
 import { queryTransaction } from "../operations/query-transaction.ts";
 import { type TopUpAnswer, topUp } from "../operations/top-up.ts";
 import { sendFailure } from "./failures.ts";
@@ -30,7 +30,7 @@ interface Operation<Request, Answer> {
 }
 
 /** Adds the four operations of one version (interface, section 4). */
-export function addOperations(app: FastifyInstance, version: Version, ports: PartnerPorts, lapsedDays: number): void {
+export function addOperations(app: FastifyInstance, version: Version, ports: Ports, lapsedDays: number): void {
   const { provider } = ports.store;
   const add = <Request, Answer>(operation: Operation<Request, Answer>) => {
     const { path, code, read, run, rendering, headers } = operation;

@@ -1,12 +1,13 @@
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { purchasableBouquets } from "../domain/catalogue.ts";
-import { CHECKOUT_NONCE_BYTES, type CheckoutSecret, issueCheckout } from "../domain/checkout.ts";
+import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
+import { sealingSecret } from "../domain/checkout-secret.ts";
 import { type CustomerProfile, wireStatus } from "../domain/customer.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import { hasEnded, type Subscription } from "../domain/subscription.ts";
 import type { ConnectionInformation } from "./look-up-customer.ts";
-import type { Caller, PartnerPorts } from "./ports.ts";
+import type { Caller, Ports } from "./ports.ts";
 
 export interface PackagesRequest {
   readonly cuid: string;
@@ -27,7 +28,7 @@ export interface Packages {
  * @param lapsedDays for how many days a subscription that has ended stays in the list.
  */
 export async function listPackages(
-  { store, clock, random, checkoutSecrets }: PartnerPorts,
+  { store, clock, random }: Ports,
   caller: Caller,
   { cuid, service, reqId }: PackagesRequest,
   lapsedDays: number,
@@ -41,10 +42,11 @@ export async function listPackages(
   if (connection.status === "blocked") return refused("connection_blocked");
 
   const catalogue = (await store.currentCatalogue(caller.environment)) ?? { revision: 0, bouquets: [] };
+  const secrets = await store.checkoutSecrets();
   const now = clock();
   const quote = { revision: catalogue.revision, issuedAt: now, nonce: random(CHECKOUT_NONCE_BYTES) };
   return done({
-    checkoutId: issueCheckout(checkoutSecrets[0] as CheckoutSecret, caller, key, quote),
+    checkoutId: issueCheckout(sealingSecret(secrets, now), caller, key, quote),
     customer: profile,
     connection: { service, reqId, status: wireStatus(connection, now) },
     subscriptions: connection.subscriptions.filter(

@@ -1,5 +1,4 @@
 import type { Instant } from "../domain/calendar.ts";
-import type { CheckoutSecret } from "../domain/checkout.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Store } from "../store/store.ts";
 
@@ -9,11 +8,6 @@ export interface Ports {
   readonly clock: () => Instant;
   /** So many bytes that nobody can guess. */
   readonly random: (bytes: number) => Uint8Array;
-}
-
-export interface PartnerPorts extends Ports {
-  /** The first one seals new checkouts; all of them open old ones. */
-  readonly checkoutSecrets: readonly CheckoutSecret[];
 }
 
 /** On whose behalf an operation runs. */

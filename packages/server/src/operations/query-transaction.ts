@@ -1,18 +1,18 @@
 import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import type { Caller, PartnerPorts } from "./ports.ts";
+import type { Caller, Ports } from "./ports.ts";
 
 /**
  * txn-status (interface, section 4.4). `never_topped_up` is a promise: it is given only after no
  * top-up can be recorded any more, and after that has been written down.
  */
 export async function queryTransaction(
-  { store, clock, checkoutSecrets }: PartnerPorts,
+  { store, clock }: Ports,
   caller: Caller,
   { checkoutId }: { readonly checkoutId: string },
 ): Promise<Result<Transaction>> {
-  const checkout = openCheckout(checkoutSecrets, caller, checkoutId);
+  const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
   if (checkout === undefined) return refused("checkout_unknown");
   const recorded = await store.findTransaction(checkoutId);
   if (recorded !== undefined) return done(recorded);

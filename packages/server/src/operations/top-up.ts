@@ -4,7 +4,7 @@ import type { Money } from "../domain/money.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../domain/transaction-id.ts";
 import type { PackagesRequest } from "./list-packages.ts";
-import type { Caller, PartnerPorts } from "./ports.ts";
+import type { Caller, Ports } from "./ports.ts";
 
 export interface TopUpRequest extends PackagesRequest {
   readonly checkoutId: string;
@@ -22,11 +22,11 @@ export interface TopUpAnswer {
 
 /** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
 export async function topUp(
-  { store, clock, random, checkoutSecrets }: PartnerPorts,
+  { store, clock, random }: Ports,
   caller: Caller,
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
-  const checkout = openCheckout(checkoutSecrets, caller, request.checkoutId);
+  const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   if (checkout === undefined) return refused("checkout_unknown");
   const { bouquetId, ...rest } = request;
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));

@@ -14,6 +14,16 @@ export interface BatcherOptions<Item, Outcome> {
   /** Items beyond this many waiting are turned away at once. */
   readonly maxWaiting: number;
   readonly overloaded: () => Error;
+  /** Where a store can settle several batches at a time. */
+  readonly concurrency?: BatchConcurrency<Item>;
+}
+
+export interface BatchConcurrency<Item> {
+  readonly maxBatches: number;
+  /** A further batch is begun once so many items wait: with fewer, sharing the next commit is cheaper. */
+  readonly worthwhile: number;
+  /** What an item writes to. Two items that share it are never settled side by side, and in the order in which they came. */
+  readonly lane: (item: Item) => unknown;
 }
 
 interface Waiting<Item, Outcome> {
@@ -24,34 +34,76 @@ interface Waiting<Item, Outcome> {
 
 export class Batcher<Item, Outcome> {
   readonly #options: BatcherOptions<Item, Outcome>;
+  readonly #concurrency: BatchConcurrency<Item>;
   #waiting: Waiting<Item, Outcome>[] = [];
-  #running: Promise<void> | undefined;
+  readonly #running = new Set<Promise<void>>();
+  readonly #busyLanes = new Set<unknown>();
+  #isStarting = false;
 
   constructor(options: BatcherOptions<Item, Outcome>) {
     this.#options = options;
+    this.#concurrency = options.concurrency ?? { maxBatches: 1, worthwhile: 1, lane: () => "only" };
   }
 
   add(item: Item): Promise<Outcome> {
     if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(this.#options.overloaded());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      this.#running ??= this.#run();
+      this.#startSoon();
     });
   }
 
   /** Resolves once nothing is waiting or being settled. */
   async drained(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    while (this.#isStarting || this.#running.size > 0) {
+      if (this.#isStarting) await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all(this.#running);
+    }
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      // By the end of the turn, all requests that the sockets had ready are waiting too.
-      await new Promise((resolve) => setImmediate(resolve));
-      const batch = this.#waiting.splice(0, this.#options.maxBatch);
-      await this.#settle(batch);
+  #startSoon(): void {
+    if (this.#isStarting || !this.#mayStart()) return;
+    this.#isStarting = true;
+    // By the end of the turn, all requests that the sockets had ready are waiting too.
+    setImmediate(() => {
+      this.#isStarting = false;
+      while (this.#mayStart()) if (!this.#start()) return;
+    });
+  }
+
+  #mayStart(): boolean {
+    const { maxBatches, worthwhile } = this.#concurrency;
+    if (this.#waiting.length === 0 || this.#running.size >= maxBatches) return false;
+    return this.#running.size === 0 || this.#waiting.length >= worthwhile;
+  }
+
+  /** @returns whether there was anything that could be begun. */
+  #start(): boolean {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return false;
+    const lanes = batch.map(({ item }) => this.#concurrency.lane(item));
+    for (const lane of lanes) this.#busyLanes.add(lane);
+    const running = this.#settle(batch).finally(() => {
+      this.#running.delete(running);
+      for (const lane of lanes) this.#busyLanes.delete(lane);
+      this.#startSoon();
+    });
+    this.#running.add(running);
+    return true;
+  }
+
+  /** The first that wait, but for those whose lane is busy. */
+  #takeBatch(): Waiting<Item, Outcome>[] {
+    const { maxBatch } = this.#options;
+    if (this.#busyLanes.size === 0) return this.#waiting.splice(0, maxBatch);
+    const batch: Waiting<Item, Outcome>[] = [];
+    const others: Waiting<Item, Outcome>[] = [];
+    for (const waiting of this.#waiting) {
+      const isFree = batch.length < maxBatch && !this.#busyLanes.has(this.#concurrency.lane(waiting.item));
+      (isFree ? batch : others).push(waiting);
     }
-    this.#running = undefined;
+    this.#waiting = others;
+    return batch;
   }
 
   async #settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {

@@ -3,7 +3,12 @@
  * it must be looked up, never assumed.
  */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
+}
+
+/** Others held for too long what was to be written, and nothing was. It says nothing of what else waits. */
+export class StoreContended extends StoreUnavailable {
+  override readonly name = "StoreContended";
 }
 
 /**

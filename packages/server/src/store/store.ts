@@ -2,7 +2,7 @@ import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token
 import type { Bouquet } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
-import type { CheckoutSecret } from "../domain/checkout.ts";
+import type { CheckoutSecret } from "../domain/checkout-secret.ts";
 import type { Connection, ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
@@ -36,8 +36,13 @@ export interface Store {
   revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined>;
 
   // Checkouts
-  /** Newest first; the first one seals, all of them open. Never empty once the store is open. */
+  /** Newest first, and never empty. A new one by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
+  /**
+   * Adds a secret, which takes the place of the oldest where there is no room for more; `too_soon` where
+   * checkouts may still be in use that the oldest one sealed.
+   */
+  rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon">;
 
   // The catalogue
   /** The newest revision, or undefined before the first import. */
@@ -85,6 +90,14 @@ export interface ProviderSettings {
 export interface FoundConnection {
   readonly profile: CustomerProfile;
   readonly connection: Connection | undefined;
+}
+
+/** One numbered migration, of this topupd or in a database. */
+export interface MigrationState {
+  readonly name: string;
+  /** `altered`: it was another one when it was applied. `unknown`: only a newer topupd knows it. */
+  readonly state: "applied" | "pending" | "altered" | "unknown";
+  readonly appliedAt: Instant | undefined;
 }
 
 export type CheckEvent =

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type CheckoutHolder, type CheckoutSecret, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import { seededRandom } from "../support/random.ts";
 import { at } from "./builders.ts";
 
@@ -7,7 +8,11 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const random = seededRandom(2);
 // All sixteen secrets, so that an altered secret id names another one that exists.
-const SECRETS: CheckoutSecret[] = Array.from({ length: 16 }, (_, id) => ({ id, key: random(32) }));
+const SECRETS: CheckoutSecret[] = Array.from({ length: 16 }, (_, id) => ({
+  id,
+  key: random(32),
+  createdAt: Number.MAX_SAFE_INTEGER - id,
+}));
 const SECRET = SECRETS[5] as CheckoutSecret;
 const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 const FIBER = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" } as const;
@@ -75,9 +80,9 @@ describe("a checkoutId does not open", () => {
   });
 
   test("with another secret, with none, or with the same key under another id", () => {
-    expect(opens(CHECKOUT_ID, HOLDER, [{ id: SECRET.id, key: random(32) }])).toBe(false);
+    expect(opens(CHECKOUT_ID, HOLDER, [{ id: SECRET.id, key: random(32), createdAt: 0 }])).toBe(false);
     expect(opens(CHECKOUT_ID, HOLDER, [])).toBe(false);
-    expect(opens(CHECKOUT_ID, HOLDER, [{ id: SECRET.id + 1, key: SECRET.key }])).toBe(false);
+    expect(opens(CHECKOUT_ID, HOLDER, [{ id: SECRET.id + 1, key: SECRET.key, createdAt: 0 }])).toBe(false);
   });
 
   test("put together from two that do", () => {

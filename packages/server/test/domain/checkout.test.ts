@@ -3,19 +3,19 @@ import { describe, expect, test } from "vitest";
 import {
   CHECKOUT_NONCE_BYTES,
   type CheckoutHolder,
-  type CheckoutSecret,
   isCheckoutDead,
   isCheckoutExpired,
   isCheckoutFor,
   issueCheckout,
   openCheckout,
 } from "../../src/domain/checkout.ts";
+import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { seededRandom } from "../support/random.ts";
 import { at, RUNS } from "./builders.ts";
 
 const random = seededRandom(1);
-const SECRET: CheckoutSecret = { id: 3, key: random(32) };
+const SECRET: CheckoutSecret = { id: 3, key: random(32), createdAt: 0 };
 const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
 const QUOTE = { revision: 12, issuedAt: at("2026-11-20T09:00:00.123Z"), nonce: random(16) };
@@ -36,7 +36,7 @@ describe("a checkoutId", () => {
   });
 
   test("that was issued by an earlier release still opens, because a replay is answered for ever", () => {
-    const secret = { id: 3, key: new Uint8Array(32).fill(1) };
+    const secret = { id: 3, key: new Uint8Array(32).fill(1), createdAt: 0 };
     const checkoutId = "EwGh-C8egAAADNlDF7gJKYLbNLQCAgICAgICAgICAgICAgICNVDpvr1Cit-sveyD";
     const checkout = openCheckout([secret], HOLDER, checkoutId);
     expect(checkout).toMatchObject({ issuedAt: at("2026-11-20T09:00:00Z"), revision: 12 });
@@ -66,7 +66,7 @@ describe("a checkoutId", () => {
   });
 
   test("opens with a secret that seals no more, while another seals", () => {
-    const next: CheckoutSecret = { id: 4, key: random(32) };
+    const next: CheckoutSecret = { id: 4, key: random(32), createdAt: QUOTE.issuedAt };
     const old = issueCheckout(SECRET, HOLDER, FIBER, QUOTE);
     expect(openCheckout([next, SECRET], HOLDER, old)).toMatchObject({ issuedAt: QUOTE.issuedAt });
     expect(openCheckout([next], HOLDER, old)).toBeUndefined();
@@ -74,7 +74,7 @@ describe("a checkoutId", () => {
 
   test("opens and fits its own connection, whatever it was issued for", () => {
     const anyBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-    const anySecret = fc.record({ id: fc.integer({ min: 0, max: 15 }), key: anyBytes(32) });
+    const anySecret = fc.record({ id: fc.integer({ min: 0, max: 15 }), key: anyBytes(32), createdAt: fc.constant(0) });
     const anyEnvironment = fc.constantFrom("trial" as const, "production" as const);
     const anyHolder = fc.record({ partnerId: fc.integer({ min: 1 }), environment: anyEnvironment });
     const anyId = fc.string({ unit: "grapheme", minLength: 1, maxLength: 64 });

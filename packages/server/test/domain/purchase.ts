@@ -6,7 +6,7 @@ import { ADD_ON, at, connectionWith, MONTHLY, QUARTERLY, UTC } from "./builders.
 export const ISSUED_AT = at("2026-11-20T09:00:00Z");
 export const NOW = ISSUED_AT + 60_000;
 
-const SECRET = { id: 1, key: new Uint8Array(32).fill(9) };
+const SECRET = { id: 1, key: new Uint8Array(32).fill(9), createdAt: 0 };
 const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 export const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
 

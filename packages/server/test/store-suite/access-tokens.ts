@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type AccessToken, hashAccessToken, type Partner } from "../../src/domain/access-token.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type MakeDatabase, openStore } from "./database.ts";
+import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 
 const HASH = hashAccessToken("the first");
 const OTHER_HASH = hashAccessToken("the second");
@@ -44,13 +44,14 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     expect((await store.listAccessTokens()).map(({ id }) => id)).toEqual(["tok_earlier", "tok_later"]);
   });
 
-  test("a revocation shows at once in another open store", async () => {
+  test("a revocation shows in another open store within a second", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const other = await another();
     const token = await addToken(store, HASH);
     expect((await other.findAccessToken(HASH))?.revokedAt).toBeUndefined();
     expect(await store.revokeAccessToken(token.id, now + 5)).toEqual({ ...token, revokedAt: now + 5 });
-    expect((await other.findAccessToken(HASH))?.revokedAt).toBe(now + 5);
+    await withinASecond(async () => expect((await other.findAccessToken(HASH))?.revokedAt).toBe(now + 5));
+    expect((await store.findAccessToken(HASH))?.revokedAt).toBe(now + 5);
   });
 
   test("revoking twice keeps the first instant", async () => {
@@ -58,7 +59,7 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     const { id } = await addToken(store, HASH);
     await store.revokeAccessToken(id, now + 5);
     expect((await (await another()).revokeAccessToken(id, now + 9))?.revokedAt).toBe(now + 5);
-    expect((await store.findAccessToken(HASH))?.revokedAt).toBe(now + 5);
+    await withinASecond(async () => expect((await store.findAccessToken(HASH))?.revokedAt).toBe(now + 5));
   });
 
   test("revoking one token leaves the partner's others", async () => {
@@ -82,7 +83,7 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     await addToken(store, HASH);
     expect((await other.findAccessToken(HASH))?.partner.status).toBe("active");
     await store.setPartnerStatus("wallet", "suspended");
-    expect((await other.findAccessToken(HASH))?.partner.status).toBe("suspended");
+    await withinASecond(async () => expect((await other.findAccessToken(HASH))?.partner.status).toBe("suspended"));
   });
 }
 

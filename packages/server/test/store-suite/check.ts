@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import type { CheckEvent, Store } from "../../src/store/store.ts";
-import { findWrong, type MakeDatabase, openStore } from "./database.ts";
+import { copyRows, findWrong, type MakeDatabase, openStore, type TestDatabase } from "./database.ts";
 import { expectRecorded, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
 
 const SITAS_FIBER = "cuid = '2000001' AND service = 'internet'";
 
+type Damage = (database: TestDatabase) => Promise<void>;
+
 /** What a fault or a careless hand did, and what is said of it. */
-const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = [
+const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: RegExp])[] = [
   [
     "an end that was moved",
     `UPDATE subscription SET end_at = end_at + 1000 WHERE ${SITAS_FIBER}`,
@@ -25,8 +27,7 @@ const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = 
   ],
   [
     "a subscription that was made up",
-    "INSERT INTO subscription SELECT '2000004', environment, service, req_id, plan, code, name, add_on, start_at, end_at, " +
-      `months, days, seconds, topped_up_months, topped_up_days, granted_end_at FROM subscription WHERE ${SITAS_FIBER}`,
+    (database) => copyRows(database, "subscription", SITAS_FIBER, { cuid: "'2000004'" }),
     /1 subscriptions without a grant/,
   ],
   [
@@ -41,8 +42,7 @@ const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = 
   ],
   [
     "a grant that was doubled",
-    "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, seq + 1, kind, at, code, name, add_on, " +
-      `start_at, months, days, seconds, on_top_months, on_top_days, checkout_id FROM subscription_grant WHERE ${SITAS_FIBER} AND kind = 'top_up'`,
+    (database) => copyRows(database, "subscription_grant", `${SITAS_FIBER} AND kind = 'top_up'`, { seq: "seq + 1" }),
     /1 top-ups with more than one grant/,
   ],
   [
@@ -52,7 +52,7 @@ const DAMAGE: readonly (readonly [done: string, sql: string, said: RegExp])[] = 
   ],
   [
     "a code that leads to another customer",
-    "INSERT INTO customer_code SELECT 'stray', environment, cuid FROM customer WHERE cuid = '2000002'",
+    "INSERT INTO customer_code (code, environment, cuid) SELECT 'stray', environment, cuid FROM customer WHERE cuid = '2000002'",
     /1 codes that are not those of their customer/,
   ],
   [
@@ -112,12 +112,12 @@ export function testCheck(makeDatabase: MakeDatabase): void {
     });
   });
 
-  test.each(DAMAGE)("%s is found", async (_, sql, said) => {
+  test.each(DAMAGE)("%s is found", async (_, damage, said) => {
     const { store, command, database } = await openProvider(makeDatabase);
     expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
     expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-1M")));
     expect(await findWrong(store)).toEqual([]);
-    await database.tamper(sql);
+    await (typeof damage === "string" ? database.tamper(damage) : damage(database));
     expect(await findWrong(store)).toContainEqual(expect.stringMatching(said));
   });
 

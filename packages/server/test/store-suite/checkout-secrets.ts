@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, openStore } from "./database.ts";
+import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 
 export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
   test("a fresh database has one secret, of 32 random bytes", async () => {
@@ -35,14 +35,48 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
     expect(await other.checkoutSecrets()).not.toEqual(await store.checkoutSecrets());
   });
 
-  test("of several secrets, the newest comes first", async () => {
-    const { store, database, now } = await openStore(makeDatabase);
-    await database.tamper(
-      `INSERT INTO checkout_secret (id, key, created_at) SELECT 3, key, ${now + 2} FROM checkout_secret`,
+  test("a rotation adds a secret, the newest first, and leaves the others", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const [first] = await store.checkoutSecrets();
+    const key = seededRandom(5)(32);
+    const added = await store.rotateCheckoutSecret(key, now + 1);
+    expect(added).toMatchObject({ id: 1, createdAt: now + 1 });
+    const secrets = await store.checkoutSecrets();
+    expect(secrets.map(({ id, createdAt }) => [id, createdAt])).toEqual([
+      [1, now + 1],
+      [0, now],
+    ]);
+    expect(secrets.map((secret) => Buffer.from(secret.key))).toEqual(
+      [key, first?.key].map((one) => Buffer.from(one ?? [])),
     );
-    await database.tamper(
-      `INSERT INTO checkout_secret (id, key, created_at) SELECT 1, key, ${now + 1} FROM checkout_secret WHERE id = 0`,
+  });
+
+  test("a rotation shows in another open store within a second", async () => {
+    const { store, another, now } = await openStore(makeDatabase);
+    const other = await another();
+    expect(await other.checkoutSecrets()).toHaveLength(1);
+    await store.rotateCheckoutSecret(seededRandom(5)(32), now + 1);
+    await withinASecond(async () => expect(await other.checkoutSecrets()).toEqual(await store.checkoutSecrets()));
+    expect(await other.checkoutSecrets()).toHaveLength(2);
+  });
+
+  test("a secret in use is never forgotten for a new one", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const rotate = (at: number) => store.rotateCheckoutSecret(seededRandom(at % 97)(32), at);
+    for (let step = 1; step <= 15; step += 1) expect(await rotate(now + step)).toMatchObject({ id: step });
+    expect(await rotate(now + 16)).toBe("too_soon");
+    expect(await store.checkoutSecrets()).toHaveLength(16);
+    expect(await rotate(now + 3_600_000)).toMatchObject({ id: 0 });
+    const secrets = await store.checkoutSecrets();
+    expect(secrets.map(({ id }) => id)).toEqual([0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test("two stores that rotate at once add two secrets", async () => {
+    const opened = await openStore(makeDatabase);
+    const other = await opened.another();
+    const added = await Promise.all(
+      [opened.store, other].map((store, index) => store.rotateCheckoutSecret(seededRandom(index)(32), opened.now + 1)),
     );
-    expect((await store.checkoutSecrets()).map(({ id }) => id)).toEqual([3, 1, 0]);
+    expect(new Set(added.map((one) => (one === "too_soon" ? one : one.id)))).toEqual(new Set([1, 2]));
   });
 }

@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 import { START } from "../support/service.ts";
@@ -16,7 +16,7 @@ export interface TestDatabase {
   /** Reads past the port, to see what was written. */
   readonly read: (query: string) => Promise<readonly Record<string, unknown>[]>;
   /** Writes past everything that guards the tables, as a fault or a careless hand might. */
-  readonly tamper: (sql: string) => Promise<void>;
+  readonly tamper: (sql: string) => Promise<unknown>;
 }
 
 /** Makes a database that is gone after the test. */
@@ -54,9 +54,30 @@ export async function openStore(
   return self;
 }
 
+/** Tries until it holds: what one process changes, the others see within a second. */
+export async function withinASecond(expectation: () => Promise<void>): Promise<void> {
+  await vi.waitFor(expectation, { timeout: 1_000, interval: 10 });
+}
+
 export async function countRows({ database }: Pick<OpenedStore, "database">, table: string): Promise<number> {
   const [row] = await database.read(`SELECT count(*) AS count FROM ${table}`);
   return Number(row?.["count"]);
+}
+
+/** Inserts the rows once more, but for some columns, past everything that guards the table. */
+export async function copyRows(
+  database: TestDatabase,
+  table: string,
+  where: string,
+  changes: Readonly<Record<string, string>>,
+): Promise<void> {
+  const [row] = await database.read(`SELECT * FROM ${table} WHERE ${where}`);
+  if (row === undefined) throw new Error(`${table} has no row where ${where}`);
+  const columns = Object.keys(row);
+  const values = columns.map((column) => changes[column] ?? column);
+  await database.tamper(
+    `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM ${table} WHERE ${where}`,
+  );
 }
 
 /** What check() finds wrong. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Batcher } from "../../src/store/batcher.ts";
+import { type BatchConcurrency, Batcher } from "../../src/store/batcher.ts";
 
 /** A settling that the test ends when it likes. */
 interface Settling {
@@ -12,10 +12,11 @@ interface Options {
   readonly maxBatch?: number;
   readonly maxWaiting?: number;
   readonly isAway?: (error: unknown) => boolean;
+  readonly concurrency?: BatchConcurrency<string>;
 }
 
 /** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
-function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false }: Options = {}) {
+function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false, concurrency }: Options = {}) {
   const settlings: Settling[] = [];
   const batcher = new Batcher<string, string>({
     settle: (batch) =>
@@ -30,6 +31,7 @@ function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false }:
     maxBatch,
     maxWaiting,
     overloaded: () => new Error("overloaded"),
+    ...(concurrency === undefined ? {} : { concurrency }),
   });
   /** The next settling, which must come without any timer. */
   const next = async () => {
@@ -188,5 +190,94 @@ describe("the batcher", () => {
   test("is drained at once where nothing was ever added", async () => {
     const { batcher } = heldBatcher();
     await expect(batcher.drained()).resolves.toBeUndefined();
+  });
+});
+
+describe("a batcher that may settle several batches at a time", () => {
+  /** Items share a lane where they begin with the same letter. */
+  const concurrency = { maxBatches: 2, worthwhile: 3, lane: (item: string) => item[0] };
+
+  test("begins a further one once enough items wait, and not before", async () => {
+    const { batcher, next, settlings } = heldBatcher({ concurrency });
+    const outcomes = [batcher.add("a")];
+    const first = await next();
+    outcomes.push(batcher.add("b"), batcher.add("c"));
+    await turnEnd();
+    expect(settlings).toHaveLength(0);
+    outcomes.push(batcher.add("d"));
+    const second = await next();
+    expect(second.batch).toEqual(["b", "c", "d"]);
+    second.succeed();
+    expect(await outcomes[3]).toBe("D");
+    first.succeed();
+    expect(await outcomes[0]).toBe("A");
+  });
+
+  test("has no more in hand than it may", async () => {
+    const { batcher, next, settlings } = heldBatcher({ concurrency, maxBatch: 3 });
+    const outcomes = Promise.all(Array.from("abcdefghi").map((item) => batcher.add(item)));
+    const [first, second] = [await next(), await next()];
+    await turnEnd();
+    expect(settlings).toHaveLength(0);
+    expect([first.batch, second.batch]).toEqual([
+      ["a", "b", "c"],
+      ["d", "e", "f"],
+    ]);
+    first.succeed();
+    (await next()).succeed();
+    second.succeed();
+    expect((await outcomes).join("")).toBe("ABCDEFGHI");
+  });
+
+  test("never settles two items of one lane side by side, and keeps their order", async () => {
+    const { batcher, next, settlings } = heldBatcher({ concurrency });
+    const first = batcher.add("a1");
+    const settling = await next();
+    const others = Promise.all(["a2", "b1", "a3", "c1"].map((item) => batcher.add(item)));
+    const beside = await next();
+    expect(beside.batch).toEqual(["b1", "c1"]);
+    beside.succeed();
+    await turnEnd();
+    expect(settlings).toHaveLength(0);
+    settling.succeed();
+    await first;
+    const last = await next();
+    expect(last.batch).toEqual(["a2", "a3"]);
+    last.succeed();
+    expect(await others).toEqual(["A2", "B1", "A3", "C1"]);
+    await batcher.drained();
+  });
+
+  test("keeps the lanes of a batch whose items it tries one by one", async () => {
+    const { batcher, next, settlings } = heldBatcher({ concurrency });
+    const outcomes = Promise.allSettled(["a1", "b1"].map((item) => batcher.add(item)));
+    (await next()).fail(new Error("somebody is bad"));
+    const alone = await next();
+    const later = Promise.all(["b2", "b3", "b4"].map((item) => batcher.add(item)));
+    await turnEnd();
+    expect(settlings).toHaveLength(0);
+    alone.succeed();
+    (await next()).succeed();
+    expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    const last = await next();
+    expect(last.batch).toEqual(["b2", "b3", "b4"]);
+    last.succeed();
+    await later;
+  });
+
+  test("is drained only once all of them are settled", async () => {
+    const { batcher, next } = heldBatcher({ concurrency, maxBatch: 3 });
+    const outcomes = Promise.all(Array.from("abcdef").map((item) => batcher.add(item)));
+    const [first, second] = [await next(), await next()];
+    let drained = false;
+    const draining = batcher.drained().then(() => {
+      drained = true;
+    });
+    first.succeed();
+    await turnEnd();
+    expect(drained).toBe(false);
+    second.succeed();
+    await draining;
+    await outcomes;
   });
 });

@@ -131,7 +131,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       importCustomers(ports, environment, () => ndjson(rows), "unsaid", expectAllGood),
   };
   const { app } = await buildApp({
-    ports: { ...ports, checkoutSecrets: await store.checkoutSecrets() },
+    ports: ports,
     prefix: PREFIX,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },

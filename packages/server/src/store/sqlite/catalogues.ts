@@ -1,20 +1,9 @@
-import type { Bouquet, Service } from "../../domain/bouquet.ts";
+import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
+import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
 import type { Database } from "./database.ts";
-
-interface BouquetRow {
-  service: Service;
-  code: string;
-  name: string;
-  price: number;
-  segments: string;
-  plan: string;
-  add_on: 0 | 1;
-  months: number;
-  days: number;
-}
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
 const CACHED_REVISIONS = 16;
@@ -66,11 +55,8 @@ export class CatalogueTables {
       .prepare("INSERT INTO catalogue_revision (environment, created_at) VALUES (?, ?)")
       .run(environment, now);
     const revision = Number(lastInsertRowid);
-    for (const [position, bouquet] of bouquets.entries()) {
-      const { service, code, name, price, segments, plan, addOn, period } = bouquet;
-      const terms = [name, Number(price), JSON.stringify(segments), plan, addOn ? 1 : 0, period.months, period.days];
-      this.#insertBouquet.run(revision, position, service, code, ...terms);
-    }
+    for (const [position, bouquet] of bouquets.entries())
+      this.#insertBouquet.run(revision, position, ...bouquetColumns(bouquet));
     return { revision, bouquets };
   }
 
@@ -85,17 +71,4 @@ export class CatalogueTables {
       .all(environment) as BouquetRow[];
     return rows.map(toBouquet);
   }
-}
-
-function toBouquet(row: BouquetRow): Bouquet {
-  return {
-    service: row.service,
-    code: row.code,
-    name: row.name,
-    price: BigInt(row.price),
-    segments: JSON.parse(row.segments) as string[],
-    plan: row.plan,
-    addOn: row.add_on === 1,
-    period: { months: row.months, days: row.days },
-  };
 }

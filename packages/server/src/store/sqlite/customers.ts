@@ -1,14 +1,5 @@
-import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type {
-  Connection,
-  ConnectionKey,
-  ConnectionStatus,
-  Customer,
-  CustomerProfile,
-  Environment,
-  WireStatus,
-} from "../../domain/customer.ts";
+import type { Connection, ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import {
   type CustomerChange,
   type CustomerWithLedgers,
@@ -16,25 +7,10 @@ import {
   type ImportMode,
 } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { type ConnectionRow, type CustomerRow, toConnection, toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
-
-interface CustomerRow {
-  cuid: string;
-  first_name: string;
-  last_name: string;
-  mobile: string | null;
-  status: WireStatus;
-}
-
-interface ConnectionRow {
-  service: Service;
-  req_id: string;
-  status: ConnectionStatus;
-  topped_up: 0 | 1;
-  segment: string | null;
-}
 
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
@@ -121,14 +97,7 @@ export class CustomerTables {
   }
 
   #withSubscriptions(key: ConnectionKey, row: ConnectionRow): Connection {
-    return {
-      service: row.service,
-      reqId: row.req_id,
-      status: row.status,
-      toppedUp: row.topped_up === 1,
-      segment: row.segment ?? undefined,
-      subscriptions: this.#subscriptions.list(key),
-    };
+    return toConnection(row, this.#subscriptions.list(key));
   }
 
   #findWithLedgers(environment: Environment, cuid: string): CustomerWithLedgers | undefined {
@@ -156,14 +125,4 @@ export class CustomerTables {
       this.#subscriptions.append({ environment, cuid, service, reqId }, plan, grant, subscription);
     }
   }
-}
-
-function toProfile(row: CustomerRow): CustomerProfile {
-  return {
-    cuid: row.cuid,
-    firstName: row.first_name,
-    lastName: row.last_name,
-    mobile: row.mobile ?? undefined,
-    status: row.status,
-  };
 }

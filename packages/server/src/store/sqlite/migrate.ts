@@ -1,10 +1,18 @@
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Instant } from "../../domain/calendar.ts";
+import {
+  type AppliedMigration,
+  type Migration,
+  migrationStates,
+  pendingMigrations,
+  readMigrations,
+} from "../common/migrations.ts";
 import { StoreRefused } from "../errors.ts";
+import type { MigrationState } from "../store.ts";
 import type { Database } from "./database.ts";
+import { translate } from "./trouble.ts";
 
 const JOURNAL = `CREATE TABLE schema_migration (
   number     INTEGER PRIMARY KEY,
@@ -13,12 +21,7 @@ const JOURNAL = `CREATE TABLE schema_migration (
   applied_at INTEGER NOT NULL
 ) STRICT`;
 
-interface Migration {
-  readonly number: number;
-  readonly name: string;
-  readonly sql: string;
-  readonly checksum: string;
-}
+const MIGRATIONS = new URL("./migrations/", import.meta.url);
 
 /**
  * Brings the schema up to date in one transaction. Safe to run from several processes at once.
@@ -28,27 +31,34 @@ export function migrate(database: Database, now: Instant, { mayApply }: { readon
   // A migration may have to make a table anew to which others refer; it is verified at its end.
   database.exec("PRAGMA foreign_keys = OFF");
   database.writeAtOpening(() => {
-    const applied = readApplied(database);
-    const migrations = readMigrations();
-    for (const [index, migration] of migrations.entries()) {
-      const former = applied[index];
-      if (former === undefined) apply(database, migration, now, mayApply);
-      else if (former !== migration.checksum) {
-        throw new StoreRefused(`migration ${migration.name} of the database is not the one of this topupd`);
-      }
-    }
-    if (applied.length > migrations.length) {
-      throw new StoreRefused("the database was made by a newer topupd: use that, or restore a backup");
-    }
+    const pending = pendingMigrations(readMigrations(MIGRATIONS), readApplied(database));
+    for (const migration of pending) apply(database, migration, now, mayApply);
   });
   database.exec("PRAGMA foreign_keys = ON");
+}
+
+/** The state of a file's migrations; a file that is not there lacks them all. */
+export function readSqliteMigrations(path: string): MigrationState[] {
+  const migrations = readMigrations(MIGRATIONS);
+  if (!existsSync(path)) return migrationStates(migrations, []);
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const tables = readTables(database);
+    if (tables.length > 0 && !tables.includes("schema_migration"))
+      throw new StoreRefused("the file is a database, but not one of topupd");
+    return migrationStates(migrations, tables.length === 0 ? [] : readJournal(database));
+  } catch (error) {
+    throw translate(error);
+  } finally {
+    database.close();
+  }
 }
 
 /** Whether tables, indexes and triggers are what the migrations make of an empty database. */
 export function isSchemaExpected(database: Database): boolean {
   const expected = new DatabaseSync(":memory:");
   try {
-    for (const { sql } of [{ sql: JOURNAL }, ...readMigrations()]) expected.exec(sql);
+    for (const { sql } of [{ sql: JOURNAL }, ...readMigrations(MIGRATIONS)]) expected.exec(sql);
     return isDeepStrictEqual(readSchema(database), readSchema(expected));
   } finally {
     expected.close();
@@ -62,17 +72,21 @@ function readSchema(database: Pick<Database, "prepare">): unknown[] {
   return database.prepare(query).all();
 }
 
-/** The checksums of the migrations that the database has had, in order. */
-function readApplied(database: Database): string[] {
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
-  if (tables.length === 0) {
-    database.exec(JOURNAL);
-    return [];
-  }
-  const rows = database.prepare("SELECT checksum FROM schema_migration ORDER BY number").all() as {
-    checksum: string;
-  }[];
-  return rows.map(({ checksum }) => checksum);
+/** The migrations that the database has had, in order. */
+function readApplied(database: Database): AppliedMigration[] {
+  if (readTables(database).length > 0) return readJournal(database);
+  database.exec(JOURNAL);
+  return [];
+}
+
+function readTables(database: Pick<Database, "prepare">): string[] {
+  const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  return rows.map(({ name }) => name);
+}
+
+function readJournal(database: Pick<Database, "prepare">): AppliedMigration[] {
+  const journal = database.prepare("SELECT name, checksum, applied_at FROM schema_migration ORDER BY number");
+  return journal.all() as AppliedMigration[];
 }
 
 function apply(database: Database, { number, name, sql, checksum }: Migration, now: Instant, mayApply: boolean): void {
@@ -83,14 +97,4 @@ function apply(database: Database, { number, name, sql, checksum }: Migration, n
   database
     .prepare("INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)")
     .run(number, name, checksum, now);
-}
-
-function readMigrations(): Migration[] {
-  const folder = new URL("./migrations/", import.meta.url);
-  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
-  return names.sort().map((name, index) => {
-    const sql = readFileSync(new URL(name, folder), "utf8");
-    if (Number.parseInt(name, 10) !== index + 1) throw new Error(`the migrations have a gap before ${name}`);
-    return { number: index + 1, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
-  });
 }

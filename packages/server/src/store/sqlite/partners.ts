@@ -1,22 +1,7 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Instant } from "../../domain/calendar.ts";
-import type { Environment } from "../../domain/customer.ts";
+import { toAccessToken, toPartner } from "../common/rows.ts";
 import type { Database } from "./database.ts";
-
-interface PartnerRow {
-  partner_id: number;
-  partner_name: string;
-  partner_status: PartnerStatus;
-  partner_created_at: number;
-}
-
-interface AccessTokenRow extends PartnerRow {
-  id: string;
-  environment: Environment;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-}
 
 const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
   partner.status AS partner_status, partner.created_at AS partner_created_at`;
@@ -88,19 +73,4 @@ export class PartnerTables {
   revokeToken(id: string, now: Instant): void {
     this.#database.prepare("UPDATE access_token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL").run(now, id);
   }
-}
-
-function toPartner(row: PartnerRow): Partner {
-  return { id: row.partner_id, name: row.partner_name, status: row.partner_status, createdAt: row.partner_created_at };
-}
-
-function toAccessToken(row: AccessTokenRow): AccessToken {
-  return {
-    id: row.id,
-    partner: toPartner(row),
-    environment: row.environment,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  };
 }

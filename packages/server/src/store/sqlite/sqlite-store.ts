@@ -2,21 +2,23 @@ import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-to
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import type { CheckoutSecret } from "../../domain/checkout.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret, nextSecretId } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import { RECORDING_DEADLINE_MS, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
+import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
+import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
-import { type ProviderWishes, settleProviderSettings, verifyProviderSettings } from "./provider.ts";
+import { settleProviderSettings, verifyProviderSettings } from "./provider.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
 import { translate } from "./trouble.ts";
@@ -25,7 +27,6 @@ import { translate } from "./trouble.ts";
 const MAX_BATCH = 256;
 /** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
 const MAX_WAITING = 10_000;
-const CHECKOUT_KEY_BYTES = 32;
 
 export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
@@ -61,6 +62,7 @@ class SqliteStore implements Store {
   readonly #database: Database;
   readonly #clock: () => Instant;
   readonly #partners: PartnerTables;
+  readonly #checkoutSecrets: CheckoutSecretTable;
   readonly #catalogues: CatalogueTables;
   readonly #subscriptions: SubscriptionTables;
   readonly #customers: CustomerTables;
@@ -73,6 +75,7 @@ class SqliteStore implements Store {
     this.#database = database;
     this.#clock = clock;
     this.#partners = new PartnerTables(database);
+    this.#checkoutSecrets = new CheckoutSecretTable(database);
     this.#catalogues = new CatalogueTables(database, () => verifyProviderSettings(database, provider));
     this.#subscriptions = new SubscriptionTables(database);
     this.#customers = new CustomerTables(database, this.#subscriptions);
@@ -142,8 +145,17 @@ class SqliteStore implements Store {
   }
 
   async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
-    const newestFirst = "SELECT id, key FROM checkout_secret ORDER BY created_at DESC, id DESC";
-    return this.#database.ask(() => this.#database.prepare(newestFirst).all() as CheckoutSecret[]);
+    return this.#database.ask(() => this.#checkoutSecrets.list());
+  }
+
+  async rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
+    return this.#database.write(() => {
+      const id = nextSecretId(this.#checkoutSecrets.list(), now);
+      if (id === undefined) return "too_soon";
+      const secret = { id, key, createdAt: now };
+      this.#checkoutSecrets.put(secret);
+      return secret;
+    });
   }
 
   async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
@@ -213,8 +225,7 @@ class SqliteStore implements Store {
     return this.#database.write(() => {
       const now = this.#clock();
       const outcomes = batch.map((work) => work(now));
-      if (this.#clock() - now > RECORDING_DEADLINE_MS)
-        throw new StoreUnavailable("the batch took too long to be recorded");
+      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
       return outcomes;
     });
   }
@@ -223,10 +234,7 @@ class SqliteStore implements Store {
 /** All processes on the file share the secret, so that each can open what another issued. */
 function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStoreOptions): void {
   database.writeAtOpening(() => {
-    const { count } = database.prepare("SELECT count(*) AS count FROM checkout_secret").get() as { count: number };
-    if (count > 0) return;
-    database
-      .prepare("INSERT INTO checkout_secret (id, key, created_at) VALUES (0, ?, ?)")
-      .run(random(CHECKOUT_KEY_BYTES), clock());
+    const secrets = new CheckoutSecretTable(database);
+    if (secrets.list().length === 0) secrets.put({ id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() });
   });
 }

@@ -1,36 +1,14 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
+import {
+  type GrantRow,
+  grantColumns,
+  type SubscriptionRow,
+  subscriptionColumns,
+  toGrant,
+  toSubscription,
+} from "../common/rows.ts";
 import type { Database } from "./database.ts";
-
-interface SubscriptionRow {
-  plan: string;
-  code: string;
-  name: string;
-  add_on: 0 | 1;
-  start_at: number;
-  end_at: number;
-  months: number;
-  days: number;
-  seconds: number;
-  topped_up_months: number;
-  topped_up_days: number;
-  granted_end_at: number | null;
-}
-
-/** Which columns are filled depends on the kind; the schema's checks say how. */
-export interface GrantRow {
-  kind: Grant["kind"];
-  at: number;
-  code: string;
-  name: string;
-  add_on: 0 | 1;
-  start_at: number;
-  months: number;
-  days: number;
-  seconds: number;
-  on_top_months: number;
-  on_top_days: number;
-}
 
 /** The SQL of the ledger of grants, and of the subscriptions that it folds to. */
 export class SubscriptionTables {
@@ -85,40 +63,6 @@ export class SubscriptionTables {
       this.#delete.run(...ids);
       return;
     }
-    const { bouquet, start, end, span, toppedUp, grantedEnd } = after;
-    const label = [bouquet.code, bouquet.name, bouquet.addOn ? 1 : 0];
-    const run = [start, end, span.months, span.days, span.seconds];
-    this.#put.run(...ids, ...label, ...run, toppedUp.months, toppedUp.days, grantedEnd ?? null);
+    this.#put.run(...ids, ...subscriptionColumns(after));
   }
-}
-
-/** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days */
-function grantColumns(grant: Grant): (string | number | null)[] {
-  if (grant.kind === "withdrawal") return [grant.kind, grant.at, null, null, null, null, null, null, null, null, null];
-  const { code, name, addOn } = grant.bouquet;
-  const label = [grant.kind, grant.at, code, name, addOn ? 1 : 0];
-  if (grant.kind === "top_up") return [...label, null, grant.period.months, grant.period.days, 0, null, null];
-  const { start, span, onTop } = grant;
-  return [...label, start, span.months, span.days, span.seconds, onTop.months, onTop.days];
-}
-
-export function toGrant(row: GrantRow): Grant {
-  const { kind, at, start_at: start, months, days, seconds } = row;
-  if (kind === "withdrawal") return { kind, at };
-  const bouquet = { code: row.code, name: row.name, addOn: row.add_on === 1 };
-  if (kind === "top_up") return { kind, at, bouquet, period: { months, days } };
-  const onTop = { months: row.on_top_months, days: row.on_top_days };
-  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop };
-}
-
-function toSubscription(row: SubscriptionRow): Subscription {
-  return {
-    plan: row.plan,
-    bouquet: { code: row.code, name: row.name, addOn: row.add_on === 1 },
-    start: row.start_at,
-    end: row.end_at,
-    span: { months: row.months, days: row.days, seconds: row.seconds },
-    toppedUp: { months: row.topped_up_months, days: row.topped_up_days },
-    grantedEnd: row.granted_end_at ?? undefined,
-  };
 }

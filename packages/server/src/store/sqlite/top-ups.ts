@@ -1,33 +1,10 @@
-import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type { Environment } from "../../domain/customer.ts";
-import {
-  decideTopUp,
-  type TopUpCommand,
-  type TopUpOutcome,
-  type Transaction,
-  type TransactionStatus,
-} from "../../domain/top-up.ts";
+import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
 import type { CatalogueTables } from "./catalogues.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
-
-interface TopUpRow {
-  checkout_id: string;
-  txn_id: string;
-  partner_id: number;
-  environment: Environment;
-  cuid: string;
-  service: Service;
-  req_id: string;
-  bouquet_code: string;
-  amount: number;
-  at: number;
-  status: TransactionStatus;
-  udf1: string | null;
-  udf2: string | null;
-}
 
 interface OtherTables {
   readonly catalogues: CatalogueTables;
@@ -87,29 +64,7 @@ export class TopUpTables {
   }
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {
-    const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, at, status } =
-      transaction;
-    const where = [environment, cuid, service, reqId];
-    const free = [transaction.udf1 ?? null, transaction.udf2 ?? null];
-    this.#insert.run(checkoutId, txnId, partnerId, ...where, bouquetCode, Number(amount), at, status, ...free);
-    this.#tables.subscriptions.append(transaction, subscription.plan, grant, subscription, checkoutId);
+    this.#insert.run(...topUpColumns(transaction));
+    this.#tables.subscriptions.append(transaction, subscription.plan, grant, subscription, transaction.checkoutId);
   }
-}
-
-function toTransaction(row: TopUpRow): Transaction {
-  return {
-    checkoutId: row.checkout_id,
-    txnId: row.txn_id,
-    partnerId: row.partner_id,
-    environment: row.environment,
-    cuid: row.cuid,
-    service: row.service,
-    reqId: row.req_id,
-    bouquetCode: row.bouquet_code,
-    amount: BigInt(row.amount),
-    at: row.at,
-    status: row.status,
-    udf1: row.udf1 ?? undefined,
-    udf2: row.udf2 ?? undefined,
-  };
 }

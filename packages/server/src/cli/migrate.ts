@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import type { MigrationState } from "../store/store.ts";
+import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
+import { addSettings, configOf, STORE_SETTINGS, withStore } from "./settings.ts";
+
+interface MigrateOptions extends OutputOptions {
+  readonly status?: boolean;
+}
+
+/** `topupd migrate`: brings the tables of a database up to date, or tells how far they are. */
+export function addMigrateCommand(program: Command, runtime: Runtime): void {
+  const command = program
+    .command("migrate")
+    .description("make the database's tables, or bring them up to date")
+    .option("--status", "change nothing; tell which migrations the database has had")
+    .addOption(jsonOption());
+  addSettings(command, STORE_SETTINGS).action(async (options: MigrateOptions) => {
+    const config = configOf(command, runtime);
+    if (options.status !== true) await withStore(command, runtime, { mustExist: false }, async () => {});
+    const states = await runtime.readMigrations(config);
+    print(runtime, states, options);
+    refuse(states);
+  });
+}
+
+function print(runtime: Runtime, states: readonly MigrationState[], { json }: OutputOptions): void {
+  const rows = states.map(({ name, state, appliedAt }) => ({
+    name,
+    state,
+    appliedAt: appliedAt === undefined ? null : isoTime(appliedAt),
+  }));
+  if (json === true) printJson(runtime, rows);
+  else {
+    const cells = rows.map(({ name, state, appliedAt }) => [name, state, appliedAt ?? "-"]);
+    printTable(runtime, ["MIGRATION", "STATE", "APPLIED"], cells);
+  }
+}
+
+function refuse(states: readonly MigrationState[]): void {
+  const has = (wanted: MigrationState["state"]) => states.some(({ state }) => state === wanted);
+  if (has("altered")) throw new CommandFailed("the database was made by another topupd than this one");
+  if (has("unknown")) throw new CommandFailed("the database was made by a newer topupd: use that");
+  if (has("pending")) throw new CommandFailed("the database is not up to date: topupd migrate brings it there");
+}

@@ -1,0 +1,62 @@
+/** Each counts rows that must not be there, in SQL that every store speaks. */
+export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
+  [
+    "subscriptions without a grant",
+    `SELECT count(*) AS count FROM subscription WHERE NOT EXISTS (SELECT 1 FROM subscription_grant AS g
+       WHERE (g.cuid, g.environment, g.service, g.req_id, g.plan)
+         = (subscription.cuid, subscription.environment, subscription.service, subscription.req_id, subscription.plan))`,
+  ],
+  [
+    "grants of a top-up that is not on record",
+    `SELECT count(*) AS count FROM subscription_grant AS g WHERE g.kind = 'top_up' AND NOT EXISTS
+       (SELECT 1 FROM top_up AS t WHERE t.checkout_id = g.checkout_id AND t.at = g.at AND t.bouquet_code = g.code
+          AND (t.cuid, t.environment, t.service, t.req_id) = (g.cuid, g.environment, g.service, g.req_id))`,
+  ],
+  [
+    "top-ups without a grant",
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM top_up
+       EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'top_up') AS without_grant`,
+  ],
+  [
+    "top-ups with more than one grant",
+    `SELECT count(*) AS count FROM (SELECT 1 FROM subscription_grant WHERE kind = 'top_up'
+       GROUP BY checkout_id HAVING count(*) > 1) AS doubled`,
+  ],
+  [
+    "top-ups at a price that no catalogue had",
+    `SELECT count(*) AS count FROM top_up WHERE (environment, service, bouquet_code, amount) NOT IN
+       (SELECT environment, service, code, price FROM bouquet JOIN catalogue_revision USING (revision))`,
+  ],
+  [
+    "top-ups that a partner was told could never be made",
+    "SELECT count(*) AS count FROM retired_checkout JOIN top_up USING (checkout_id)",
+  ],
+  [
+    "connections without a customer",
+    `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS
+       (SELECT 1 FROM customer WHERE customer.cuid = c.cuid AND customer.environment = c.environment)`,
+  ],
+  [
+    "connections that cannot be looked up",
+    `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.req_id AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
+    "customers that cannot be looked up",
+    `SELECT count(*) AS count FROM customer AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.cuid AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
+    "mobile numbers that cannot be looked up",
+    `SELECT count(*) AS count FROM customer AS c WHERE mobile IS NOT NULL AND NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.mobile AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
+    "codes that are not those of their customer",
+    `SELECT count(*) AS count FROM customer_code AS k
+     WHERE NOT EXISTS (SELECT 1 FROM customer AS c
+         WHERE c.cuid = k.cuid AND c.environment = k.environment AND (c.cuid = k.code OR c.mobile = k.code))
+       AND NOT EXISTS (SELECT 1 FROM connection AS c
+         WHERE c.cuid = k.cuid AND c.environment = k.environment AND c.req_id = k.code)`,
+  ],
+];

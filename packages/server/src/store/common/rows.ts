@@ -1,0 +1,237 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Bouquet, Service } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
+import type { Grant, Subscription } from "../../domain/subscription.ts";
+import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
+
+/*
+ * Rows as every store has them, and what they are in the domain's terms. The columns have the same names
+ * everywhere; a flag is what the database makes of it.
+ */
+
+type Flag = boolean | 0 | 1;
+
+export interface PartnerRow {
+  partner_id: number;
+  partner_name: string;
+  partner_status: PartnerStatus;
+  partner_created_at: number;
+}
+
+export interface AccessTokenRow extends PartnerRow {
+  id: string;
+  environment: Environment;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface CustomerRow {
+  cuid: string;
+  first_name: string;
+  last_name: string;
+  mobile: string | null;
+  status: WireStatus;
+}
+
+export interface ConnectionRow {
+  service: Service;
+  req_id: string;
+  status: ConnectionStatus;
+  topped_up: Flag;
+  segment: string | null;
+}
+
+export interface SubscriptionRow {
+  plan: string;
+  code: string;
+  name: string;
+  add_on: Flag;
+  start_at: number;
+  end_at: number;
+  months: number;
+  days: number;
+  seconds: number;
+  topped_up_months: number;
+  topped_up_days: number;
+  granted_end_at: number | null;
+}
+
+/** Which columns are filled depends on the kind; the schema's checks say how. */
+export interface GrantRow {
+  kind: Grant["kind"];
+  at: number;
+  code: string;
+  name: string;
+  add_on: Flag;
+  start_at: number;
+  months: number;
+  days: number;
+  seconds: number;
+  on_top_months: number;
+  on_top_days: number;
+}
+
+export interface BouquetRow {
+  service: Service;
+  code: string;
+  name: string;
+  price: number;
+  /** A JSON list. */
+  segments: string;
+  plan: string;
+  add_on: Flag;
+  months: number;
+  days: number;
+}
+
+export interface TopUpRow {
+  checkout_id: string;
+  txn_id: string;
+  partner_id: number;
+  environment: Environment;
+  cuid: string;
+  service: Service;
+  req_id: string;
+  bouquet_code: string;
+  amount: number;
+  at: Instant;
+  status: TransactionStatus;
+  udf1: string | null;
+  udf2: string | null;
+}
+
+export function toPartner(row: PartnerRow): Partner {
+  return { id: row.partner_id, name: row.partner_name, status: row.partner_status, createdAt: row.partner_created_at };
+}
+
+export function toAccessToken(row: AccessTokenRow): AccessToken {
+  return {
+    id: row.id,
+    partner: toPartner(row),
+    environment: row.environment,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  };
+}
+
+export function toProfile(row: CustomerRow): CustomerProfile {
+  return {
+    cuid: row.cuid,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    mobile: row.mobile ?? undefined,
+    status: row.status,
+  };
+}
+
+export function toConnection(row: ConnectionRow, subscriptions: readonly Subscription[]): Connection {
+  return {
+    service: row.service,
+    reqId: row.req_id,
+    status: row.status,
+    toppedUp: Boolean(row.topped_up),
+    segment: row.segment ?? undefined,
+    subscriptions,
+  };
+}
+
+export function toSubscription(row: SubscriptionRow): Subscription {
+  return {
+    plan: row.plan,
+    bouquet: { code: row.code, name: row.name, addOn: Boolean(row.add_on) },
+    start: row.start_at,
+    end: row.end_at,
+    span: { months: row.months, days: row.days, seconds: row.seconds },
+    toppedUp: { months: row.topped_up_months, days: row.topped_up_days },
+    grantedEnd: row.granted_end_at ?? undefined,
+  };
+}
+
+export function toGrant(row: GrantRow): Grant {
+  const { kind, at, start_at: start, months, days, seconds } = row;
+  if (kind === "withdrawal") return { kind, at };
+  const bouquet = { code: row.code, name: row.name, addOn: Boolean(row.add_on) };
+  if (kind === "top_up") return { kind, at, bouquet, period: { months, days } };
+  const onTop = { months: row.on_top_months, days: row.on_top_days };
+  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop };
+}
+
+export function toBouquet(row: BouquetRow): Bouquet {
+  return {
+    service: row.service,
+    code: row.code,
+    name: row.name,
+    price: BigInt(row.price),
+    segments: JSON.parse(row.segments) as string[],
+    plan: row.plan,
+    addOn: Boolean(row.add_on),
+    period: { months: row.months, days: row.days },
+  };
+}
+
+export function toTransaction(row: TopUpRow): Transaction {
+  return {
+    checkoutId: row.checkout_id,
+    txnId: row.txn_id,
+    partnerId: row.partner_id,
+    environment: row.environment,
+    cuid: row.cuid,
+    service: row.service,
+    reqId: row.req_id,
+    bouquetCode: row.bouquet_code,
+    amount: BigInt(row.amount),
+    at: row.at,
+    status: row.status,
+    udf1: row.udf1 ?? undefined,
+    udf2: row.udf2 ?? undefined,
+  };
+}
+
+type Value = string | number | null;
+
+/** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days */
+export function grantColumns(grant: Grant): Value[] {
+  if (grant.kind === "withdrawal") return [grant.kind, grant.at, null, null, null, null, null, null, null, null, null];
+  const { code, name, addOn } = grant.bouquet;
+  const label = [grant.kind, grant.at, code, name, addOn ? 1 : 0];
+  if (grant.kind === "top_up") return [...label, null, grant.period.months, grant.period.days, 0, null, null];
+  const { start, span, onTop } = grant;
+  return [...label, start, span.months, span.days, span.seconds, onTop.months, onTop.days];
+}
+
+/** code, name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at */
+export function subscriptionColumns(subscription: Subscription): Value[] {
+  const { bouquet, start, end, span, toppedUp, grantedEnd } = subscription;
+  const label = [bouquet.code, bouquet.name, bouquet.addOn ? 1 : 0];
+  const run = [start, end, span.months, span.days, span.seconds];
+  return [...label, ...run, toppedUp.months, toppedUp.days, grantedEnd ?? null];
+}
+
+/**
+ * checkout_id, txn_id, partner_id, environment, cuid, service, req_id, bouquet_code, amount, at, status, udf1, udf2
+ */
+export function topUpColumns(transaction: Transaction): Value[] {
+  const { checkoutId, txnId, partnerId, environment, cuid, service, reqId } = transaction;
+  const { bouquetCode, amount, at, status, udf1, udf2 } = transaction;
+  const where = [environment, cuid, service, reqId];
+  return [checkoutId, txnId, partnerId, ...where, bouquetCode, Number(amount), at, status, udf1 ?? null, udf2 ?? null];
+}
+
+/** service, code, name, price, segments, plan, add_on, months, days */
+export function bouquetColumns(bouquet: Bouquet): Value[] {
+  const { service, code, name, price, segments, plan, addOn, period } = bouquet;
+  return [
+    service,
+    code,
+    name,
+    Number(price),
+    JSON.stringify(segments),
+    plan,
+    addOn ? 1 : 0,
+    period.months,
+    period.days,
+  ];
+}

@@ -1,0 +1,114 @@
+import type { Bouquet } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { Database } from "./database.ts";
+import { LOCK_REFERENCE } from "./locks.ts";
+import type { Memory } from "./memory.ts";
+import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
+import type { Statement } from "./session.ts";
+import { insertRows } from "./tables.ts";
+
+/** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
+const CACHED_REVISIONS = 16;
+
+const CURRENT: Statement = {
+  name: "catalogue_current",
+  text: "SELECT revision FROM catalogue_revision WHERE environment = $1 ORDER BY revision DESC LIMIT 1",
+};
+const BOUQUETS: Statement = { name: "bouquets", text: "SELECT * FROM bouquet WHERE revision = $1 ORDER BY position" };
+const KNOWN: Statement = {
+  name: "bouquets_known",
+  text: `SELECT DISTINCT ON (service, code) bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
+    WHERE environment = $1 ORDER BY service, code, revision DESC`,
+};
+const NEXT: Statement = {
+  name: "catalogue_next",
+  text: "SELECT coalesce(max(revision), 0) + 1 AS revision FROM catalogue_revision",
+};
+const ADD: Statement = {
+  name: "catalogue_add",
+  text: "INSERT INTO catalogue_revision (revision, environment, created_at) VALUES ($1, $2, $3)",
+};
+const ADD_BOUQUETS = insertRows("bouquet", [
+  ["revision", "integer"],
+  ["position", "integer"],
+  ["service", "text"],
+  ["code", "text"],
+  ["name", "text"],
+  ["price", "bigint"],
+  ["segments", "jsonb"],
+  ["plan", "text"],
+  ["add_on", "boolean"],
+  ["months", "integer"],
+  ["days", "integer"],
+]);
+
+/** The SQL of catalogue revisions. A revision never changes, so each is read once. */
+export class CatalogueTables {
+  readonly #database: Database;
+  readonly #memory: Memory;
+  readonly #provider: ProviderSettings;
+  readonly #revisions = new Map<number, Catalogue>();
+
+  constructor(database: Database, memory: Memory, provider: ProviderSettings) {
+    this.#database = database;
+    this.#memory = memory;
+    this.#provider = provider;
+  }
+
+  /** Asked of every listing, and therefore remembered. */
+  async current(environment: Environment): Promise<Catalogue | undefined> {
+    const revision = await this.#memory.recall(`catalogue ${environment}`, async () => {
+      const [row] = await this.#database.ask<{ revision: number }>(CURRENT, [environment]);
+      return row?.revision;
+    });
+    return revision === undefined ? undefined : this.read(revision);
+  }
+
+  async read(revision: number): Promise<Catalogue | undefined> {
+    const cached = this.#revisions.get(revision);
+    if (cached !== undefined) return cached;
+    const rows = await this.#database.transact(
+      [READ_PROVIDER, [BOUQUETS, [revision]]],
+      async ([provider = [], found = []]) => {
+        verifyProvider(provider, this.#provider);
+        return found as BouquetRow[];
+      },
+    );
+    if (rows.length === 0) return undefined;
+    const catalogue = { revision, bouquets: rows.map(toBouquet) };
+    if (this.#revisions.size >= CACHED_REVISIONS) this.#revisions.delete(this.#revisions.keys().next().value as number);
+    this.#revisions.set(revision, catalogue);
+    return catalogue;
+  }
+
+  /** Those of the revisions that were ever published. */
+  async readAll(revisions: readonly number[]): Promise<Map<number, Catalogue>> {
+    const found = new Map<number, Catalogue>();
+    for (const revision of new Set(revisions)) {
+      const catalogue = this.#revisions.get(revision) ?? (await this.read(revision));
+      if (catalogue !== undefined) found.set(revision, catalogue);
+    }
+    return found;
+  }
+
+  async publish(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
+    const opening = [LOCK_REFERENCE, HOLD_PROVIDER] as const;
+    const revision = await this.#database.transact(opening, async ([, provider = []], session) => {
+      verifyProvider(provider, this.#provider);
+      const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
+      const rows = bouquets.map((bouquet, position) => [next.revision, position, ...bouquetColumns(bouquet)]);
+      await session.commit([[ADD, [next.revision, environment, now]], ADD_BOUQUETS(rows)]);
+      return next.revision;
+    });
+    this.#memory.forget();
+    return { revision, bouquets };
+  }
+
+  async known(environment: Environment): Promise<Bouquet[]> {
+    return (await this.#database.ask<BouquetRow>(KNOWN, [environment])).map(toBouquet);
+  }
+}

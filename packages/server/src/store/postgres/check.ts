@@ -1,0 +1,77 @@
+import type { Calendar } from "../../domain/calendar.ts";
+import { CONTRADICTIONS } from "../common/contradictions.ts";
+import { checkFolds, ledgerQuery } from "../common/folds.ts";
+import { StoreUnavailable } from "../errors.ts";
+import type { CheckEvent } from "../store.ts";
+import { withOwnSession } from "./database.ts";
+import { makeTables } from "./migrate.ts";
+import { describeSchema } from "./schema.ts";
+import type { Session } from "./session.ts";
+
+const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
+const ROWS_AT_A_TIME = 2_000;
+
+/** Rows that no statement would find: they lie where another customer's would. */
+const MISPLACED = ["customer", "connection", "subscription", "subscription_grant", "top_up"].map(
+  (table) =>
+    [
+      `rows of ${table} under a digest that is not their customer's`,
+      `SELECT count(*) AS count FROM ${table} WHERE customer_digest <>
+         ('x' || substr(encode(sha256(convert_to(environment || ':' || cuid, 'UTF8')), 'hex'), 1, 8))::bit(32)::bigint`,
+    ] as const,
+);
+
+/** Holds the stored rows against each other and against the rules, on one consistent view. */
+export async function* checkDatabase(url: string, session: Session, calendar: Calendar): AsyncGenerator<CheckEvent> {
+  await session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  try {
+    yield* checkServer(session);
+    yield await checkSchema(url, session);
+    yield* checkFolds(ledger(session), calendar);
+    for (const [what, query] of [...CONTRADICTIONS, ...MISPLACED]) {
+      const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
+      yield count === 0
+        ? { kind: "checked", what: `no ${what}`, count: 1 }
+        : { kind: "wrong", what: `${count} ${what}` };
+    }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    yield { kind: "wrong", what: `integrity: ${error.message}` };
+  } finally {
+    await session.rollBack().catch(() => {});
+  }
+}
+
+async function* checkServer(session: Session): AsyncGenerator<CheckEvent> {
+  const [{ commit, pages }] = (await session.ask(
+    "SELECT current_setting('synchronous_commit') AS commit, current_setting('full_page_writes') AS pages",
+  )) as [{ commit: string; pages: string }];
+  yield { kind: "checked", what: `durability: fsync=on, synchronous_commit=${commit}`, count: 1 };
+  if (pages !== "on")
+    yield { kind: "wrong", what: "durability: full_page_writes=off, which only a few file systems make up for" };
+}
+
+/** Makes the tables beside those of the database, to compare them, and takes that back. */
+async function checkSchema(url: string, session: Session): Promise<CheckEvent> {
+  const expected = await withOwnSession(url, "working", async (other) => {
+    await other.execute("BEGIN; CREATE SCHEMA topupd_expected; SET LOCAL search_path = topupd_expected");
+    await makeTables(other);
+    return describeSchema(other);
+  });
+  const found = await describeSchema(session);
+  const missing = expected.find((part) => !found.includes(part));
+  const added = found.find((part) => !expected.includes(part));
+  if (missing === undefined && added === undefined)
+    return { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 };
+  const example = missing === undefined ? `not known: ${added}` : `missing: ${missing}`;
+  return { kind: "wrong", what: `tables or triggers are not those of this topupd (${example.split("\n")[0]})` };
+}
+
+async function* ledger(session: Session): AsyncGenerator<unknown> {
+  await session.execute(`DECLARE ledger NO SCROLL CURSOR FOR ${LEDGER}`);
+  for (;;) {
+    const rows = await session.ask(`FETCH ${ROWS_AT_A_TIME} FROM ledger`);
+    if (rows.length === 0) return;
+    yield* rows;
+  }
+}

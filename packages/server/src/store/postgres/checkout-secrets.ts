@@ -1,0 +1,49 @@
+import type { Instant } from "../../domain/calendar.ts";
+import { type CheckoutSecret, nextSecretId } from "../../domain/checkout-secret.ts";
+import type { Database } from "./database.ts";
+import { LOCK_REFERENCE } from "./locks.ts";
+import type { Memory } from "./memory.ts";
+import type { Session, Statement } from "./session.ts";
+
+const LIST: Statement = {
+  name: "secrets",
+  text: `SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC`,
+};
+const PUT: Statement = {
+  name: "secret_put",
+  text: `INSERT INTO checkout_secret (id, key, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT (id) DO UPDATE SET key = $2, created_at = $3`,
+};
+
+/** The SQL of the secrets that seal checkouts. */
+export class CheckoutSecretTable {
+  readonly #database: Database;
+  readonly #memory: Memory;
+
+  constructor(database: Database, memory: Memory) {
+    this.#database = database;
+    this.#memory = memory;
+  }
+
+  /** Newest first. Asked of every request, and therefore remembered. */
+  async list(): Promise<readonly CheckoutSecret[]> {
+    const list = await this.#memory.recall("secrets", () => this.#database.ask<CheckoutSecret>(LIST));
+    return list as CheckoutSecret[];
+  }
+
+  async rotate(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
+    const added = await this.#database.transact([LOCK_REFERENCE, [LIST]], async ([, secrets], session) => {
+      const id = nextSecretId(secrets as CheckoutSecret[], now);
+      if (id === undefined) return "too_soon";
+      await session.commit([[PUT, [id, key, now]]]);
+      return { id, key, createdAt: now };
+    });
+    this.#memory.forget();
+    return added;
+  }
+}
+
+/** All processes share the secret, so that each can open what another issued. To be called while opening. */
+export async function ensureCheckoutSecret(session: Session, key: () => Uint8Array, now: Instant): Promise<void> {
+  if ((await session.run(LIST)).length === 0) await session.run(PUT, [0, key(), now]);
+}

@@ -1,0 +1,149 @@
+import type { Instant } from "../../domain/calendar.ts";
+import { customerDigest } from "../../domain/checkout.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
+import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { StoreContended } from "../errors.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { Database } from "./database.ts";
+import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
+import { LOCK_IMPORT } from "./locks.ts";
+import { HOLD_PROVIDER, verifyProvider } from "./provider.ts";
+import type { Query, Session } from "./session.ts";
+import { LOAD_STORED, StoredCustomers } from "./stored-customers.ts";
+import { type Column, deleteRows, insertRows, replacing } from "./tables.ts";
+import { LOCK_CUSTOMERS } from "./top-ups.ts";
+
+const CUSTOMER_KEY = CONNECTION_KEY.slice(0, 3);
+const CUSTOMER: readonly Column[] = [
+  ...CUSTOMER_KEY,
+  ["first_name", "text"],
+  ["last_name", "text"],
+  ["mobile", "text"],
+  ["status", "text"],
+];
+const CONNECTION: readonly Column[] = [
+  ...CONNECTION_KEY,
+  ["position", "integer"],
+  ["status", "text"],
+  ["topped_up", "boolean"],
+  ["segment", "text"],
+];
+const CODE: readonly Column[] = [
+  ["code", "text"],
+  ["environment", "text"],
+  ["cuid", "text"],
+];
+const PUT_CUSTOMERS = insertRows("customer", CUSTOMER, replacing(CUSTOMER_KEY, CUSTOMER));
+const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION_KEY);
+const PUT_CONNECTIONS = insertRows("connection", CONNECTION, replacing(CONNECTION_KEY, CONNECTION));
+const DELETE_CODES = deleteRows("customer_code", CODE);
+const PUT_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
+
+/** A top-up or another import may hold a customer for a moment; more often than this, something is wrong. */
+const ATTEMPTS = 5;
+
+/** The SQL of customer imports. */
+export class CustomerImports {
+  readonly #database: Database;
+  readonly #provider: ProviderSettings;
+
+  constructor(database: Database, provider: ProviderSettings) {
+    this.#database = database;
+    this.#provider = provider;
+  }
+
+  /** Writes all of the customers in one transaction, or none. */
+  async import(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#tryToImport(environment, customers, now, mode);
+      } catch (error) {
+        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #tryToImport(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<void> {
+    // In one order, whoever takes them.
+    const digests = [...new Set(customers.map(({ cuid }) => customerDigest({ environment, cuid })))];
+    const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
+    await this.#database.transact(opening, async ([, provider = []], session) => {
+      verifyProvider(provider, this.#provider);
+      // A customer who is stated twice is changed twice, the second time with the first in view.
+      for (const once of withoutRepetition(customers)) {
+        const stored = await loadStored(session, environment, once);
+        const changes = once.map((stated) =>
+          changeCustomer(stored.find(stated.cuid), stated, now, this.#provider.calendar, mode),
+        );
+        await session.runAll(writesOf(environment, changes));
+      }
+      await session.commit([]);
+    });
+  }
+}
+
+async function loadStored(
+  session: Session,
+  environment: Environment,
+  customers: readonly StatedCustomer[],
+): Promise<StoredCustomers> {
+  const digests = customers.map(({ cuid }) => customerDigest({ environment, cuid }));
+  const rows = await session.runAll(LOAD_STORED.map((statement): Query => [statement, [digests, environment]]));
+  return new StoredCustomers(rows);
+}
+
+function* withoutRepetition(customers: readonly StatedCustomer[]): Generator<StatedCustomer[]> {
+  let once = new Map<string, StatedCustomer>();
+  for (const customer of customers) {
+    if (once.has(customer.cuid)) {
+      yield [...once.values()];
+      once = new Map();
+    }
+    once.set(customer.cuid, customer);
+  }
+  if (once.size > 0) yield [...once.values()];
+}
+
+function writesOf(environment: Environment, changes: readonly CustomerChange[]): Query[] {
+  const of = <Row>(rows: (change: CustomerChange, customer: readonly [number, Environment, string]) => Row[]) =>
+    changes.flatMap((change) => {
+      const { cuid } = change.profile;
+      return rows(change, [customerDigest({ environment, cuid }), environment, cuid]);
+    });
+  const profiles = of(({ profile }, customer) => [
+    [...customer, profile.firstName, profile.lastName, profile.mobile, profile.status],
+  ]);
+  const removed = of(({ removedConnections }, customer) =>
+    removedConnections.map(({ service, reqId }) => [...customer, service, reqId]),
+  );
+  const connections = of((change, customer) =>
+    change.connections.map(({ service, reqId, status, toppedUp, segment }, position) => [
+      ...[...customer, service, reqId],
+      ...[position, status, toppedUp, segment],
+    ]),
+  );
+  const removedCodes = of(({ removedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));
+  const addedCodes = of(({ addedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));
+  const entries = of(({ entries: list, profile: { cuid } }) =>
+    list.map(({ service, reqId, ...entry }) => ({ ...entry, key: { environment, cuid, service, reqId } })),
+  );
+  return [
+    PUT_CUSTOMERS(profiles),
+    DELETE_CONNECTIONS(removed),
+    PUT_CONNECTIONS(connections),
+    DELETE_CODES(removedCodes),
+    PUT_CODES(addedCodes),
+    ...appendEntries(entries),
+  ];
+}

@@ -1,0 +1,77 @@
+import type { Instant } from "../../domain/calendar.ts";
+import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../common/migrations.ts";
+import { StoreRefused } from "../errors.ts";
+import type { MigrationState } from "../store.ts";
+import { withOwnSession } from "./database.ts";
+import type { Session, Statement } from "./session.ts";
+import { translateAtOpening } from "./trouble.ts";
+
+const MIGRATIONS = new URL("./migrations/", import.meta.url);
+
+const JOURNAL = `CREATE TABLE schema_migration (
+  number     integer PRIMARY KEY,
+  name       text    NOT NULL,
+  checksum   text    NOT NULL,
+  applied_at bigint  NOT NULL
+)`;
+
+const TABLES: Statement = {
+  name: "tables",
+  text: `SELECT relname AS name FROM pg_catalog.pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`,
+};
+const APPLIED: Statement = {
+  name: "applied",
+  text: "SELECT name, checksum, applied_at FROM schema_migration ORDER BY number",
+};
+const RECORD: Statement = {
+  name: "record",
+  text: "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
+};
+
+/**
+ * Brings the schema up to date. To be called inside a transaction that holds the lock of opening.
+ * @throws StoreRefused where the database was migrated by a newer topupd, or lacks what may not be applied.
+ */
+export async function migrate(session: Session, now: Instant, mayApply: boolean): Promise<void> {
+  const tables = await readTables(session);
+  const isNew = tables.length === 0;
+  if (isNew && !mayApply)
+    throw new StoreRefused("the database is empty: topupd migrate, or topupd serve, makes its tables");
+  if (isNew) await session.execute(JOURNAL);
+  const pending = pendingMigrations(readMigrations(MIGRATIONS), isNew ? [] : await readApplied(session, tables));
+  if (pending.length > 0 && !mayApply)
+    throw new StoreRefused("the database is of an older topupd: topupd migrate brings it up to date");
+  for (const { number, name, sql, checksum } of pending) {
+    await session.execute(sql);
+    await session.run(RECORD, [number, name, checksum, now]);
+  }
+}
+
+/** The state of a database's migrations; one without tables lacks them all. */
+export async function readPostgresMigrations(url: string): Promise<MigrationState[]> {
+  try {
+    return await withOwnSession(url, "working", async (session) => {
+      const tables = await readTables(session);
+      const applied = tables.length === 0 ? [] : await readApplied(session, tables);
+      return migrationStates(readMigrations(MIGRATIONS), applied);
+    });
+  } catch (error) {
+    throw translateAtOpening(error);
+  }
+}
+
+/** Makes the tables of this topupd in the current schema, which is empty. */
+export async function makeTables(session: Session): Promise<void> {
+  for (const { sql } of [{ sql: JOURNAL }, ...readMigrations(MIGRATIONS)]) await session.execute(sql);
+}
+
+async function readTables(session: Session): Promise<string[]> {
+  return (await session.run<{ name: string }>(TABLES)).map(({ name }) => name);
+}
+
+async function readApplied(session: Session, tables: readonly string[]): Promise<AppliedMigration[]> {
+  if (!tables.includes("schema_migration"))
+    throw new StoreRefused("the database holds tables, but not those of topupd: give it a database of its own");
+  return session.run<AppliedMigration>(APPLIED);
+}

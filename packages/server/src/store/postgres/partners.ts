@@ -1,0 +1,113 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/rows.ts";
+import type { Database } from "./database.ts";
+import { LOCK_REFERENCE } from "./locks.ts";
+import type { Memory } from "./memory.ts";
+import type { Session, Statement } from "./session.ts";
+
+const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
+  partner.status AS partner_status, partner.created_at AS partner_created_at`;
+const TOKENS = `SELECT access_token.id, access_token.environment, access_token.created_at,
+    access_token.expires_at, access_token.revoked_at, ${PARTNER_COLUMNS}
+  FROM access_token JOIN partner ON partner.id = access_token.partner_id`;
+
+const FIND: Statement = { name: "partner", text: `SELECT ${PARTNER_COLUMNS} FROM partner WHERE name = $1` };
+const LIST: Statement = { name: "partners", text: `SELECT ${PARTNER_COLUMNS} FROM partner ORDER BY id` };
+const ADD: Statement = {
+  name: "partner_add",
+  text: `INSERT INTO partner (id, name, status, created_at)
+    SELECT coalesce(max(id), 0) + 1, $1, 'active', $2 FROM partner`,
+};
+const SET_STATUS: Statement = { name: "partner_status", text: "UPDATE partner SET status = $2 WHERE name = $1" };
+const ADD_TOKEN: Statement = {
+  name: "token_add",
+  text: `INSERT INTO access_token (hash, id, partner_id, environment, created_at, expires_at, revoked_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+};
+const TOKEN_BY_HASH: Statement = { name: "token", text: `${TOKENS} WHERE access_token.hash = $1` };
+const TOKEN_BY_ID: Statement = { name: "token_by_id", text: `${TOKENS} WHERE access_token.id = $1` };
+const LIST_TOKENS: Statement = {
+  name: "tokens",
+  text: `${TOKENS} ORDER BY access_token.created_at, access_token.id`,
+};
+const REVOKE: Statement = {
+  name: "token_revoke",
+  text: "UPDATE access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
+};
+
+/** The SQL of partners and access tokens. */
+export class PartnerTables {
+  readonly #database: Database;
+  readonly #memory: Memory;
+
+  constructor(database: Database, memory: Memory) {
+    this.#database = database;
+    this.#memory = memory;
+  }
+
+  async add(name: string, now: Instant): Promise<Partner | "name_taken"> {
+    return this.#change(async (session) => {
+      if ((await find(session, name)) !== undefined) return "name_taken";
+      await session.run(ADD, [name, now]);
+      return (await find(session, name)) as Partner;
+    });
+  }
+
+  async setStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
+    return this.#change(async (session) => {
+      await session.run(SET_STATUS, [name, status]);
+      return find(session, name);
+    });
+  }
+
+  async find(name: string): Promise<Partner | undefined> {
+    const [row] = await this.#database.ask<PartnerRow>(FIND, [name]);
+    return row && toPartner(row);
+  }
+
+  async list(): Promise<Partner[]> {
+    return (await this.#database.ask<PartnerRow>(LIST)).map(toPartner);
+  }
+
+  async addToken(token: AccessToken, hash: Uint8Array): Promise<void> {
+    const { id, partner, environment, createdAt, expiresAt, revokedAt } = token;
+    const values = [hash, id, partner.id, environment, createdAt, expiresAt, revokedAt];
+    await this.#change((session) => session.run(ADD_TOKEN, values));
+  }
+
+  /** Asked of every request, and therefore remembered. */
+  async findToken(hash: Uint8Array): Promise<AccessToken | undefined> {
+    return this.#memory.recall(`token ${Buffer.from(hash).toString("base64")}`, async () => {
+      const [row] = await this.#database.ask<AccessTokenRow>(TOKEN_BY_HASH, [hash]);
+      return row && toAccessToken(row);
+    });
+  }
+
+  async listTokens(): Promise<AccessToken[]> {
+    return (await this.#database.ask<AccessTokenRow>(LIST_TOKENS)).map(toAccessToken);
+  }
+
+  async revokeToken(id: string, now: Instant): Promise<AccessToken | undefined> {
+    return this.#change(async (session) => {
+      await session.run(REVOKE, [id, now]);
+      const [row] = await session.run<AccessTokenRow>(TOKEN_BY_ID, [id]);
+      return row && toAccessToken(row);
+    });
+  }
+
+  async #change<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    const result = await this.#database.transact([LOCK_REFERENCE], async (_, session) => {
+      const done = await work(session);
+      await session.commit([]);
+      return done;
+    });
+    this.#memory.forget();
+    return result;
+  }
+}
+
+async function find(session: Session, name: string): Promise<Partner | undefined> {
+  const [row] = await session.run<PartnerRow>(FIND, [name]);
+  return row && toPartner(row);
+}

@@ -1,0 +1,223 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Bouquet } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import { customerDigestIn } from "../../domain/checkout.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ImportMode } from "../../domain/customer-import.ts";
+import type { StatedCustomer } from "../../domain/customer-row.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
+import { Batcher } from "../batcher.ts";
+import type { ProviderWishes } from "../common/provider-settings.ts";
+import { StoreContended, StoreUnavailable } from "../errors.ts";
+import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import { CatalogueTables } from "./catalogues.ts";
+import { checkDatabase } from "./check.ts";
+import { CheckoutSecretTable, ensureCheckoutSecret } from "./checkout-secrets.ts";
+import { CustomerImports } from "./customer-imports.ts";
+import { CustomerTables } from "./customers.ts";
+import { Database, endClient, openClient, withOwnSession } from "./database.ts";
+import { LOCK_OPENING } from "./locks.ts";
+import { Memory } from "./memory.ts";
+import { migrate } from "./migrate.ts";
+import { PartnerTables } from "./partners.ts";
+import { settleProviderSettings } from "./provider.ts";
+import { BEGIN, Session, type Statement } from "./session.ts";
+import { type Settled, type Settlement, TopUpTables } from "./top-ups.ts";
+import { translateAtOpening } from "./trouble.ts";
+import { Watch } from "./watch.ts";
+
+/** Large enough to share a commit widely, small enough that locks are held for a moment only. */
+const MAX_BATCH = 256;
+/** More than a second of work on a slow server: beyond that, a clear refusal beats a long wait. */
+const MAX_WAITING = 10_000;
+/** A batch at a time is the cheapest way until so many wait that PostgreSQL can well work on two. */
+const CONCURRENCY = { maxBatches: 4, worthwhile: 128 } as const;
+
+const PING: Statement = { name: "ping", text: "SELECT only_row FROM provider" };
+
+export interface PostgresStoreOptions extends ProviderWishes {
+  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
+  readonly url: string;
+  /** How many sessions serve at a time. */
+  readonly connections: number;
+  /** Refuses to make the tables, and to bring older ones up to date. */
+  readonly mustExist?: boolean;
+  readonly clock: () => Instant;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/**
+ * Opens the store in PostgreSQL, and migrates it where needed. Safe from several processes at once.
+ * @throws StoreRefused where topupd will not work with the database; the message says why.
+ * @throws StoreUnavailable where it cannot be reached.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, mustExist = false, clock, random } = options;
+  try {
+    const provider = await withOwnSession(url, "working", async (session) => {
+      await session.runAll([[BEGIN], LOCK_OPENING]);
+      await migrate(session, clock(), !mustExist);
+      const settled = await settleProviderSettings(session, options);
+      await ensureCheckoutSecret(session, () => random(CHECKOUT_KEY_BYTES), clock());
+      await session.commit([]);
+      return settled;
+    });
+    return new PostgresStore(options, provider);
+  } catch (error) {
+    throw translateAtOpening(error);
+  }
+}
+
+class PostgresStore implements Store {
+  readonly provider: ProviderSettings;
+  readonly #url: string;
+  readonly #database: Database;
+  readonly #watch: Watch;
+  readonly #partners: PartnerTables;
+  readonly #checkoutSecrets: CheckoutSecretTable;
+  readonly #catalogues: CatalogueTables;
+  readonly #customers: CustomerTables;
+  readonly #imports: CustomerImports;
+  readonly #topUps: TopUpTables;
+  readonly #batcher: Batcher<Settlement, Settled>;
+
+  constructor(options: PostgresStoreOptions, provider: ProviderSettings) {
+    const database = new Database(options);
+    const memory = new Memory(() => this.#watch.isFresh);
+    this.provider = provider;
+    this.#url = options.url;
+    this.#database = database;
+    this.#partners = new PartnerTables(database, memory);
+    this.#checkoutSecrets = new CheckoutSecretTable(database, memory);
+    this.#catalogues = new CatalogueTables(database, memory, provider);
+    this.#customers = new CustomerTables(database);
+    this.#imports = new CustomerImports(database, provider);
+    this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
+    this.#batcher = new Batcher({
+      settle: (batch) => this.#topUps.settle(batch),
+      // What others hold up says nothing of the neighbours in the batch.
+      isAway: (error) => error instanceof StoreUnavailable && !(error instanceof StoreContended),
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      concurrency: {
+        ...CONCURRENCY,
+        lane: (item) => customerDigestIn(item.kind === "top_up" ? item.command.checkoutId : item.checkoutId),
+      },
+    });
+    this.#watch = new Watch(options.url, {
+      changed: () => memory.forget(),
+      away: () => database.markAway(),
+      back: () => database.markBack(),
+    });
+  }
+
+  async ping(): Promise<void> {
+    await this.#database.ask(PING);
+  }
+
+  async close(): Promise<void> {
+    await this.#batcher.drained();
+    await this.#watch.close();
+    await this.#database.close();
+  }
+
+  addPartner(name: string, now: Instant): Promise<Partner | "name_taken"> {
+    return this.#partners.add(name, now);
+  }
+
+  setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
+    return this.#partners.setStatus(name, status);
+  }
+
+  findPartner(name: string): Promise<Partner | undefined> {
+    return this.#partners.find(name);
+  }
+
+  listPartners(): Promise<Partner[]> {
+    return this.#partners.list();
+  }
+
+  addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void> {
+    return this.#partners.addToken(token, hash);
+  }
+
+  findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
+    return this.#partners.findToken(hash);
+  }
+
+  listAccessTokens(): Promise<AccessToken[]> {
+    return this.#partners.listTokens();
+  }
+
+  revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined> {
+    return this.#partners.revokeToken(id, now);
+  }
+
+  checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
+    return this.#checkoutSecrets.list();
+  }
+
+  rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
+    return this.#checkoutSecrets.rotate(key, now);
+  }
+
+  currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
+    return this.#catalogues.current(environment);
+  }
+
+  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
+    return this.#catalogues.publish(environment, bouquets, now);
+  }
+
+  knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
+    return this.#catalogues.known(environment);
+  }
+
+  findCustomers(environment: Environment, code: string): Promise<Customer[]> {
+    return this.#customers.findByCode(environment, code);
+  }
+
+  findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
+    return this.#customers.findConnection(key);
+  }
+
+  importCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<void> {
+    return this.#imports.import(environment, customers, now, mode);
+  }
+
+  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
+    return this.#batcher.add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
+  }
+
+  findTransaction(checkoutId: string): Promise<Transaction | undefined> {
+    return this.#topUps.find(checkoutId);
+  }
+
+  /**
+   * Waits for whoever may be recording with this checkout, since both hold the customer, and then lets nobody
+   * record with it any more.
+   */
+  async concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
+    const settled = await this.#batcher.add({ kind: "conclusion", checkoutId });
+    return settled.kind === "concluded" ? settled.transaction : undefined;
+  }
+
+  async *check(): AsyncIterable<CheckEvent> {
+    const client = await openClient(this.#url, "working").catch((error: unknown) => {
+      throw translateAtOpening(error);
+    });
+    try {
+      yield* checkDatabase(this.#url, new Session(client), this.provider.calendar);
+    } finally {
+      await endClient(client);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  chooseProviderSettings,
+  type ProviderRow,
+  type ProviderWishes,
+  toProviderSettings,
+  verifyProviderRow,
+} from "../common/provider-settings.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { Query, Session, Statement } from "./session.ts";
+
+const READ: Statement = { name: "provider", text: "SELECT time_zone, currency_exponent FROM provider" };
+const LOCK: Statement = { name: "provider_lock", text: `${READ.text} FOR UPDATE` };
+const SHARE: Statement = { name: "provider_share", text: `${READ.text} FOR SHARE` };
+const IS_EMPTY: Statement = {
+  name: "is_empty",
+  text: `SELECT NOT EXISTS (SELECT 1 FROM customer) AND NOT EXISTS (SELECT 1 FROM catalogue_revision) AS is_empty`,
+};
+const PUT: Statement = {
+  name: "provider_put",
+  text: `INSERT INTO provider (only_row, time_zone, currency_exponent) VALUES (true, $1, $2)
+    ON CONFLICT (only_row) DO UPDATE SET time_zone = $1, currency_exponent = $2`,
+};
+
+/** Reads the settings as they are. For whoever is about to give a stored price or date a meaning. */
+export const READ_PROVIDER: Query = [READ];
+/** Reads the settings, which stay what they are until the transaction ends. */
+export const HOLD_PROVIDER: Query = [SHARE];
+
+/**
+ * To be called inside a transaction that holds the lock of opening.
+ * @throws StoreRefused where the operator asks for other settings than the database was filled with.
+ */
+export async function settleProviderSettings(session: Session, wishes: ProviderWishes): Promise<ProviderSettings> {
+  const [stored] = await session.run<ProviderRow>(LOCK);
+  // Asked once the row is held: whoever fills the database holds it too.
+  const [{ is_empty }] = (await session.run<{ is_empty: boolean }>(IS_EMPTY)) as [{ is_empty: boolean }];
+  const chosen = chooseProviderSettings(stored, wishes, is_empty);
+  if (stored?.time_zone !== chosen.time_zone || stored.currency_exponent !== chosen.currency_exponent)
+    await session.run(PUT, [chosen.time_zone, chosen.currency_exponent]);
+  return toProviderSettings(chosen);
+}
+
+/** @throws StoreUnavailable where another process has changed them while the database was empty. */
+export function verifyProvider(rows: readonly unknown[], settings: ProviderSettings): void {
+  verifyProviderRow(rows[0] as ProviderRow, settings);
+}

@@ -1,0 +1,158 @@
+import pg from "pg";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { translate } from "./trouble.ts";
+
+/** A question that is prepared once in each session, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A statement with its parameters. */
+export type Query = readonly [statement: Statement, values?: readonly unknown[]];
+
+/**
+ * How long, in milliseconds, a session waits for anything. PostgreSQL enforces the waits inside a transaction
+ * by itself, so that they hold even where this process stands still or cannot be reached.
+ */
+export const WAITS = {
+  connecting: 2_000,
+  statement: 4_000,
+  lock: 2_000,
+  idleInTransaction: 4_000,
+  /** Where PostgreSQL knows it (17 and later): the whole of a transaction. */
+  transaction: 20_000,
+  /** For an answer; longer than a statement may take, so that it speaks of the network. */
+  answer: 5_000,
+} as const;
+
+const OLDEST_VERSION = 150_000;
+
+/** For a statement, a lock, an idle transaction, a whole transaction; 0 is no limit. */
+const SERVING_LIMITS = [WAITS.statement, WAITS.lock, WAITS.idleInTransaction, WAITS.transaction];
+const WORKING_LIMITS = [0, 60_000, 0, 0];
+
+const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
+    set_config('idle_in_transaction_session_timeout', $3, false),
+    (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
+    (SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'),
+    set_config('jit', 'off', false), set_config('enable_seqscan', $5, false),
+    set_config('enable_hashjoin', $5, false), set_config('enable_mergejoin', $5, false),
+    current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
+    current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
+
+interface ServerRow {
+  version: number;
+  encoding: string;
+  fsync: string;
+  is_standby: boolean;
+}
+
+/**
+ * What a session is for. `serving`: every statement has an index and takes little time; a plan that was made
+ * while a table was small must not read all of it once it has grown. `working`: migrations, checks and copies,
+ * which may take as long as they need.
+ */
+export type Purpose = "serving" | "working";
+
+export interface SessionOptions {
+  readonly url: string;
+  readonly purpose: Purpose;
+}
+
+/** What the driver needs to know for one session. */
+export function clientConfig({ url, purpose }: SessionOptions): pg.ClientConfig {
+  return {
+    connectionString: url,
+    fallback_application_name: "topupd",
+    connectionTimeoutMillis: WAITS.connecting,
+    ...(purpose === "serving" ? { query_timeout: WAITS.answer } : {}),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    types: { getTypeParser },
+    // Statements that belong together go out together, and wait for the network once.
+    ...({ pipeline: true } as object),
+  };
+}
+
+/** Sets a fresh session up. @throws StoreRefused where acknowledged top-ups would not be safe on the server. */
+export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
+  const limits = (purpose === "serving" ? SERVING_LIMITS : WORKING_LIMITS).map(String);
+  const { rows } = await client.query<ServerRow>(SET_UP, [...limits, purpose === "serving" ? "off" : "on"]);
+  const { version, encoding, fsync, is_standby } = rows[0] as ServerRow;
+  if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
+  if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
+  if (fsync !== "on") throw new StoreRefused("PostgreSQL runs with fsync=off: top-ups would not survive a crash");
+  if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
+}
+
+/** One session with PostgreSQL. Its errors speak of the store where they speak of the server. */
+export class Session {
+  readonly #client: pg.ClientBase;
+
+  constructor(client: pg.ClientBase) {
+    this.#client = client;
+  }
+
+  async run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#send(statement, values)).rows as Row[];
+  }
+
+  /** Sends all at once, to be run one after the other. Rejects with what failed first. */
+  async runAll(queries: readonly Query[]): Promise<unknown[][]> {
+    const results = await this.#sendAll(queries);
+    return results.map(({ rows }) => rows);
+  }
+
+  /** One or more statements that nothing is expected of: transaction control, migrations and the like. */
+  async execute(text: string): Promise<void> {
+    await this.#client.query(text).catch(rethrow);
+  }
+
+  /** A question that is asked too seldom to be prepared. */
+  async ask<Row>(text: string): Promise<Row[]> {
+    return (await this.#client.query(text).catch(rethrow)).rows as Row[];
+  }
+
+  /**
+   * Writes, and commits with it.
+   * @throws StoreUnavailable where it is not known whether the commit happened.
+   */
+  async commit(queries: readonly Query[]): Promise<void> {
+    const results = await this.#sendAll([...queries, [COMMIT]]);
+    // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
+    if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
+  }
+
+  async rollBack(): Promise<void> {
+    await this.execute("ROLLBACK");
+  }
+
+  async #sendAll(queries: readonly Query[]): Promise<pg.QueryResult[]> {
+    const settled = await Promise.allSettled(queries.map(([statement, values = []]) => this.#send(statement, values)));
+    const failed = settled.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return settled.map((result) => (result as PromiseFulfilledResult<pg.QueryResult>).value);
+  }
+
+  #send({ name, text }: Statement, values: readonly unknown[]): Promise<pg.QueryResult> {
+    return this.#client.query({ name, text, values: values as unknown[] }).catch(rethrow);
+  }
+}
+
+export const BEGIN: Statement = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const COMMIT: Statement = { name: "commit", text: "COMMIT" };
+
+function rethrow(error: unknown): never {
+  throw translate(error);
+}
+
+const INT8 = 20;
+const JSONB = 3802;
+
+/** Whole numbers are below 2^53, as the domain has them; JSON is read by whoever asked for it. */
+function getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
+  if (oid === INT8) return Number;
+  if (oid === JSONB) return (value) => value;
+  return pg.types.getTypeParser(oid, format as "text");
+}

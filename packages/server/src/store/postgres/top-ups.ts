@@ -1,0 +1,169 @@
+import type { Instant } from "../../domain/calendar.ts";
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
+import { StoreUnavailable } from "../errors.ts";
+import type { ProviderSettings } from "../store.ts";
+import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } from "./batch-snapshot.ts";
+import type { CatalogueTables } from "./catalogues.ts";
+import type { Database } from "./database.ts";
+import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
+import type { Query, Statement } from "./session.ts";
+import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
+
+/** What is settled in batches. */
+export type Settlement =
+  | { readonly kind: "top_up"; readonly command: TopUpCommand }
+  | { readonly kind: "conclusion"; readonly checkoutId: string };
+
+export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly transaction: Transaction | undefined };
+
+/**
+ * A customer's row is the lock of all that is recorded for the customer. Every transaction that needs several
+ * takes them in this order, so that no two ever wait for each other.
+ */
+export const LOCK_CUSTOMERS: Statement = {
+  name: "customers_lock",
+  text: `SELECT environment, cuid, status FROM customer WHERE customer_digest = ANY($1::bigint[])
+    ORDER BY customer_digest, environment, cuid FOR NO KEY UPDATE`,
+};
+
+// That a digest is one of those asked for says nothing new, but that the others' shards need not be looked at.
+const KEY_NAMES = CONNECTION_KEY.map(([name]) => name);
+export const CONNECTIONS: Statement = {
+  name: "connections",
+  text: `SELECT n.environment, n.cuid, n.service, n.req_id, n.status, n.topped_up, n.segment,
+      s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
+      s.topped_up_months, s.topped_up_days, s.granted_end_at
+    FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
+    JOIN connection AS n ON ${KEY_NAMES.map((name) => `n.${name} = k.${name}`).join(" AND ")}
+      AND n.customer_digest = ANY($1)
+    LEFT JOIN subscription AS s ON ${KEY_NAMES.map((name) => `s.${name} = n.${name}`).join(" AND ")}
+      AND s.customer_digest = ANY($1)`,
+};
+
+const CHECKOUT_KEY: readonly Column[] = [
+  ["customer_digest", "bigint"],
+  ["checkout_id", "text"],
+];
+export const CHECKOUTS: Statement = {
+  name: "checkouts",
+  text: `SELECT k.checkout_id AS asked, r.checkout_id IS NOT NULL AS retired, t.*
+    FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
+    LEFT JOIN top_up AS t ON t.customer_digest = k.customer_digest AND t.checkout_id = k.checkout_id
+      AND t.customer_digest = ANY($1)
+    LEFT JOIN retired_checkout AS r ON r.customer_digest = k.customer_digest AND r.checkout_id = k.checkout_id
+      AND r.customer_digest = ANY($1)`,
+};
+
+export const FIND: Statement = {
+  name: "top_up",
+  text: "SELECT * FROM top_up WHERE customer_digest = $1 AND checkout_id = $2",
+};
+
+export const INSERT_TOP_UPS = insertRows("top_up", [
+  ["customer_digest", "bigint"],
+  ["checkout_id", "text"],
+  ["txn_id", "text"],
+  ["partner_id", "integer"],
+  ["environment", "text"],
+  ["cuid", "text"],
+  ["service", "text"],
+  ["req_id", "text"],
+  ["bouquet_code", "text"],
+  ["amount", "bigint"],
+  ["at", "bigint"],
+  ["status", "text"],
+  ["udf1", "text"],
+  ["udf2", "text"],
+]);
+export const RETIRE = insertRows("retired_checkout", [...CHECKOUT_KEY, ["at", "bigint"]], "ON CONFLICT DO NOTHING");
+export const MARK_TOPPED_UP: Statement = {
+  name: "topped_up",
+  text: `UPDATE connection AS n SET topped_up = true FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
+    WHERE ${KEY_NAMES.map((name) => `n.${name} = k.${name}`).join(" AND ")} AND n.customer_digest = ANY($1)`,
+};
+
+/** The SQL of recorded top-ups. */
+export class TopUpTables {
+  readonly #database: Database;
+  readonly #catalogues: CatalogueTables;
+  readonly #provider: ProviderSettings;
+  readonly #clock: () => Instant;
+
+  constructor(database: Database, catalogues: CatalogueTables, provider: ProviderSettings, clock: () => Instant) {
+    this.#database = database;
+    this.#catalogues = catalogues;
+    this.#provider = provider;
+    this.#clock = clock;
+  }
+
+  async find(checkoutId: string): Promise<Transaction | undefined> {
+    const digest = customerDigestIn(checkoutId);
+    if (digest === undefined) return undefined;
+    const [row] = await this.#database.ask<TopUpRow>(FIND, [digest, checkoutId]);
+    return row && toTransaction(row);
+  }
+
+  /**
+   * Loads, decides and writes a batch in one transaction, with one round trip to each side of the decision.
+   * @throws StoreUnavailable where it is not known whether it was recorded.
+   */
+  async settle(batch: readonly Settlement[]): Promise<Settled[]> {
+    const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
+    const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
+    return this.#database.transact(openingOf(batch, commands), async ([customers, connections, checkouts], session) => {
+      const now = this.#clock();
+      const snapshot = new Snapshot(
+        customers as LockedCustomer[],
+        connections as ConnectionRows[],
+        checkouts as CheckoutRow[],
+        catalogues,
+      );
+      const settled = batch.map((item): Settled => {
+        if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
+        return { kind: "concluded", transaction: snapshot.conclude(item.checkoutId) };
+      });
+      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
+      await session.commit(writesOf(snapshot, now));
+      return settled;
+    });
+  }
+}
+
+/** Locks first: what is read after it cannot change any more. */
+function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand[]): Query[] {
+  const checkoutIds = [
+    ...new Set(batch.map((item) => (item.kind === "top_up" ? item.command.checkoutId : item.checkoutId))),
+  ];
+  const checkouts = checkoutIds.map((checkoutId) => [customerDigestIn(checkoutId) as number, checkoutId] as const);
+  const connections = new Map(commands.map((command) => [JSON.stringify(connectionKey(command)), command]));
+  // Where a checkout is sent for another customer than its own, both must stand still.
+  const digests = new Set([...checkouts.map(([digest]) => digest), ...commands.map(customerDigest)]);
+  return [
+    [LOCK_CUSTOMERS, [[...digests]]],
+    [CONNECTIONS, columnsOf(CONNECTION_KEY.length, [...connections.values()].map(connectionKey))],
+    [CHECKOUTS, columnsOf(CHECKOUT_KEY.length, checkouts)],
+  ];
+}
+
+/** At most five statements, each of which may take as long as {@link WAITS} says, and all of them less than the deadline. */
+function writesOf({ recorded, retired, newlyToppedUp }: Snapshot, now: Instant): Query[] {
+  const topUps = recorded.map(({ transaction }) => [customerDigest(transaction), ...topUpColumns(transaction)]);
+  const entries = recorded.map(({ transaction, grant, subscription }) => ({
+    key: transaction,
+    plan: subscription.plan,
+    grant,
+    subscription,
+    checkoutId: transaction.checkoutId,
+  }));
+  const retirements = retired.map((checkoutId) => [customerDigestIn(checkoutId), checkoutId, now]);
+  return [
+    ...(topUps.length > 0 ? [INSERT_TOP_UPS(topUps)] : []),
+    ...appendEntries(entries),
+    ...(newlyToppedUp.length > 0
+      ? [[MARK_TOPPED_UP, columnsOf(CONNECTION_KEY.length, newlyToppedUp.map(connectionKey))] as const]
+      : []),
+    ...(retirements.length > 0 ? [RETIRE(retirements)] : []),
+  ];
+}

@@ -1,0 +1,87 @@
+import pg from "pg";
+import { StoreContended, StoreRefused, StoreUnavailable } from "../errors.ts";
+
+/** Errors after which PostgreSQL has written nothing, and which say nothing of the next transaction. */
+const CONTENDED = new Map([
+  ["55P03", "another session holds what is to be written"],
+  ["40P01", "two sessions waited for each other"],
+  ["40001", "another session wrote at the same time"],
+]);
+
+/** What speaks of the server and not of the statement, by the first characters of the code. */
+const AWAY: readonly (readonly [code: string, reason: string])[] = [
+  ["57014", "PostgreSQL took too long"],
+  ["57P03", "PostgreSQL is starting or stopping"],
+  ["57P", "PostgreSQL is stopping, or has ended the session"],
+  ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
+  ["25P04", "the transaction took too long"],
+  ["25006", "PostgreSQL takes no writes: it is a standby, or read-only"],
+  ["53300", "PostgreSQL has no connection left: see max_connections and --database-connections"],
+  ["53", "PostgreSQL is out of memory or disk"],
+  ["58", "PostgreSQL's own disk or files failed"],
+  ["08", "the connection to PostgreSQL was lost"],
+  ["XX001", "PostgreSQL's data is damaged"],
+  ["XX002", "PostgreSQL's data is damaged"],
+];
+
+/** What keeps a session from being had at all, and does not pass by itself. */
+const REFUSED: readonly (readonly [code: string, what: string])[] = [
+  ["28", "PostgreSQL does not let this user in"],
+  ["3D000", "PostgreSQL has no database of this name: make it with createdb"],
+  ["42501", "this user of PostgreSQL lacks a privilege"],
+];
+
+/** PostgreSQL refused a statement: a defect of topupd. Says which rule it broke, and nothing of what is stored. */
+export class StatementFailed extends Error {
+  override readonly name = "StatementFailed";
+  readonly code: string;
+
+  constructor({ code = "", table, constraint, column }: pg.DatabaseError) {
+    const where = [table, constraint ?? column].filter((name) => name !== undefined).join(", ");
+    super(`PostgreSQL refused a statement with ${code}${where === "" ? "" : ` (${where})`}`);
+    this.code = code;
+  }
+}
+
+/** Tells what is wrong with the server from what is wrong with a statement, which is a defect of topupd. */
+export function translate(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || error instanceof StoreRefused) return error;
+  if (error instanceof StatementFailed) return error;
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  const code = sqlState(error);
+  // The driver gives no code of PostgreSQL's where the connection itself failed.
+  if (code === undefined)
+    return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
+  const contended = CONTENDED.get(code);
+  if (contended !== undefined) return new StoreContended(contended, cause(error));
+  const away = find(AWAY, code);
+  return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
+}
+
+/** As {@link translate}, for the operator who has just said where the database is. */
+export function translateAtOpening(error: unknown): unknown {
+  const refused = find(REFUSED, sqlState(error) ?? "");
+  if (refused !== undefined) return new StoreRefused(`${refused} (${words(error)})`, cause(error));
+  return translate(error);
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof StatementFailed && error.code === "23505";
+}
+
+function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+function find(list: readonly (readonly [code: string, text: string])[], code: string): string | undefined {
+  return list.find(([beginning]) => code.startsWith(beginning))?.[1];
+}
+
+function words(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message === "" ? String(code) : message;
+}
+
+function cause(error: unknown): ErrorOptions {
+  return { cause: error };
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import { type CheckoutSecret, nextSecretId, sealingSecret } from "../../src/domain/checkout-secret.ts";
+import { seededRandom } from "../support/random.ts";
+import { at } from "./builders.ts";
+
+const random = seededRandom(3);
+const T = at("2026-11-20T09:00:00Z");
+const MINUTE = 60_000;
+const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
+const FIBER = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" } as const;
+
+const FORMER: CheckoutSecret = { id: 3, key: random(32), createdAt: T - 86_400_000 };
+const NEW: CheckoutSecret = { id: 4, key: random(32), createdAt: T };
+
+function sealed(secret: CheckoutSecret, issuedAt: number): string {
+  return issueCheckout(secret, HOLDER, FIBER, { revision: 1, issuedAt, nonce: random(16) });
+}
+
+describe("a new checkout secret", () => {
+  test("seals nothing until every process knows it", () => {
+    expect(sealingSecret([NEW, FORMER], T)).toBe(FORMER);
+    expect(sealingSecret([NEW, FORMER], T + 9_999)).toBe(FORMER);
+    expect(sealingSecret([NEW, FORMER], T + 10_000)).toBe(NEW);
+  });
+
+  test("seals at once where there is no other", () => {
+    expect(sealingSecret([NEW], T - 1)).toBe(NEW);
+  });
+
+  test("leaves what the former one sealed as good as it was", () => {
+    const checkoutId = sealed(FORMER, T + 9_999);
+    expect(openCheckout([NEW, FORMER], HOLDER, checkoutId)?.issuedAt).toBe(T + 9_999);
+  });
+
+  test("ends what can be made with the former one, whoever has it", () => {
+    expect(openCheckout([NEW, FORMER], HOLDER, sealed(FORMER, T + 70_000))).toBeDefined();
+    expect(openCheckout([NEW, FORMER], HOLDER, sealed(FORMER, T + 70_001))).toBeUndefined();
+    expect(openCheckout([NEW, FORMER], HOLDER, sealed(NEW, T + 70_001))).toBeDefined();
+  });
+
+  test("takes the next id, and after the last one the first", () => {
+    expect(nextSecretId([FORMER], T)).toBe(4);
+    expect(nextSecretId([{ ...FORMER, id: 15 }], T)).toBe(0);
+    expect(
+      nextSecretId(
+        [
+          { ...FORMER, id: 15 },
+          { ...FORMER, id: 0 },
+        ],
+        T,
+      ),
+    ).toBe(1);
+  });
+
+  test("takes the place of the oldest of sixteen, once nothing is in use that it sealed", () => {
+    const secrets = Array.from({ length: 16 }, (_, age) => ({ ...NEW, id: (20 - age) % 16, createdAt: T - age }));
+    const [oldest, second] = [secrets[15], secrets[14]] as [CheckoutSecret, CheckoutSecret];
+    const idle = second.createdAt + 70_000 + 10 * MINUTE;
+    expect(nextSecretId(secrets, idle - 1)).toBeUndefined();
+    expect(nextSecretId(secrets, idle)).toBe(oldest.id);
+  });
+});

@@ -1,0 +1,4 @@
+import { testStore } from "../store-suite/store-suite.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
+
+testStore("the PostgreSQL store", () => makePostgresDatabase());

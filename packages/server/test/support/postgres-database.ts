@@ -1,0 +1,50 @@
+import pg from "pg";
+import { inject, onTestFinished } from "vitest";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { TestDatabase } from "../store-suite/database.ts";
+
+/** A database of its own on the server of the tests, for what every store must do. */
+export interface TestPostgres extends TestDatabase {
+  readonly url: string;
+}
+
+export function makePostgresDatabase(): TestPostgres {
+  const { url, made } = makeEmptyDatabase();
+  return {
+    url,
+    open: async (options) => {
+      await made;
+      return openPostgresStore({ timeZone: undefined, currencyExponent: undefined, ...options, url, connections: 4 });
+    },
+    read: (query) => withClient(url, async (client) => (await client.query(query)).rows as Record<string, unknown>[]),
+    // As a replica applies changes: past triggers and foreign keys.
+    tamper: (sql) => withClient(url, (client) => client.query(`SET session_replication_role = replica; ${sql}`)),
+  };
+}
+
+/** A database without tables, which is gone after the test. */
+export function makeEmptyDatabase(): { readonly url: string; readonly made: Promise<void> } {
+  const server = inject("postgresUrl");
+  const name = `topupd_test_${process.pid}_${Math.random().toString(36).slice(2)}`;
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const made = withClient(server, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`),
+  );
+  onTestFinished(async () => {
+    await made.catch(() => {});
+    await withClient(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  });
+  return { url: url.href, made: made.then(() => undefined) };
+}
+
+/** A session of the test's own, as another process or a careless operator has. */
+export async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,102 @@
+import { randomInt } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { copyEmbedded, giveTo } from "./postgres-files.ts";
+import { keep } from "./postgres-keeper.ts";
+import {
+  findPostgres,
+  HOW_TO_GET_POSTGRES,
+  type PostgresPrograms,
+  programIn,
+  serverUser,
+} from "./postgres-programs.ts";
+
+export interface PostgresServer {
+  /** Of a superuser, to the maintenance database. */
+  readonly url: string;
+  /**
+   * Ends the server at once, as a crash would (`immediate`), or in order, with word to its sessions (`fast`).
+   * Resolves when it is gone.
+   */
+  stop(mode: "immediate" | "fast"): Promise<void>;
+  /** Starts it again on the same port and data. Resolves when it takes connections. */
+  start(): Promise<void>;
+  /** Ends it and removes its data. */
+  close(): Promise<void>;
+}
+
+/** Of PostgreSQL, as its configuration file takes them. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
+const SIGNALS = { immediate: "SIGQUIT", fast: "SIGINT" } as const;
+
+const SETTINGS: PostgresSettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  shared_buffers: "64MB",
+  min_wal_size: "32MB",
+  max_wal_size: "256MB",
+};
+
+/** Makes a new, empty cluster in a temporary folder and starts it on a free port of the loopback address. */
+export async function startPostgres(
+  settings: PostgresSettings = {},
+  programs?: PostgresPrograms,
+): Promise<PostgresServer> {
+  const found = programs ?? (await findPostgres());
+  const user = serverUser();
+  // What TMPDIR names may be closed to the user that the server of root runs as.
+  const folder = mkdtempSync(join(user.uid === undefined ? tmpdir() : "/tmp", "topupd-postgres-"));
+  const keeper = keep(folder);
+  const data = join(folder, "data");
+  try {
+    const bin = join(found.kind === "embedded" ? copyEmbedded(found.folder, folder) : found.folder, "bin");
+    giveTo(user, folder);
+    const initial = ["-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+    await keeper.run({ command: programIn(bin, "initdb"), args: initial, user }).catch((cause: unknown) => {
+      throw new Error(`the ${found.kind} PostgreSQL makes no cluster: ${String(cause)} ${HOW_TO_GET_POSTGRES}`, {
+        cause,
+      });
+    });
+    const command = programIn(bin, "postgres");
+    const start = (port: number) =>
+      keeper.run({
+        command,
+        args: ["-D", data, ...asArguments({ ...SETTINGS, ...settings, port: `${port}` })],
+        user,
+        data,
+      });
+    const port = await startOnFreePort(start);
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      stop: (mode) => keeper.stop(SIGNALS[mode]),
+      start: () => start(port),
+      close: () => keeper.close(),
+    };
+  } catch (error) {
+    await keeper.close();
+    throw error;
+  }
+}
+
+function asArguments(settings: PostgresSettings): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/**
+ * Below the ports that systems give to whoever asks for any: no other test can be given the port while the server is
+ * stopped, nor can a client that tries to reach the stopped server be given it as its own and so reach itself.
+ */
+async function startOnFreePort(start: (port: number) => Promise<void>): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const port = randomInt(20_000, 32_768);
+    try {
+      await start(port);
+      return port;
+    } catch (error) {
+      if (attempt === 10 || !/could not bind/.test(String(error))) throw error;
+    }
+  }
+}
