@@ -80,12 +80,10 @@ export class Database {
 
   #makePool(): pg.Pool {
     const { url, connections } = this.#options;
-    const pool = new pg.Pool({
-      ...clientConfig({ url, purpose: "serving" }),
-      max: connections,
-      idleTimeoutMillis: 60_000,
-      onConnect: (client: pg.ClientBase) => setUp(client, "serving"),
-    } as pg.PoolConfig);
+    // The driver waits for what this gives, though its types do not say so.
+    const onConnect = (client: pg.ClientBase) => setUp(client, "serving");
+    const config = { ...clientConfig({ url, purpose: "serving" }), max: connections, idleTimeoutMillis: 60_000 };
+    const pool = new pg.Pool({ ...config, ...({ onConnect } as object) });
     // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
     pool.on("error", () => {});
     pool.on("connect", (client) => client.on("error", () => {}));
