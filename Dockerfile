@@ -1,0 +1,51 @@
+# The image of topupd: `docker build --tag topupd .`
+# How it is run, alone or with PostgreSQL and a proxy, is in docs/deploying.md.
+
+# Debian and not Alpine: the SQLite module comes compiled for both of their C libraries, but Node's own
+# releases are made and tested for glibc only. 24 is the newest Node that topupd is checked with.
+ARG NODE=node:24-bookworm-slim
+
+FROM ${NODE} AS build
+WORKDIR /build
+COPY .npmrc package.json package-lock.json ./
+COPY packages/server/package.json packages/server/
+RUN npm ci --ignore-scripts
+COPY tsconfig.base.json ./
+COPY packages/server/build.mjs packages/server/tsconfig.json packages/server/
+COPY packages/server/src packages/server/src
+RUN npm run --silent build
+
+FROM ${NODE} AS dependencies
+WORKDIR /app
+COPY .npmrc package.json package-lock.json ./
+COPY packages/server/package.json packages/server/
+RUN npm ci --ignore-scripts --omit=dev
+# Half of what is installed: SQLite's source, and what was compiled for other systems.
+RUN cd node_modules/@photostructure/sqlite \
+ && rm -r src \
+ && find prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-*" -exec rm -r {} +
+
+FROM ${NODE}
+ENV NODE_ENV=production \
+    TOPUPD_HOST=0.0.0.0 \
+    TOPUPD_PORT=8080 \
+    TOPUPD_DATABASE=sqlite:/var/lib/topupd/topupd.db
+WORKDIR /app
+COPY --from=dependencies /app ./
+COPY packages/server/bin packages/server/bin
+COPY deploy/healthcheck.mjs ./
+COPY --from=build /build/packages/server/dist packages/server/dist
+# A new volume takes owner and mode from here.
+RUN install --directory --owner=node --group=node --mode=0700 /var/lib/topupd
+VOLUME /var/lib/topupd
+# What it runs belongs to root: the process can write its database and nothing else.
+USER node
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+# /healthz and not /readyz: where a failed check restarts the container, a database that is away for a
+# while would restart them all, and no restart brings it back.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=15s --retries=3 \
+  CMD ["node", "/app/healthcheck.mjs", "/healthz"]
+# No shell in between: signals reach node.
+ENTRYPOINT ["node", "/app/packages/server/bin/topupd.js"]
+CMD ["serve"]
