@@ -119,9 +119,16 @@ export class Session {
    * @throws StoreUnavailable where it is not known whether the commit happened.
    */
   async commit(queries: readonly Query[]): Promise<void> {
-    const results = await this.#sendAll([...queries, [COMMIT]]);
+    const warnings: unknown[] = [];
+    const heard = (notice: pg.DatabaseError) => {
+      if (notice.severity === "WARNING") warnings.push(notice.code);
+    };
+    this.#client.on("notice", heard as () => void);
+    const results = await this.#sendAll([...queries, [COMMIT]]).finally(() => this.#client.off("notice", heard));
     // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
     if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
+    // It commits with a warning where it was told to wait no longer for the standby that must have it too.
+    if (warnings.length > 0) throw new StoreUnavailable("PostgreSQL has committed, but warns of it");
   }
 
   async rollBack(): Promise<void> {
