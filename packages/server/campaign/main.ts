@@ -2,31 +2,85 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { startPostgres } from "../test/support/postgres-server.ts";
 import { kill } from "./kill.ts";
 import { model } from "./model.ts";
+import { createDatabase, postgresStories } from "./postgres.ts";
 import { race } from "./race.ts";
+import { storm } from "./storm.ts";
 
 /*
- * npm run campaign -- NAME [--seed N] [--rounds N]: the long form of what the tests run briefly.
- * The same seed makes the same choices.
+ * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]: the long form of
+ * what the tests run briefly. The same seed makes the same choices.
  */
 
-const CAMPAIGNS = { race, kill, model };
+interface Size {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly processes: number;
+  readonly cwd: string;
+}
+
+const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
+  race,
+  kill,
+  model: (size) => {
+    let story = 0;
+    return model({
+      ...size,
+      makeStore: () => {
+        story += 1;
+        return { path: join(size.cwd, `story-${story}.db`) };
+      },
+    });
+  },
+};
+
+/** On a server of its own. */
+const ON_POSTGRES: typeof ON_SQLITE = {
+  race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url, "race") })),
+  kill: (size) => withServer(async ({ url }) => kill({ ...size, database: await createDatabase(url, "kill") })),
+  model: (size) => withServer(({ url }) => model({ ...size, makeStore: postgresStories(url, "story") })),
+  storm: (size) =>
+    withServer(async (server) => storm({ ...size, server, database: await createDatabase(server.url, "storm") })),
+};
+
+async function withServer(work: (server: Awaited<ReturnType<typeof startPostgres>>) => Promise<string>) {
+  const server = await startPostgres();
+  try {
+    return await work(server);
+  } finally {
+    await server.close();
+  }
+}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: "string", default: "1" }, rounds: { type: "string", default: "100" } },
+  options: {
+    seed: { type: "string", default: "1" },
+    rounds: { type: "string", default: "100" },
+    processes: { type: "string", default: "2" },
+    store: { type: "string", default: "sqlite" },
+  },
 });
-const run = CAMPAIGNS[positionals[0] as keyof typeof CAMPAIGNS];
-const [seed, rounds] = [Number(values.seed), Number(values.rounds)];
-if (run === undefined || !Number.isSafeInteger(seed) || !Number.isSafeInteger(rounds) || rounds < 1) {
-  process.stderr.write(`usage: npm run campaign -- ${Object.keys(CAMPAIGNS).join("|")} [--seed N] [--rounds N]\n`);
+const campaigns = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store];
+const run = campaigns?.[positionals[0] ?? ""];
+const [seed, rounds, processes] = [values.seed, values.rounds, values.processes].map(Number) as [
+  number,
+  number,
+  number,
+];
+if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
+  process.stderr.write(
+    "usage: npm run campaign -- race|kill|model|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+      "(storm: on postgres only)\n",
+  );
   process.exit(2);
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, rounds, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, rounds, processes, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

@@ -1,15 +1,17 @@
-import { join } from "node:path";
 import fc from "fast-check";
-import { openTestService, type TestService } from "../test/support/open-service.ts";
+import { type OpenOptions, openTestService, type TestService } from "../test/support/open-service.ts";
 import { addMonths } from "./months.ts";
 
 export interface ModelOptions {
   readonly seed: number;
   /** How many random stories are told. */
   readonly rounds: number;
-  /** An empty folder for the databases. */
-  readonly cwd: string;
+  /** Gives each story a store of its own, which can be opened again and again. */
+  readonly makeStore: () => StoreOpening;
 }
+
+/** How the service of a story opens its store. */
+type StoreOpening = Pick<OpenOptions, "path" | "openStore">;
 
 const CONNECTIONS = 3;
 const BOUQUETS = [
@@ -82,11 +84,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  * on every code, every result and every subscription.
  * @throws Error with the shortest story on which they differ.
  */
-export async function model({ seed, rounds, cwd }: ModelOptions): Promise<string> {
-  let story = 0;
+export async function model({ seed, rounds, makeStore }: ModelOptions): Promise<string> {
   const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: "max" }), async (steps) => {
-    story += 1;
-    const world = await World.make(join(cwd, `story-${story}.db`));
+    const world = await World.make(makeStore());
     try {
       for (const one of steps) await world.take(one);
       await world.verify();
@@ -115,6 +115,7 @@ interface ModelRun {
 /** The service, and what the model believes of it. */
 class World {
   service: TestService;
+  readonly #opening: StoreOpening;
   #price = 500;
   #restarts = 0;
   readonly #checkouts: ModelCheckout[] = [];
@@ -122,14 +123,15 @@ class World {
   /** By connection and plan. */
   readonly #runs = new Map<string, ModelRun>();
 
-  static async make(path: string): Promise<World> {
-    const world = new World(await openTestService({ path, bare: true }));
+  static async make(opening: StoreOpening): Promise<World> {
+    const world = new World(opening, await openTestService({ ...opening, bare: true }));
     await world.#publish();
     for (let connection = 0; connection < CONNECTIONS; connection += 1) await world.#import(connection);
     return world;
   }
 
-  private constructor(service: TestService) {
+  private constructor(opening: StoreOpening, service: TestService) {
+    this.#opening = opening;
     this.service = service;
   }
 
@@ -245,10 +247,10 @@ class World {
   }
 
   async #restart(): Promise<void> {
-    const { now, path } = this.service;
+    const { now } = this.service;
     this.#restarts += 1;
     await this.service.close();
-    this.service = await openTestService({ path, now, bare: true, seed: this.#restarts + 1 });
+    this.service = await openTestService({ ...this.#opening, now, bare: true, seed: this.#restarts + 1 });
   }
 
   #call(operation: Parameters<TestService["call"]>[0], body: object) {

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Ground, runThere } from "./ground.ts";
 import { expectTopupd } from "./processes.ts";
 
 /** The connections that campaigns top up: few, so that they meet on the same ones. */
@@ -19,17 +20,18 @@ const customer = (index: number) => ({
   connections: { internet: [{ username: `u${index}`, status: "active" }] },
 });
 
-/** Makes a provider's database in a folder, by the command line alone. @returns a production token. */
-export async function makeProvider(cwd: string): Promise<string> {
+/** Makes a provider's database, by the command line alone. @returns a production token. */
+export async function makeProvider(ground: Ground): Promise<string> {
+  const there = runThere(ground);
   const file = (name: string, rows: readonly object[]) => {
-    const path = join(cwd, name);
+    const path = join(ground.cwd, name);
     writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     return path;
   };
   const customers = Array.from({ length: CUSTOMERS }, (_, index) => customer(index));
-  await expectTopupd(["partner", "add", "wallet"], { cwd });
-  await expectTopupd(["import", "catalogue", file("catalogue.ndjson", CATALOGUE)], { cwd });
-  await expectTopupd(["import", "customers", file("customers.ndjson", customers)], { cwd });
-  const issued = await expectTopupd(["token", "issue", "--partner", "wallet", "--environment", "production"], { cwd });
+  await expectTopupd(["partner", "add", "wallet"], there);
+  await expectTopupd(["import", "catalogue", file("catalogue.ndjson", CATALOGUE)], there);
+  await expectTopupd(["import", "customers", file("customers.ndjson", customers)], there);
+  const issued = await expectTopupd(["token", "issue", "--partner", "wallet", "--environment", "production"], there);
   return issued.trim();
 }

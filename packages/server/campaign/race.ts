@@ -1,13 +1,12 @@
+import { type Ground, runThere } from "./ground.ts";
 import { PartnerClient } from "./partner-client.ts";
 import { startServing } from "./processes.ts";
 import { CUSTOMERS, makeProvider } from "./provider.ts";
 import { Choices } from "./random.ts";
 
-export interface RaceOptions {
+export interface RaceOptions extends Ground {
   readonly seed: number;
   readonly rounds: number;
-  /** An empty folder for the database. */
-  readonly cwd: string;
   readonly processes?: number;
   readonly callers?: number;
 }
@@ -17,10 +16,10 @@ export interface RaceOptions {
  * must make exactly one transaction, and give every caller the same answer.
  * @throws Error that names the round in which it was otherwise.
  */
-export async function race({ seed, rounds, cwd, processes = 2, callers = 6 }: RaceOptions): Promise<string> {
+export async function race({ seed, rounds, processes = 2, callers = 6, ...ground }: RaceOptions): Promise<string> {
   const choices = new Choices(seed);
-  const token = await makeProvider(cwd);
-  const served = await Promise.all(Array.from({ length: processes }, () => startServing([], { cwd })));
+  const token = await makeProvider(ground);
+  const served = await Promise.all(Array.from({ length: processes }, () => startServing([], runThere(ground))));
   try {
     const clients = served.map(({ url }) => new PartnerClient(url, token));
     const transactions = new Set<string>();

@@ -1,22 +1,54 @@
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { kill } from "../campaign/kill.ts";
 import { model } from "../campaign/model.ts";
+import { createDatabase } from "../campaign/postgres.ts";
 import { race } from "../campaign/race.ts";
+import { storm } from "../campaign/storm.ts";
+import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
+import { startPostgres } from "./support/postgres-server.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|model --seed N --rounds N`.
+ * `npm run campaign -- race|kill|model|storm --store sqlite|postgres --seed N --rounds N`.
  */
 
-test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
-  await expect(race({ seed: 1, rounds: 25, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("25 rounds");
-}, 120_000);
+describe("on SQLite", () => {
+  test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
+    await expect(race({ seed: 1, rounds: 25, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("25 rounds");
+  }, 120_000);
 
-test("no acknowledged top-up is lost or made twice when the service is killed twenty times under load", async () => {
-  await expect(kill({ seed: 1, rounds: 20, cwd: temporaryFolder() })).resolves.toContain("20 kills");
-}, 300_000);
+  test("no acknowledged top-up is lost or made twice when the service is killed twenty times under load", async () => {
+    await expect(kill({ seed: 1, rounds: 20, cwd: temporaryFolder() })).resolves.toContain("20 kills");
+  }, 300_000);
 
-test("the service agrees with a model of it on random stories", async () => {
-  await expect(model({ seed: 1, rounds: 60, cwd: temporaryFolder() })).resolves.toContain("60 stories");
-}, 120_000);
+  test("the service agrees with a model of it on random stories", async () => {
+    const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
+    await expect(model({ seed: 1, rounds: 60, makeStore })).resolves.toContain("60 stories");
+  }, 120_000);
+});
+
+describe("on PostgreSQL", () => {
+  test("twenty callers on four processes with one checkoutId make one transaction and get twenty equal answers", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const ground = { cwd: temporaryFolder(), database: url };
+    await expect(race({ ...ground, seed: 2, rounds: 25, processes: 4, callers: 20 })).resolves.toContain("25 rounds");
+  }, 120_000);
+
+  test("no acknowledged top-up is lost or made twice when processes are killed and PostgreSQL is restarted", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const ground = { cwd: temporaryFolder(), database: await createDatabase(server.url, "storm") };
+    await expect(storm({ ...ground, seed: 2, rounds: 5, processes: 2, server })).resolves.toContain("5 rounds");
+  }, 300_000);
+
+  test("the service agrees with a model of it on random stories", async () => {
+    const makeStore = () => {
+      const database = makePostgresDatabase();
+      return { openStore: database.open };
+    };
+    await expect(model({ seed: 2, rounds: 25, makeStore })).resolves.toContain("25 stories");
+  }, 120_000);
+});

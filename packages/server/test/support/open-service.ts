@@ -8,7 +8,7 @@ import { importCustomers } from "../../src/operations/import-customers.ts";
 import type { ImportReport } from "../../src/operations/import-report.ts";
 import { issueToken } from "../../src/operations/issue-token.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { seededRandom } from "./random.ts";
 
@@ -65,8 +65,10 @@ export interface OpenOptions {
   readonly lapsedDays?: number;
   readonly deprecatedAt?: number;
   readonly sunsetAt?: number;
-  /** The database: made, or there already. */
-  readonly path: string;
+  /** The file of the embedded store: made, or there already. */
+  readonly path?: string;
+  /** Opens another store than the embedded one. */
+  readonly openStore?: (options: StoreOptions) => Promise<Store>;
   /** Leaves out the trial environment. */
   readonly bare?: boolean;
   readonly seed?: number;
@@ -74,18 +76,16 @@ export interface OpenOptions {
   readonly wrapStore?: (store: Store) => Store;
 }
 
+/** What every store is opened with. */
+type StoreOptions = Omit<SqliteStoreOptions, "path" | "mustExist">;
+
 export async function openTestService(options: OpenOptions): Promise<TestService> {
-  const { path } = options;
+  const { path = "" } = options;
   const random = seededRandom(options.seed ?? 1);
   const time = { now: options.now ?? START };
   const clock = () => time.now;
-  const opened = openSqliteStore({
-    path,
-    clock,
-    random,
-    timeZone: options.timeZone,
-    currencyExponent: options.currencyExponent,
-  });
+  const storeOptions = { clock, random, timeZone: options.timeZone, currencyExponent: options.currencyExponent };
+  const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));
   const store = options.wrapStore?.(opened) ?? opened;
   const ports = { store, clock, random };
   const logs: string[] = [];

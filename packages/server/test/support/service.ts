@@ -8,7 +8,8 @@ export * from "./open-service.ts";
 
 /** The whole service on a database of its own, closed and gone after the test. */
 export async function startTestService(options: Partial<OpenOptions> = {}): Promise<TestService> {
-  const service = await openTestService({ path: join(temporaryFolder(), "topupd.db"), ...options });
+  const path = options.openStore === undefined ? join(temporaryFolder(), "topupd.db") : "";
+  const service = await openTestService({ path, ...options });
   onTestFinished(() => service.close());
   return service;
 }
