@@ -112,22 +112,25 @@ export class TopUpTables {
   async settle(batch: readonly Settlement[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
-    return this.#database.transact(openingOf(batch, commands), async ([customers, connections, checkouts], session) => {
-      const now = this.#clock();
-      const snapshot = new Snapshot(
-        customers as LockedCustomer[],
-        connections as ConnectionRows[],
-        checkouts as CheckoutRow[],
-        catalogues,
-      );
-      const settled = batch.map((item): Settled => {
-        if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
-        return { kind: "concluded", transaction: snapshot.conclude(item.checkoutId) };
-      });
-      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
-      await session.commit(writesOf(snapshot, now));
-      return settled;
-    });
+    return this.#database.transact(
+      openingOf(batch, commands),
+      async ([customers, checkouts, connections = []], session) => {
+        const now = this.#clock();
+        const snapshot = new Snapshot(
+          customers as LockedCustomer[],
+          connections as ConnectionRows[],
+          checkouts as CheckoutRow[],
+          catalogues,
+        );
+        const settled = batch.map((item): Settled => {
+          if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
+          return { kind: "concluded", transaction: snapshot.conclude(item.checkoutId) };
+        });
+        if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
+        await session.commit(writesOf(snapshot, now));
+        return settled;
+      },
+    );
   }
 }
 
@@ -142,8 +145,10 @@ function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand
   const digests = new Set([...checkouts.map(([digest]) => digest), ...commands.map(customerDigest)]);
   return [
     [LOCK_CUSTOMERS, [[...digests]]],
-    [CONNECTIONS, columnsOf(CONNECTION_KEY.length, [...connections.values()].map(connectionKey))],
     [CHECKOUTS, columnsOf(CHECKOUT_KEY.length, checkouts)],
+    ...(connections.size > 0
+      ? [[CONNECTIONS, columnsOf(CONNECTION_KEY.length, [...connections.values()].map(connectionKey))] as const]
+      : []),
   ];
 }
 
