@@ -1,0 +1,186 @@
+CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never deleted'); END;
+
+CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
+  BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
+
+CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
+  BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
+
+CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
+  BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
+
+CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
+  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
+
+CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
+  WHEN EXISTS (SELECT 1 FROM top_up WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
+
+CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
+  BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
+
+CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
+    service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
+  BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
+
+CREATE TABLE access_token (
+  hash        BLOB    PRIMARY KEY,
+  id          TEXT    NOT NULL UNIQUE,
+  partner_id  INTEGER NOT NULL REFERENCES partner,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  created_at  INTEGER NOT NULL,
+  expires_at  INTEGER,
+  revoked_at  INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bouquet (
+  revision INTEGER NOT NULL REFERENCES catalogue_revision,
+  position INTEGER NOT NULL,
+  service  TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
+  code     TEXT    NOT NULL,
+  name     TEXT    NOT NULL,
+  price    INTEGER NOT NULL CHECK (price > 0),
+  segments TEXT    NOT NULL CHECK (json_type(segments) = 'array'),
+  plan     TEXT    NOT NULL,
+  add_on   INTEGER NOT NULL CHECK (add_on IN (0, 1)),
+  months   INTEGER NOT NULL CHECK (months >= 0),
+  days     INTEGER NOT NULL CHECK (days >= 0),
+  PRIMARY KEY (revision, position),
+  UNIQUE (revision, service, code)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE catalogue_revision (
+  revision    INTEGER PRIMARY KEY,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  created_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE checkout_secret (
+  id         INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 15),
+  key        BLOB    NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE connection (
+  cuid        TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  service     TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
+  req_id      TEXT    NOT NULL,
+  position    INTEGER NOT NULL,
+  status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
+  topped_up   INTEGER NOT NULL CHECK (topped_up IN (0, 1)),
+  segment     TEXT,
+  PRIMARY KEY (cuid, environment, service, req_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE customer (
+  cuid        TEXT NOT NULL,
+  environment TEXT NOT NULL CHECK (environment IN ('trial', 'production')),
+  first_name  TEXT NOT NULL,
+  last_name   TEXT NOT NULL,
+  mobile      TEXT,
+  status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
+  PRIMARY KEY (cuid, environment)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE customer_code (
+  code        TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  cuid        TEXT NOT NULL,
+  PRIMARY KEY (code, environment, cuid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE partner (
+  id         INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL UNIQUE,
+  status     TEXT    NOT NULL CHECK (status IN ('active', 'suspended')),
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE provider (
+  only_row          INTEGER PRIMARY KEY CHECK (only_row = 1),
+  time_zone         TEXT    NOT NULL,
+  currency_exponent INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE retired_checkout (
+  checkout_id TEXT    PRIMARY KEY,
+  at          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE schema_migration (
+  number     INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  checksum   TEXT    NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE subscription (
+  cuid             TEXT    NOT NULL,
+  environment      TEXT    NOT NULL,
+  service          TEXT    NOT NULL,
+  req_id           TEXT    NOT NULL,
+  plan             TEXT    NOT NULL,
+  code             TEXT    NOT NULL,
+  name             TEXT    NOT NULL,
+  add_on           INTEGER NOT NULL CHECK (add_on IN (0, 1)),
+  start_at         INTEGER NOT NULL,
+  end_at           INTEGER NOT NULL,
+  months           INTEGER NOT NULL,
+  days             INTEGER NOT NULL,
+  seconds          INTEGER NOT NULL,
+  topped_up_months INTEGER NOT NULL,
+  topped_up_days   INTEGER NOT NULL,
+  granted_end_at   INTEGER,
+  PRIMARY KEY (cuid, environment, service, req_id, plan)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE subscription_grant (
+  cuid          TEXT    NOT NULL,
+  environment   TEXT    NOT NULL,
+  service       TEXT    NOT NULL,
+  req_id        TEXT    NOT NULL,
+  plan          TEXT    NOT NULL,
+  seq           INTEGER NOT NULL CHECK (seq > 0),
+  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal')),
+  at            INTEGER NOT NULL,
+  code          TEXT,
+  name          TEXT,
+  add_on        INTEGER CHECK (add_on IN (0, 1)),
+  start_at      INTEGER CHECK ((start_at IS NULL) = (kind <> 'statement')),
+  months        INTEGER,
+  days          INTEGER,
+  seconds       INTEGER,
+  on_top_months INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
+  on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
+  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
+  PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE top_up (
+  checkout_id  TEXT    PRIMARY KEY,
+  txn_id       TEXT    NOT NULL,
+  partner_id   INTEGER NOT NULL,
+  environment  TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  cuid         TEXT    NOT NULL,
+  service      TEXT    NOT NULL,
+  req_id       TEXT    NOT NULL,
+  bouquet_code TEXT    NOT NULL,
+  amount       INTEGER NOT NULL CHECK (amount > 0),
+  at           INTEGER NOT NULL,
+  status       TEXT    NOT NULL CHECK (status IN ('success', 'reversed')),
+  udf1         TEXT,
+  udf2         TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);
