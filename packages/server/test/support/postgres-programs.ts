@@ -30,7 +30,7 @@ export const HOW_TO_GET_POSTGRES =
 
 /**
  * The PostgreSQL to test with: an installed one of version 15 or later, otherwise the one from the npm registry.
- * `TOPUPD_TEST_POSTGRES=embedded` or the argument settles which.
+ * `TEST_POSTGRES=embedded` or the argument settles which.
  *
  * @throws Error that says how to get one.
  */
@@ -43,7 +43,7 @@ export async function findPostgres(kind: PostgresKind | undefined = kindBySettin
 }
 
 function kindBySetting(): PostgresKind | undefined {
-  return process.env["TOPUPD_TEST_POSTGRES"] === "embedded" ? "embedded" : undefined;
+  return process.env["TEST_POSTGRES"] === "embedded" ? "embedded" : undefined;
 }
 
 export function programIn(bin: string, name: "postgres" | "initdb"): string {

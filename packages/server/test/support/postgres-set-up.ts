@@ -8,16 +8,16 @@ declare module "vitest" {
   }
 }
 
-/** One server for the whole run, unless `TOPUPD_TEST_POSTGRES` names one. */
+/** One server for the whole run, unless `TEST_POSTGRES` names one. */
 export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const setting = process.env["TOPUPD_TEST_POSTGRES"] ?? "";
+  const setting = process.env["TEST_POSTGRES"] ?? "";
   if (/^postgres(ql)?:\/\//.test(setting)) {
     project.provide("postgresUrl", setting);
     return undefined;
   }
   if (!["", "embedded"].includes(setting)) {
     throw new Error(
-      `TOPUPD_TEST_POSTGRES must be "embedded" or the URL of a server (postgres://...), not "${setting}"`,
+      `TEST_POSTGRES must be "embedded" or the URL of a server (postgres://...), not "${setting}"`,
     );
   }
   const server = await startPostgres();
