@@ -20,6 +20,10 @@ const COMMANDS = [
   "import catalogue",
   "import customers",
   "check",
+  "migrate",
+  "secret",
+  "secret list",
+  "secret rotate",
 ];
 
 const wordsOf = (command: string) => command.split(" ").filter((word) => word !== "");

@@ -3,11 +3,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 
+const ADDRESS =
+  "must be sqlite: and the path of a file, such as sqlite:./topupd.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+
 /** A value that each setting must refuse, and what it is told to be. */
 const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["host", "", "must be an address"],
   ["port", "65536", "must be a whole number from 0 to 65535"],
-  ["database", "sqlite::memory:", "must be sqlite: and the path of a file, such as sqlite:./topupd.db"],
+  ["database", "sqlite::memory:", ADDRESS],
+  ["database", "postgres://host-without-a-database", ADDRESS],
+  ["database-connections", "0", "must be a whole number from 1 to 1000"],
   ["prefix", "/api/", "must be a path such as /api/third-party, without a slash at its end"],
   ["time-zone", "+05:45", "must be an IANA time zone such as Asia/Kathmandu"],
   ["currency-exponent", "5", "must be a whole number from 0 to 4"],
@@ -28,6 +33,22 @@ describe("settings", () => {
     const stderr = BAD.map(([flag, value, said]) => `topupd: --${flag} ${said}, but is ${JSON.stringify(value)}\n`);
     expect(runs).toEqual(stderr.map((each) => ({ code: 2, stdout: "", stderr: each })));
     expect(readdirSync(line.folder)).toEqual([]);
+  });
+
+  test("never repeat a password that stands in a bad address", async () => {
+    const bad = [
+      "postgres:/topupd:secret1@db/topupd",
+      "postgres://topupd:secret1@db",
+      "mysql://topupd:sec@ret1@db/topupd",
+      "postgres://db?password=secret1",
+    ];
+    for (const value of bad) {
+      const { code, stdout, stderr } = await commandLine({ env: { TOPUPD_DATABASE: value } }).run("check");
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("TOPUPD_DATABASE must be");
+      expect(stderr).toContain("***");
+      expect(stderr).not.toMatch(/secret1|ret1/);
+    }
   });
 
   test("are refused by the variable that gave a bad value", async () => {
