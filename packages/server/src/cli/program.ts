@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
 import { addCheckCommand } from "./check.ts";
+import { addCopyCommand } from "./copy.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -36,6 +37,7 @@ export async function runCommandLine(words: readonly string[], version: string, 
   addSecretCommands(program, runtime);
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
+  addCopyCommand(program, runtime);
   try {
     await program.parseAsync(words, { from: "user" });
     return EXIT.done;

@@ -6,7 +6,10 @@ import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 /** `topupd secret ...`: the secrets that seal checkoutIds. What they are is never shown. */
 export function addSecretCommands(program: Command, runtime: Runtime): void {
-  const secret = program.command("secret").description("list and rotate the secrets that seal checkoutIds");
+  const secret = program
+    .command("secret")
+    .description("list and rotate the secrets that seal checkoutIds")
+    .helpCommand(false);
 
   const list = secret
     .command("list")

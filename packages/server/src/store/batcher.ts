@@ -10,6 +10,8 @@ export interface BatcherOptions<Item, Outcome> {
   readonly settle: (batch: readonly Item[]) => Promise<Outcome[]>;
   /** Whether the error says that the database is away, so that trying the items one by one is of no use. */
   readonly isAway: (error: unknown) => boolean;
+  /** Whether the error cost a wait, which may lie before every other item too. */
+  readonly isHeldUp?: (error: unknown) => boolean;
   readonly maxBatch: number;
   /** Items beyond this many waiting are turned away at once. */
   readonly maxWaiting: number;
@@ -25,6 +27,9 @@ export interface BatchConcurrency<Item> {
   /** What an item writes to. Two items that share it are never settled side by side, and in the order in which they came. */
   readonly lane: (item: Item) => unknown;
 }
+
+/** For how long, in milliseconds, items are tried one by one though they are held up. */
+const ONE_BY_ONE_MS = 3_000;
 
 interface Waiting<Item, Outcome> {
   readonly item: Item;
@@ -107,21 +112,52 @@ export class Batcher<Item, Outcome> {
   }
 
   async #settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    const failure = await this.#attempt(batch);
+    if (failure === undefined) return;
+    if (this.#options.isAway(failure.error)) this.#turnAway(batch, failure);
+    else if (batch.length === 1) reject(batch, failure);
+    else await this.#settleOneByOne(batch);
+  }
+
+  /** One item may have spoilt the batch: alone, it fails alone. */
+  async #settleOneByOne(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    const { isAway, isHeldUp = () => false } = this.#options;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+    }, ONE_BY_ONE_MS);
+    for (const [index, waiting] of batch.entries()) {
+      const failure = await this.#attempt([waiting]);
+      if (failure === undefined) continue;
+      if (isAway(failure.error) || (isLate && isHeldUp(failure.error))) {
+        this.#turnAway(batch.slice(index), failure);
+        break;
+      }
+      reject([waiting], failure);
+    }
+    clearTimeout(timer);
+  }
+
+  async #attempt(batch: readonly Waiting<Item, Outcome>[]): Promise<Failure | undefined> {
     try {
       const outcomes = await this.#options.settle(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
+      return undefined;
     } catch (error) {
-      if (this.#options.isAway(error)) {
-        // Those that wait would only wait as long again, each batch for itself.
-        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
-        return;
-      }
-      if (batch.length === 1) {
-        for (const { reject } of batch) reject(error);
-        return;
-      }
-      // One item may have spoilt the batch: alone, it fails alone.
-      for (const waiting of batch) await this.#settle([waiting]);
+      return { error };
     }
   }
+
+  /** Those that wait would only wait as long again, each batch for itself. */
+  #turnAway(batch: readonly Waiting<Item, Outcome>[], failure: Failure): void {
+    reject([...batch, ...this.#waiting.splice(0)], failure);
+  }
+}
+
+interface Failure {
+  readonly error: unknown;
+}
+
+function reject(waiting: readonly Pick<Waiting<unknown, unknown>, "reject">[], { error }: Failure): void {
+  for (const each of waiting) each.reject(error);
 }

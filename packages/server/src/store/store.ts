@@ -1,13 +1,13 @@
 import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
-import type { Bouquet } from "../domain/bouquet.ts";
+import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
 import type { CheckoutSecret } from "../domain/checkout-secret.ts";
 import type { Connection, ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
-import type { CurrencyExponent } from "../domain/money.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction } from "../domain/top-up.ts";
+import type { CurrencyExponent, Money } from "../domain/money.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to
@@ -78,6 +78,20 @@ export interface Store {
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
+
+  // Moving to another database, of whichever kind
+  /**
+   * Hands over all that is stored, at one moment. Nobody can write until `work` is done, so that nothing is
+   * acknowledged here that it does not see: whoever tries waits, or is told that the store is unavailable.
+   */
+  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result>;
+  /**
+   * Fills this database, which must be empty, in one transaction that ends with a look at all of it: the rows,
+   * the money, and everything that {@link check} holds against the rules.
+   * @returns what there was to copy, and is here now.
+   * @throws StoreRefused where it is not empty, or what came is not whole and in order: it is as before then.
+   */
+  importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
 }
 
 /** What instants and amounts in a database mean. Fixed once it holds customers or a catalogue. */
@@ -103,3 +117,33 @@ export interface MigrationState {
 export type CheckEvent =
   | { readonly kind: "checked"; readonly what: string; readonly count: number }
   | { readonly kind: "wrong"; readonly what: string };
+
+/** A part of an archive. The totals come first, and then the rows, table by table, in an order in which references hold. */
+export type ArchiveChunk =
+  | { readonly kind: "totals"; readonly totals: ArchiveTotals }
+  | {
+      readonly kind: "rows";
+      readonly table: string;
+      /** Up to a thousand; the values in the order of the table's columns. */
+      readonly rows: readonly (readonly ArchiveValue[])[];
+      /** Of these rows, as they were read. */
+      readonly digest: bigint;
+    };
+
+export type ArchiveValue = string | number | boolean | Uint8Array | null;
+
+export interface ArchiveTotals {
+  /** By table. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly money: readonly MoneyTotal[];
+}
+
+/** What a partner's top-ups come to. */
+export interface MoneyTotal {
+  readonly partnerId: number;
+  readonly environment: Environment;
+  readonly service: Service;
+  readonly status: TransactionStatus;
+  readonly topUps: number;
+  readonly amount: Money;
+}

@@ -20,6 +20,7 @@ const COMMANDS = [
   "import catalogue",
   "import customers",
   "check",
+  "copy",
   "migrate",
   "secret",
   "secret list",

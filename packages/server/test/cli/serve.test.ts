@@ -14,7 +14,7 @@ describe("topupd serve", () => {
       level: "info",
       time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
       url,
-      database: "./topupd.db",
+      database: "sqlite:./topupd.db",
       msg: "listening",
     });
     expect(stdout()).toBe("");

@@ -32,12 +32,15 @@ export interface OpenedStore {
   readonly another: () => Promise<Store>;
 }
 
+/** Of the test that is meant, where several run at a time. */
+export type OnFinished = (clean: () => Promise<void>) => void;
+
 export async function openStore(
   makeDatabase: MakeDatabase,
-  options: Partial<Omit<OpenOptions, "random">> & { readonly seed?: number } = {},
+  options: Partial<Omit<OpenOptions, "random">> & { readonly seed?: number; readonly onFinished?: OnFinished } = {},
 ): Promise<OpenedStore> {
   const database = makeDatabase();
-  const { seed = 1, ...given } = options;
+  const { seed = 1, onFinished = onTestFinished, ...given } = options;
   let opened = 0;
   const another = async () => {
     opened += 1;
@@ -46,7 +49,7 @@ export async function openStore(
       random: seededRandom(seed * 100 + opened),
       ...given,
     });
-    onTestFinished(() => store.close());
+    onFinished(() => store.close());
     return store;
   };
   const self = { database, now: START, another, store: undefined as unknown as Store };

@@ -10,7 +10,7 @@ import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
 import type { Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, type OpenedStore, openStore } from "./database.ts";
+import { type MakeDatabase, type OnFinished, type OpenedStore, openStore } from "./database.ts";
 
 /*
  * A small provider: what it sells, whom it serves, and the top-ups that are asked of it.
@@ -96,8 +96,11 @@ interface QuoteOptions {
   readonly partnerId?: number;
 }
 
-export async function openProvider(makeDatabase: MakeDatabase): Promise<OpenedProvider> {
-  const opened = await openStore(makeDatabase);
+export async function openProvider(
+  makeDatabase: MakeDatabase,
+  options: { readonly onFinished?: OnFinished } = {},
+): Promise<OpenedProvider> {
+  const opened = await openStore(makeDatabase, options);
   const { store } = opened;
   const random = seededRandom(7);
   const partner = (await store.addPartner("wallet", opened.now)) as Partner;

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { testAccessTokens } from "./access-tokens.ts";
+import { testArchives } from "./archives.ts";
 import { testBatches } from "./batches.ts";
 import { testCatalogues } from "./catalogues.ts";
 import { testCheck } from "./check.ts";
@@ -32,5 +33,6 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
+    describe("archives", () => testArchives(makeDatabase));
   });
 }

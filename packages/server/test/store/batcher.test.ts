@@ -144,6 +144,22 @@ describe("the batcher", () => {
     expect(settlings).toHaveLength(0);
   });
 
+  test("stops trying one by one when the store is away, and turns away what waits", async () => {
+    const away = new Error("the store is away");
+    const { batcher, next, settlings } = heldBatcher({ isAway: (error) => error === away });
+    const outcomes = Promise.allSettled(["a", "b", "c", "d"].map((item) => batcher.add(item)));
+    (await next()).fail(new Error("somebody is bad"));
+    (await next()).succeed();
+    const settling = await next();
+    const late = Promise.allSettled([batcher.add("late")]);
+    settling.fail(away);
+    const turnedAway = { status: "rejected", reason: away };
+    expect(await outcomes).toEqual([{ status: "fulfilled", value: "A" }, turnedAway, turnedAway, turnedAway]);
+    expect(await late).toEqual([turnedAway]);
+    await batcher.drained();
+    expect(settlings).toHaveLength(0);
+  });
+
   test("turns away what waits when the store is away, and goes on with what comes after", async () => {
     const { batcher, next } = heldBatcher({ isAway: () => true });
     const first = batcher.add("a");

@@ -23,15 +23,17 @@ export function makePostgresDatabase(): TestPostgres {
 }
 
 /** A database without tables, which is gone after the test. */
-export function makeEmptyDatabase(): { readonly url: string; readonly made: Promise<void> } {
-  const server = inject("postgresUrl");
+export function makeEmptyDatabase(
+  server = inject("postgresUrl"),
+  onFinished: (clean: () => Promise<void>) => void = onTestFinished,
+): { readonly url: string; readonly made: Promise<void> } {
   const name = `topupd_test_${process.pid}_${Math.random().toString(36).slice(2)}`;
   const url = new URL(server);
   url.pathname = `/${name}`;
   const made = withClient(server, (client) =>
     client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`),
   );
-  onTestFinished(async () => {
+  onFinished(async () => {
     await made.catch(() => {});
     await withClient(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   });
@@ -41,6 +43,8 @@ export function makeEmptyDatabase(): { readonly url: string; readonly made: Prom
 /** A session of the test's own, as another process or a careless operator has. */
 export async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url });
+  // A server that ends the session fails what is asked next.
+  client.on("error", () => {});
   await client.connect();
   try {
     return await work(client);

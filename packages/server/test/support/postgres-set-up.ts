@@ -16,9 +16,7 @@ export default async function setUp(project: TestProject): Promise<(() => Promis
     return undefined;
   }
   if (!["", "embedded"].includes(setting)) {
-    throw new Error(
-      `TEST_POSTGRES must be "embedded" or the URL of a server (postgres://...), not "${setting}"`,
-    );
+    throw new Error(`TEST_POSTGRES must be "embedded" or the URL of a server (postgres://...), not "${setting}"`);
   }
   const server = await startPostgres();
   project.provide("postgresUrl", server.url);

@@ -5,11 +5,11 @@ import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent } from "../store.ts";
 import { withOwnSession } from "./database.ts";
 import { makeTables } from "./migrate.ts";
+import { readPages } from "./pages.ts";
 import { describeSchema } from "./schema.ts";
 import type { Session } from "./session.ts";
 
 const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
-const ROWS_AT_A_TIME = 2_000;
 
 /** Rows that no statement would find: they lie where another customer's would. */
 const MISPLACED = ["customer", "connection", "subscription", "subscription_grant", "top_up"].map(
@@ -27,18 +27,21 @@ export async function* checkDatabase(url: string, session: Session, calendar: Ca
   try {
     yield* checkServer(session);
     yield await checkSchema(url, session);
-    yield* checkFolds(ledger(session), calendar);
-    for (const [what, query] of [...CONTRADICTIONS, ...MISPLACED]) {
-      const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
-      yield count === 0
-        ? { kind: "checked", what: `no ${what}`, count: 1 }
-        : { kind: "wrong", what: `${count} ${what}` };
-    }
+    yield* checkRows(session, calendar);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     yield { kind: "wrong", what: `integrity: ${error.message}` };
   } finally {
     await session.rollBack().catch(() => {});
+  }
+}
+
+/** Every subscription against its grants, and the tables against each other. To be called inside a transaction. */
+export async function* checkRows(session: Session, calendar: Calendar): AsyncGenerator<CheckEvent> {
+  yield* checkFolds(ledger(session), calendar);
+  for (const [what, query] of [...CONTRADICTIONS, ...MISPLACED]) {
+    const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
+    yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }
 }
 
@@ -68,10 +71,5 @@ async function checkSchema(url: string, session: Session): Promise<CheckEvent> {
 }
 
 async function* ledger(session: Session): AsyncGenerator<unknown> {
-  await session.execute(`DECLARE ledger NO SCROLL CURSOR FOR ${LEDGER}`);
-  for (;;) {
-    const rows = await session.ask(`FETCH ${ROWS_AT_A_TIME} FROM ledger`);
-    if (rows.length === 0) return;
-    yield* rows;
-  }
+  for await (const page of readPages(session, LEDGER)) yield* page;
 }

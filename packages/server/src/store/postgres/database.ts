@@ -1,7 +1,8 @@
 import pg from "pg";
 import { StoreUnavailable } from "../errors.ts";
-import { BEGIN, clientConfig, type Purpose, type Query, Session, type Statement, setUp, WAITS } from "./session.ts";
-import { translate } from "./trouble.ts";
+import { BEGIN, clientConfig, type Purpose, type Query, Session, type Statement, setUp } from "./session.ts";
+import { Sockets } from "./sockets.ts";
+import { translateAtConnecting } from "./trouble.ts";
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -12,26 +13,36 @@ export interface DatabaseOptions {
 /** The sessions that serve requests. Waits for none of them longer than {@link WAITS} says. */
 export class Database {
   readonly #options: DatabaseOptions;
-  #pool: pg.Pool;
-  #isAway = false;
+  #sessions: PooledSessions;
+  /** Former ones, on which requests are still under way. */
+  readonly #leaving = new Set<PooledSessions>();
+  /** Why nobody can be served, as long as that is so. */
+  #away: string | undefined;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#pool = this.#makePool();
+    this.#sessions = makeSessions(options);
   }
 
-  /** Turns requests away at once, until it is back: they would all wait for the same nothing. */
-  markAway(): void {
-    this.#isAway = true;
+  /** Turns requests away at once, until it is back: they, and those under way, would all wait for the same nothing. */
+  markAway(why: unknown): void {
+    const wasAway = this.#away !== undefined;
+    this.#away = (translateAtConnecting(why) as Error).message;
+    if (wasAway) return;
+    this.renew();
+    for (const { sockets } of this.#leaving) sockets.destroyAll();
   }
 
-  /** Starts with sessions of its own: those of before may wait for answers that never come. */
   markBack(): void {
-    if (!this.#isAway) return;
-    const former = this.#pool;
-    this.#pool = this.#makePool();
-    this.#isAway = false;
-    former.end().catch(() => {});
+    this.#away = undefined;
+  }
+
+  /** Starts with new sessions: at the other end of the idle ones there may be nobody any more. */
+  renew(): void {
+    const former = this.#sessions;
+    this.#sessions = makeSessions(this.#options);
+    this.#leaving.add(former);
+    void leave(former).finally(() => this.#leaving.delete(former));
   }
 
   /** Asks one question, on a session of its own. */
@@ -59,36 +70,48 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    if (!this.#pool.ending) await this.#pool.end();
+    if (!this.#sessions.pool.ending) await leave(this.#sessions);
+    for (const { sockets } of this.#leaving) sockets.destroyAll();
   }
 
   async #withSession<Result>(work: (session: Session, client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    if (this.#isAway) throw new StoreUnavailable("PostgreSQL cannot be reached");
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translate(error);
+    if (this.#away !== undefined) throw new StoreUnavailable(`PostgreSQL cannot be reached: ${this.#away}`);
+    const client = await this.#sessions.pool.connect().catch((error: unknown) => {
+      throw translateAtConnecting(error);
     });
     try {
       const result = await work(new Session(client), client);
-      client.release();
+      client.release(client.getTransactionStatus() !== "I");
       return result;
     } catch (error) {
-      // What a session was in the middle of is not known any more, unless it is plainly between transactions.
-      client.release(error instanceof StoreUnavailable || client.getTransactionStatus() !== "I");
+      // What a session was in the middle of, and what it has prepared, is not known any more. Another one is soon made.
+      client.release(true);
       throw error;
     }
   }
+}
 
-  #makePool(): pg.Pool {
-    const { url, connections } = this.#options;
-    // The driver waits for what this gives, though its types do not say so.
-    const onConnect = (client: pg.ClientBase) => setUp(client, "serving");
-    const config = { ...clientConfig({ url, purpose: "serving" }), max: connections, idleTimeoutMillis: 60_000 };
-    const pool = new pg.Pool({ ...config, ...({ onConnect } as object) });
-    // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
-    pool.on("error", () => {});
-    pool.on("connect", (client) => client.on("error", () => {}));
-    return pool;
-  }
+interface PooledSessions {
+  readonly pool: pg.Pool;
+  readonly sockets: Sockets;
+}
+
+function makeSessions({ url, connections }: DatabaseOptions): PooledSessions {
+  const sockets = new Sockets();
+  // The driver waits for what this gives, though its types do not say so.
+  const onConnect = (client: pg.ClientBase) => setUp(client, "serving");
+  const config = { ...clientConfig({ url, purpose: "serving", sockets }), max: connections, idleTimeoutMillis: 60_000 };
+  const pool = new pg.Pool({ ...config, ...({ onConnect } as object) });
+  // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return { pool, sockets };
+}
+
+/** Waits for what is under way, but for nobody who does not answer. */
+async function leave({ pool, sockets }: PooledSessions): Promise<void> {
+  await pool.end();
+  await sockets.closed();
 }
 
 /** Runs `work` on a session outside of the pool. */
@@ -106,8 +129,9 @@ export async function withOwnSession<Result>(
 }
 
 /** Rejects with the driver's own error. */
-export async function openClient(url: string, purpose: Purpose): Promise<pg.Client> {
-  const client = new pg.Client(clientConfig({ url, purpose }));
+export async function openClient(url: string, purpose: Purpose, sockets = new Sockets()): Promise<pg.Client> {
+  const client = new pg.Client(clientConfig({ url, purpose, sockets }));
+  socketsOf.set(client, sockets);
   client.on("error", () => {});
   try {
     await client.connect();
@@ -121,10 +145,9 @@ export async function openClient(url: string, purpose: Purpose): Promise<pg.Clie
 
 /** Takes leave of the server, if it listens. */
 export async function endClient(client: pg.Client): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, WAITS.connecting);
-  });
-  await Promise.race([client.end().catch(() => {}), patience]);
-  clearTimeout(timer);
+  const left = client.end().catch(() => {});
+  await socketsOf.get(client)?.closed();
+  await left;
 }
+
+const socketsOf = new WeakMap<pg.Client, Sockets>();

@@ -11,7 +11,8 @@ import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-u
 import { Batcher } from "../batcher.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
-import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import type { ArchiveChunk, ArchiveTotals, CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable, ensureCheckoutSecret } from "./checkout-secrets.ts";
@@ -35,7 +36,10 @@ const MAX_WAITING = 10_000;
 /** A batch at a time is the cheapest way until so many wait that PostgreSQL can well work on two. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 128 } as const;
 
-const PING: Statement = { name: "ping", text: "SELECT only_row FROM provider" };
+const PING: Statement = {
+  name: "ping",
+  text: "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM provider",
+};
 
 export interface PostgresStoreOptions extends ProviderWishes {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
@@ -74,6 +78,7 @@ class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly #url: string;
   readonly #database: Database;
+  readonly #memory: Memory;
   readonly #watch: Watch;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
@@ -89,6 +94,7 @@ class PostgresStore implements Store {
     this.provider = provider;
     this.#url = options.url;
     this.#database = database;
+    this.#memory = memory;
     this.#partners = new PartnerTables(database, memory);
     this.#checkoutSecrets = new CheckoutSecretTable(database, memory);
     this.#catalogues = new CatalogueTables(database, memory, provider);
@@ -99,6 +105,7 @@ class PostgresStore implements Store {
       settle: (batch) => this.#topUps.settle(batch),
       // What others hold up says nothing of the neighbours in the batch.
       isAway: (error) => error instanceof StoreUnavailable && !(error instanceof StoreContended),
+      isHeldUp: (error) => error instanceof StoreContended,
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
@@ -109,13 +116,15 @@ class PostgresStore implements Store {
     });
     this.#watch = new Watch(options.url, {
       changed: () => memory.forget(),
-      away: () => database.markAway(),
+      unanswered: () => database.renew(),
+      away: (why) => database.markAway(why),
       back: () => database.markBack(),
     });
   }
 
   async ping(): Promise<void> {
-    await this.#database.ask(PING);
+    const [row] = await this.#database.ask<{ is_read_only: boolean }>(PING);
+    if (row?.is_read_only !== false) throw new StoreUnavailable("PostgreSQL takes no writes");
   }
 
   async close(): Promise<void> {
@@ -211,13 +220,37 @@ class PostgresStore implements Store {
   }
 
   async *check(): AsyncIterable<CheckEvent> {
-    const client = await openClient(this.#url, "working").catch((error: unknown) => {
-      throw translateAtOpening(error);
-    });
+    const client = await this.#openClient();
     try {
       yield* checkDatabase(this.#url, new Session(client), this.provider.calendar);
     } finally {
       await endClient(client);
     }
+  }
+
+  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
+    return this.#onOwnSession((session) => exportArchive(session, work));
+  }
+
+  importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
+    return this.#onOwnSession((session) => importArchive(session, chunks, this.provider)).finally(() => {
+      this.#memory.forget();
+    });
+  }
+
+  async #onOwnSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    const client = await this.#openClient();
+    try {
+      return await work(new Session(client));
+    } finally {
+      await endClient(client);
+    }
+  }
+
+  /** For work that may take as long as it needs. */
+  #openClient() {
+    return openClient(this.#url, "working").catch((error: unknown) => {
+      throw translateAtOpening(error);
+    });
   }
 }

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import type { Sockets } from "./sockets.ts";
 import { translate } from "./trouble.ts";
 
 /** A question that is prepared once in each session, under its name. */
@@ -14,12 +15,17 @@ export type Query = readonly [statement: Statement, values?: readonly unknown[]]
 /**
  * How long, in milliseconds, a session waits for anything. PostgreSQL enforces the waits inside a transaction
  * by itself, so that they hold even where this process stands still or cannot be reached.
+ *
+ * From the decision on, six statements follow at most, the commit among them. Each may take as long as a
+ * statement may, and before each the session may be idle, if the network delivers them in pieces: all together
+ * stay below the deadline of recording, also where PostgreSQL does not know the limit of a transaction.
  */
 export const WAITS = {
-  connecting: 2_000,
-  statement: 4_000,
+  /** Less than the two seconds in which topupd is back after an outage: the attempt under way when it ends may be lost. */
+  connecting: 1_500,
+  statement: 3_000,
   lock: 2_000,
-  idleInTransaction: 4_000,
+  idleInTransaction: 1_800,
   /** Where PostgreSQL knows it (17 and later): the whole of a transaction. */
   transaction: 20_000,
   /** For an answer; longer than a statement may take, so that it speaks of the network. */
@@ -28,9 +34,29 @@ export const WAITS = {
 
 const OLDEST_VERSION = 150_000;
 
-/** For a statement, a lock, an idle transaction, a whole transaction; 0 is no limit. */
-const SERVING_LIMITS = [WAITS.statement, WAITS.lock, WAITS.idleInTransaction, WAITS.transaction];
-const WORKING_LIMITS = [0, 60_000, 0, 0];
+/**
+ * What a session is for. `serving`: every statement has an index and takes little time; a plan that was made
+ * while a table was small must not read all of it once it has grown. `watching`: one small question, whose
+ * answer says whether others would get one. `working`: migrations, checks and copies, which may take as long
+ * as they need.
+ */
+export type Purpose = "serving" | "watching" | "working";
+
+/** In milliseconds; 0 is no limit. */
+interface Limits {
+  readonly statement: number;
+  readonly lock: number;
+  readonly idleInTransaction: number;
+  readonly transaction: number;
+  readonly answer: number;
+}
+
+const LIMITS: Readonly<Record<Purpose, Limits>> = {
+  serving: WAITS,
+  // PostgreSQL's own refusal comes well before the silence that speaks of the network.
+  watching: { ...WAITS, statement: 1_000, lock: 1_000, answer: 2_000 },
+  working: { statement: 0, lock: 60_000, idleInTransaction: 0, transaction: 0, answer: 0 },
+};
 
 const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
     set_config('idle_in_transaction_session_timeout', $3, false),
@@ -48,25 +74,22 @@ interface ServerRow {
   is_standby: boolean;
 }
 
-/**
- * What a session is for. `serving`: every statement has an index and takes little time; a plan that was made
- * while a table was small must not read all of it once it has grown. `working`: migrations, checks and copies,
- * which may take as long as they need.
- */
-export type Purpose = "serving" | "working";
-
 export interface SessionOptions {
   readonly url: string;
   readonly purpose: Purpose;
+  /** Whoever makes the sockets can destroy them. */
+  readonly sockets: Sockets;
 }
 
 /** What the driver needs to know for one session. */
-export function clientConfig({ url, purpose }: SessionOptions): pg.ClientConfig {
+export function clientConfig({ url, purpose, sockets }: SessionOptions): pg.ClientConfig {
+  const { answer } = LIMITS[purpose];
   return {
     connectionString: url,
     fallback_application_name: "topupd",
     connectionTimeoutMillis: WAITS.connecting,
-    ...(purpose === "serving" ? { query_timeout: WAITS.answer } : {}),
+    ...(answer > 0 ? { query_timeout: answer } : {}),
+    stream: sockets.open,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: { getTypeParser },
@@ -77,8 +100,14 @@ export function clientConfig({ url, purpose }: SessionOptions): pg.ClientConfig 
 
 /** Sets a fresh session up. @throws StoreRefused where acknowledged top-ups would not be safe on the server. */
 export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
-  const limits = (purpose === "serving" ? SERVING_LIMITS : WORKING_LIMITS).map(String);
-  const { rows } = await client.query<ServerRow>(SET_UP, [...limits, purpose === "serving" ? "off" : "on"]);
+  const { statement, lock, idleInTransaction, transaction } = LIMITS[purpose];
+  const limits = [statement, lock, idleInTransaction, transaction].map(String);
+  const { rows } = await client.query<ServerRow>({
+    text: SET_UP,
+    values: [...limits, purpose === "working" ? "on" : "off"],
+    // Still a part of connecting, for working sessions too. The driver's types do not know it.
+    ...({ query_timeout: WAITS.connecting } as object),
+  });
   const { version, encoding, fsync, is_standby } = rows[0] as ServerRow;
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
   if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
@@ -116,19 +145,20 @@ export class Session {
 
   /**
    * Writes, and commits with it.
-   * @throws StoreUnavailable where it is not known whether the commit happened.
+   * @throws StoreUnavailable where it is not known whether the commit happened, or whether it will last.
    */
   async commit(queries: readonly Query[]): Promise<void> {
-    const warnings: unknown[] = [];
-    const heard = (notice: pg.DatabaseError) => {
-      if (notice.severity === "WARNING") warnings.push(notice.code);
+    let isWarned = false;
+    const onNotice = ({ code }: { readonly code: string | undefined }) => {
+      // Its severity may be in the language of the server.
+      isWarned ||= code?.startsWith("00") === false;
     };
-    this.#client.on("notice", heard as () => void);
-    const results = await this.#sendAll([...queries, [COMMIT]]).finally(() => this.#client.off("notice", heard));
+    this.#client.on("notice", onNotice);
+    const results = await this.#sendAll([...queries, [COMMIT]]).finally(() => this.#client.off("notice", onNotice));
     // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
     if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
     // It commits with a warning where it was told to wait no longer for the standby that must have it too.
-    if (warnings.length > 0) throw new StoreUnavailable("PostgreSQL has committed, but warns of it");
+    if (isWarned) throw new StoreUnavailable("PostgreSQL has committed, but warns of it");
   }
 
   async rollBack(): Promise<void> {

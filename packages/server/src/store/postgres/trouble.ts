@@ -8,6 +8,9 @@ const CONTENDED = new Map([
   ["40001", "another session wrote at the same time"],
 ]);
 
+/** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
+const OUTDATED_PLAN = "RevalidateCachedQuery";
+
 /** What speaks of the server and not of the statement, by the first characters of the code. */
 const AWAY: readonly (readonly [code: string, reason: string])[] = [
   ["57014", "PostgreSQL took too long"],
@@ -20,6 +23,7 @@ const AWAY: readonly (readonly [code: string, reason: string])[] = [
   ["53", "PostgreSQL is out of memory or disk"],
   ["58", "PostgreSQL's own disk or files failed"],
   ["08", "the connection to PostgreSQL was lost"],
+  ["40003", "PostgreSQL does not know what became of the statement"],
   ["XX001", "PostgreSQL's data is damaged"],
   ["XX002", "PostgreSQL's data is damaged"],
 ];
@@ -52,7 +56,8 @@ export function translate(error: unknown): unknown {
   // The driver gives no code of PostgreSQL's where the connection itself failed.
   if (code === undefined)
     return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
-  const contended = CONTENDED.get(code);
+  const isOutdated = (error as pg.DatabaseError).routine === OUTDATED_PLAN;
+  const contended = isOutdated ? "somebody has altered a table meanwhile" : CONTENDED.get(code);
   if (contended !== undefined) return new StoreContended(contended, cause(error));
   const away = find(AWAY, code);
   return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
@@ -65,12 +70,28 @@ export function translateAtOpening(error: unknown): unknown {
   return translate(error);
 }
 
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof StatementFailed && error.code === "23505";
+/** As {@link translate}, for a session that could not be had: whatever the reason, nothing was asked of PostgreSQL. */
+export function translateAtConnecting(error: unknown): unknown {
+  const refused = find(REFUSED, sqlState(error) ?? "");
+  if (refused !== undefined) return new StoreUnavailable(`${refused} (${words(error)})`, cause(error));
+  const translated = translate(error);
+  if (!(translated instanceof StoreRefused) && !(translated instanceof StatementFailed)) return translated;
+  return new StoreUnavailable(translated.message, cause(error));
+}
+
+/** Whether it says that nobody is served: by silence, or in PostgreSQL's own words. Otherwise it speaks of one session. */
+export function isOutage(error: unknown): boolean {
+  const code = sqlState(error) ?? sqlState((error as Error).cause);
+  return code === undefined || code.startsWith("57P") || code.startsWith("08");
+}
+
+/** Whether PostgreSQL said nothing at all. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof StoreUnavailable && sqlState(error.cause) === undefined;
 }
 
 function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+  return error instanceof pg.DatabaseError || error instanceof StatementFailed ? error.code : undefined;
 }
 
 function find(list: readonly (readonly [code: string, text: string])[], code: string): string | undefined {

@@ -1,5 +1,8 @@
+import { StoreUnavailable } from "../errors.ts";
 import { endClient, openClient } from "./database.ts";
 import { Session, type Statement } from "./session.ts";
+import { Sockets } from "./sockets.ts";
+import { isOutage, isSilence } from "./trouble.ts";
 
 const CHANNEL = "topupd_reference";
 const POLL: Statement = {
@@ -12,11 +15,15 @@ const POLL_EVERY_MS = 400;
 /** How long an answer to that holds; and with it, what is kept in memory. Less than the second that is promised. */
 const HOLDS_MS = 900;
 const RETRY_EVERY_MS = 250;
+/** For taking leave when it is closed. */
+const LEAVING_MS = 500;
 
 export interface WatchListener {
   /** Something of what is kept in memory has changed. */
   readonly changed: () => void;
-  readonly away: () => void;
+  /** A question stayed without an answer, though the server may well be there. */
+  readonly unanswered: () => void;
+  readonly away: (why: unknown) => void;
   readonly back: () => void;
 }
 
@@ -27,6 +34,7 @@ export interface WatchListener {
 export class Watch {
   readonly #url: string;
   readonly #listener: WatchListener;
+  readonly #sockets = new Sockets();
   readonly #running: Promise<void>;
   #version: number | undefined;
   #holds: NodeJS.Timeout | undefined;
@@ -50,7 +58,9 @@ export class Watch {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wake();
+    const timer = setTimeout(() => this.#sockets.destroyAll(), LEAVING_MS);
     await this.#running;
+    clearTimeout(timer);
     clearTimeout(this.#holds);
     this.#isFresh = false;
   }
@@ -63,34 +73,42 @@ export class Watch {
           failures = 0;
           this.#listener.back();
         });
-      } catch {
+      } catch (error) {
         failures += 1;
-        // A single session may be lost while the server is well: only one that cannot be had again says more.
-        if (failures > 1) {
-          this.#listener.away();
-          this.#isWoken = false;
-          await this.#pause(RETRY_EVERY_MS);
-        }
+        if (!this.#isClosed) await this.#bear(error, failures);
       }
     }
   }
 
+  /** A single session may be lost while the server is well: only one that cannot be had again says more. */
+  async #bear(error: unknown, failures: number): Promise<void> {
+    if (failures === 1) {
+      if (isSilence(error)) this.#listener.unanswered();
+      return;
+    }
+    if (isOutage(error)) this.#listener.away(error);
+    this.#isWoken = false;
+    await this.#pause(RETRY_EVERY_MS);
+  }
+
   async #watchOneSession(isWell: () => void): Promise<void> {
-    const client = await openClient(this.#url, "serving");
-    let lost = false;
+    const client = await openClient(this.#url, "watching", this.#sockets);
+    let isLost = false;
     client.on("end", () => {
-      lost = true;
+      isLost = true;
       this.#wake();
     });
     client.on("notification", () => this.#wake());
     const session = new Session(client);
     try {
       await session.execute(`LISTEN ${CHANNEL}`);
+      // Another server may have taken over, with the same count of other changes.
+      this.#version = undefined;
       while (!this.#isClosed) {
         await this.#poll(session);
         isWell();
         await this.#pause(POLL_EVERY_MS);
-        if (lost) throw new Error("the session was lost");
+        if (isLost) throw new Error("the session was lost");
       }
     } finally {
       await endClient(client);
@@ -111,7 +129,7 @@ export class Watch {
       if (this.#holds === holds) this.#isFresh = false;
     }, HOLDS_MS).unref();
     const [row] = await session.run<{ version: number; is_standby: boolean }>(POLL);
-    if (row === undefined || row.is_standby) throw new Error("this is not the database that it was");
+    if (row?.is_standby !== false) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
     clearTimeout(this.#holds);
     this.#holds = holds;
     this.#isFresh = !hasLapsed;

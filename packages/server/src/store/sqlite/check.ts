@@ -19,19 +19,22 @@ export async function* checkDatabase(database: Database, calendar: Calendar): As
     yield isSchemaExpected(database)
       ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
       : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
-    yield* checkFolds(database.prepare(LEDGER).iterate() as Iterable<unknown>, calendar);
-    for (const [what, query] of CONTRADICTIONS) {
-      const { count } = database.prepare(query).get() as { count: number };
-      yield count === 0
-        ? { kind: "checked", what: `no ${what}`, count: 1 }
-        : { kind: "wrong", what: `${count} ${what}` };
-    }
+    yield* checkRows(database, calendar);
   } catch (error) {
     const translated = translate(error);
     if (!(translated instanceof StoreUnavailable)) throw error;
     yield { kind: "wrong", what: `integrity: ${translated.message}` };
   } finally {
     database.rollBack();
+  }
+}
+
+/** Every subscription against its grants, and the tables against each other. To be called inside a transaction. */
+export async function* checkRows(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
+  yield* checkFolds(database.iterate(LEDGER), calendar);
+  for (const [what, query] of CONTRADICTIONS) {
+    const { count } = database.prepare(query).get() as { count: number };
+    yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }
 }
 

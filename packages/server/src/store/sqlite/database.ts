@@ -13,6 +13,7 @@ const SYNCHRONOUS_FULL = 2;
 export class Database {
   readonly #connection: DatabaseSyncInstance;
   readonly #files: FileWatch;
+  readonly #iterated = new Set<StatementSyncInstance>();
   /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
   #hasWritten = false;
 
@@ -25,6 +26,18 @@ export class Database {
 
   prepare(sql: string): StatementSyncInstance {
     return this.#connection.prepare(sql);
+  }
+
+  /** The rows of a query, one after the other, however many they are. */
+  *iterate(sql: string): Generator<unknown> {
+    const statement = this.prepare(sql);
+    // The driver's iterator does not hold its statement: once collected, it would take the process with it.
+    this.#iterated.add(statement);
+    try {
+      yield* statement.iterate();
+    } finally {
+      this.#iterated.delete(statement);
+    }
   }
 
   exec(sql: string): void {
@@ -49,20 +62,31 @@ export class Database {
    * @throws StoreUnavailable where the others do not let go within five seconds.
    */
   async write<Result>(work: () => Result): Promise<Result> {
-    let waited = 0;
-    for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      try {
-        this.#hasWritten = true;
-        return this.#transact("BEGIN IMMEDIATE", () => {
-          this.#files.verify();
-          return work();
-        });
-      } catch (error) {
-        if (!isBusy(error) || waited >= PATIENCE_MS) throw translate(error);
-      }
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      waited += pause;
-    }
+    return this.#patiently(() => {
+      this.#hasWritten = true;
+      return this.#transact("BEGIN IMMEDIATE", () => {
+        this.#files.verify();
+        return work();
+      });
+    });
+  }
+
+  /**
+   * Begins a write transaction that may take as long as it needs, and ends with {@link commit} or
+   * {@link rollBack}. Others can read meanwhile, and nobody can write.
+   * @throws StoreUnavailable as {@link write}.
+   */
+  async beginWriting(): Promise<void> {
+    await this.#patiently(() => {
+      this.exec("BEGIN IMMEDIATE");
+      this.#files.verify();
+    });
+  }
+
+  commit(): void {
+    this.#hasWritten = true;
+    this.#files.verify();
+    this.exec("COMMIT");
   }
 
   /** Runs `work`, which reads by several statements, on one consistent view of the database. */
@@ -100,6 +124,20 @@ export class Database {
     if (!this.#connection.isOpen) return;
     if (this.#hasWritten) this.#emptyLog();
     this.#connection.close();
+  }
+
+  /** Runs `work`, and again while another process writes. */
+  async #patiently<Result>(work: () => Result): Promise<Result> {
+    let waited = 0;
+    for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || waited >= PATIENCE_MS) throw translate(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      waited += pause;
+    }
   }
 
   #emptyLog(): void {

@@ -10,7 +10,8 @@ import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transacti
 import { Batcher } from "../batcher.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
-import type { CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import type { ArchiveChunk, ArchiveTotals, CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
@@ -214,6 +215,14 @@ class SqliteStore implements Store {
     } finally {
       view.close();
     }
+  }
+
+  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
+    return exportArchive(this.#path, work);
+  }
+
+  importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
+    return importArchive(this.#path, chunks, this.provider);
   }
 
   /** Has work done in the next batch: one write transaction for all that waits, at one time. */

@@ -1,0 +1,91 @@
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { ARCHIVE_TABLES, type ArchiveTable, type ColumnType, readArchive, type StoredRow } from "../common/archive.ts";
+import { fillFromArchive } from "../common/archive-filling.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ProviderSettings } from "../store.ts";
+import { checkRows } from "./check.ts";
+import { LOCK_IMPORT, LOCK_REFERENCE } from "./locks.ts";
+import { readPages } from "./pages.ts";
+import { BEGIN, type Session } from "./session.ts";
+import { type Column, insertRows } from "./tables.ts";
+
+const TABLES = ARCHIVE_TABLES.map(({ name }) => name);
+
+/** How long others may still hold what is to be locked: longer than any batch or portion of an import takes. */
+const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";
+
+/*
+ * Everything that records begins with a lock on the rows of customers: EXCLUSIVE turns it away there, before it
+ * holds anything, where SHARE would let it pass and stop it in its midst. SHARE keeps all others from writing,
+ * and lets processes start. Tables are locked in the order in which every transaction of topupd takes them.
+ */
+const LOCKS_OF_EXPORT = TABLES.map(
+  (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
+).join("; ");
+const LOCKS_OF_IMPORT = `LOCK TABLE ${TABLES.join(", ")} IN EXCLUSIVE MODE`;
+
+/** Hands over all that is stored. Since nobody can write, every statement sees the same. */
+export async function exportArchive<Result>(
+  session: Session,
+  work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>,
+): Promise<Result> {
+  await session.execute(`${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_EXPORT}`);
+  return work(readArchive((query) => readPages<StoredRow>(session, query)));
+}
+
+/** Fills the database. Where it does not come to its end, PostgreSQL takes all back with the session. */
+export async function importArchive(
+  session: Session,
+  chunks: AsyncIterable<ArchiveChunk>,
+  provider: ProviderSettings,
+): Promise<ArchiveTotals> {
+  await session.execute(`${BEGIN.text}; ${LOCK_PATIENCE}`);
+  await session.runAll([LOCK_REFERENCE, LOCK_IMPORT]);
+  await session.execute(LOCKS_OF_IMPORT);
+  const totals = await fillFromArchive(fillingTransaction(session, provider), chunks, provider);
+  await session.commit([]);
+  return totals;
+}
+
+function fillingTransaction(session: Session, { calendar }: ProviderSettings) {
+  const insertions = new Map(ARCHIVE_TABLES.map((table) => [table.name, insertionInto(table)]));
+  return {
+    pages: (query: string) => readPages<StoredRow>(session, query),
+    execute: (sql: string) => session.execute(sql),
+    insert: async ({ name }: ArchiveTable, rows: readonly (readonly ArchiveValue[])[]) => {
+      await session.runAll([(insertions.get(name) as Insertion)(rows)]);
+    },
+    // Without it, PostgreSQL takes the tables for as small as they were.
+    settle: () => session.execute(`ANALYZE ${TABLES.join(", ")}`),
+    check: () => checkRows(session, calendar),
+  };
+}
+
+type Insertion = ReturnType<typeof insertRows>;
+
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  text: "text",
+  integer: "bigint",
+  flag: "boolean",
+  bytes: "bytea",
+  json: "jsonb",
+};
+
+/** One statement that inserts any number of rows, with the digest of their customer where the table leads with it. */
+function insertionInto({ name, columns }: ArchiveTable): Insertion {
+  const types = columns.map(([column, type]): Column => [column, TYPES[type]]);
+  const digest = customerDigestOf(name, new Map(columns.map(([column], index) => [column, index])));
+  if (digest === undefined) return insertRows(name, types);
+  const insert = insertRows(name, [["customer_digest", "bigint"], ...types]);
+  return (rows) => insert(rows.map((row) => [digest(row), ...row]));
+}
+
+/** How the customer_digest of a row is found; undefined for a table without one. */
+function customerDigestOf(table: string, positions: ReadonlyMap<string, number>) {
+  const value = (row: readonly unknown[], column: string) => row[positions.get(column) as number] as string;
+  if (table === "customer_code") return undefined;
+  if (table === "retired_checkout") return (row: readonly unknown[]) => customerDigestIn(value(row, "checkout_id"));
+  if (!positions.has("cuid")) return undefined;
+  return (row: readonly unknown[]) =>
+    customerDigest({ environment: value(row, "environment") as Environment, cuid: value(row, "cuid") });
+}

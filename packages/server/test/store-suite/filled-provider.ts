@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
+import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
+import type { MakeDatabase } from "./database.ts";
+import {
+  BOUQUETS,
+  bouquet,
+  expectRecorded,
+  type OpenedProvider,
+  openProvider,
+  RAM_NET,
+  RAM_TV,
+  restate,
+  SITA,
+  SITA_IPTV,
+  SITA_NET,
+  SITA_TV,
+  statedCustomer,
+} from "./provider.ts";
+
+const DAY = 86_400_000;
+
+/** A provider who has had a past: something of everything that a database can hold. */
+export interface FilledProvider extends OpenedProvider {
+  /** Used; recorded as reversed; concluded unused; given out and still good. */
+  readonly checkouts: Readonly<Record<"used" | "reversed" | "retired" | "open", TopUpCommand>>;
+}
+
+export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<FilledProvider> {
+  const opened = await openProvider(makeDatabase);
+  const { store, database } = opened;
+  await addTokens(opened);
+  await store.rotateCheckoutSecret(new Uint8Array(32).fill(7), opened.now);
+  opened.now += DAY;
+
+  await settle(opened, opened.command(RAM_TV, "TV-3M"), opened.command(SITA_TV, "KIDS-1M"));
+  await settle(opened, opened.command(SITA_NET, "NET-1M", { udf1: "सीता", udf2: "{\"a\": '1'}" }));
+  await restateAndReset(opened);
+  const reversed = opened.command(RAM_NET, "NET-3M");
+  const used = opened.command(SITA_IPTV, "ITV-1M");
+  await settle(opened, reversed, used);
+  await database.tamper(`UPDATE top_up SET status = 'reversed' WHERE checkout_id = '${reversed.checkoutId}'`);
+  const retired = opened.command(SITA_NET, "NET-1M");
+  await store.concludeCheckout(retired.checkoutId);
+  await publishMore(opened);
+  return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
+}
+
+export function hashOf(token: string): Uint8Array {
+  return createHash("sha256").update(token).digest();
+}
+
+export async function collect(store: Store): Promise<ArchiveChunk[]> {
+  return store.exportArchive(async (chunks) => {
+    const collected: ArchiveChunk[] = [];
+    for await (const chunk of chunks) collected.push(chunk);
+    return collected;
+  });
+}
+
+/** An archive in a form that two databases share, in whatever order they keep their rows. */
+export async function archiveOf(store: Store): Promise<unknown> {
+  const lines: string[] = [];
+  for (const chunk of await collect(store)) {
+    if (chunk.kind === "totals") lines.push(plain(chunk.totals));
+    else lines.push(...chunk.rows.map((row) => `${chunk.table} ${plain(row.map(inHex))}`));
+  }
+  return lines.sort();
+}
+
+function inHex(value: ArchiveValue) {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
+}
+
+function plain(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
+}
+
+async function settle({ store }: OpenedProvider, ...commands: readonly TopUpCommand[]): Promise<void> {
+  for (const command of commands) expectRecorded(await store.settleTopUp(command));
+}
+
+async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {
+  const suspended = (await store.addPartner("Ćevap & Söhne", now)) as Partner;
+  await store.setPartnerStatus(suspended.name, "suspended");
+  const token = (id: string, more: Partial<AccessToken>): AccessToken => {
+    const usual = { environment: "production", createdAt: now, expiresAt: undefined, revokedAt: undefined } as const;
+    return { id, partner, ...usual, ...more };
+  };
+  await store.addAccessToken(token("tok_valid", {}), hashOf("valid"));
+  await store.addAccessToken(token("tok_trial", { environment: "trial", expiresAt: now + 7 * DAY }), hashOf("trial"));
+  await store.addAccessToken(token("tok_expired", { expiresAt: now - 1 }), hashOf("expired"));
+  await store.addAccessToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"));
+  await store.revokeAccessToken("tok_revoked", now + 5);
+}
+
+/** A subscription that is withdrawn, one that is moved, a connection that is gone, and a reset. */
+async function restateAndReset({ store, now }: OpenedProvider): Promise<void> {
+  const { internet } = SITA.connections;
+  await restate(store, now + 1, { ...SITA, last_name: "", connections: { internet, iptv: SITA.connections.iptv } });
+  await restate(store, now + 2, SITA);
+  await store.importCustomers("production", [statedCustomer(SITA)], now + 3, "reset");
+}
+
+async function publishMore({ store, now }: OpenedProvider): Promise<void> {
+  await store.publishCatalogue("trial", [bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] })], now);
+  await store.publishCatalogue("production", BOUQUETS.slice(0, 5), now);
+  const again = { ...SITA, first_name: "Trial", mobile: "9800000999" };
+  await store.importCustomers("trial", [statedCustomer(again)], now, "unsaid");
+}

@@ -1,0 +1,105 @@
+import { describe, expect, inject, test } from "vitest";
+import { StoreUnavailable } from "../../../src/store/errors.ts";
+import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { countRows, findWrong } from "../../store-suite/database.ts";
+import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
+import { PostgresProxy } from "../../support/postgres-proxy.ts";
+import { seededRandom } from "../../support/random.ts";
+import { openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
+
+/** The watch knows after four seconds, which is soon enough for those who wait; the longest of the bounds is five. */
+const FIRST_ONES_MS = 6_500;
+
+describe.concurrent("a network that takes everything and gives nothing", () => {
+  test("costs the first requests some seconds, later ones nothing, and is forgotten when it ends", async ({
+    onTestFinished,
+  }) => {
+    const opened = await openFaultyProvider({ onTestFinished, connections: 2 });
+    const { store, proxy, command } = opened;
+    const commands = [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M")];
+    proxy.hold();
+    const first = await Promise.all([
+      ...commands.map((each) => timed(() => store.settleTopUp(each))),
+      ...Array.from({ length: 6 }, () => timed(() => store.findConnection(SITA_NET))),
+      timed(() => store.findTransaction(commands[0]?.checkoutId ?? "")),
+      timed(() => store.ping()),
+    ]);
+    for (const { ms, result } of first) {
+      expect(result).toBeInstanceOf(StoreUnavailable);
+      expect(ms).toBeLessThan(FIRST_ONES_MS);
+    }
+    for (const work of [() => store.ping(), () => store.settleTopUp(command(RAM_NET, "NET-1M"))]) {
+      const { ms, result } = await timed(work);
+      expect(result).toBeInstanceOf(StoreUnavailable);
+      expect(ms).toBeLessThan(500);
+    }
+    proxy.pass();
+    const ms = await untilWell(() => store.ping());
+    expect(ms).toBeLessThan(5_000);
+    for (const each of commands) expect(await store.settleTopUp(each)).toMatchObject({ kind: "recorded" });
+    expect(await countRows(opened, "top_up")).toBe(2);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("records nothing when a commit comes out of it late", async ({ onTestFinished }) => {
+    const opened = await openFaultyProvider({ onTestFinished });
+    const { store, proxy } = opened;
+    const command = opened.command(SITA_NET, "NET-1M");
+    proxy.commitFault = "held";
+    const { ms, result } = await timed(() => store.settleTopUp(command));
+    expect(result).toBeInstanceOf(StoreUnavailable);
+    expect(ms).toBeLessThan(FIRST_ONES_MS);
+    proxy.pass();
+    await sleep(500);
+    expect(await countRows(opened, "top_up")).toBe(0);
+    await untilWell(() => store.ping());
+    expect(await store.settleTopUp(command)).toMatchObject({ kind: "recorded" });
+    expect(await countRows(opened, "top_up")).toBe(1);
+  });
+
+  test("keeps a store from being opened or closed for a few seconds only", async ({ onTestFinished }) => {
+    const { store, proxy } = await openFaultyProvider({ onTestFinished });
+    await Promise.all(Array.from({ length: 4 }, () => store.ping()));
+    proxy.hold();
+    const opening = timed(() => openElsewhere(proxy.url));
+    const closing = timed(() => store.close());
+    for (const { ms } of await Promise.all([opening, closing])) expect(ms).toBeLessThan(4_000);
+    expect((await opening).result).toBeInstanceOf(StoreUnavailable);
+    expect((await closing).result).toBeUndefined();
+    await expect(store.ping()).rejects.toThrow(StoreUnavailable);
+  });
+
+  test("that only what is connected falls into costs no request anything once the watch has noticed", async ({
+    onTestFinished,
+  }) => {
+    const { store, proxy, command } = await openFaultyProvider({ onTestFinished });
+    await Promise.all(Array.from({ length: 4 }, () => store.ping()));
+    proxy.freeze();
+    await sleep(4_000);
+    const requests = Array.from({ length: 4 }, () => timed(() => store.ping()));
+    for (const { ms, result } of await Promise.all(requests)) {
+      expect(result).toBeUndefined();
+      expect(ms).toBeLessThan(1_500);
+    }
+    expect(await store.settleTopUp(command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "recorded" });
+  });
+
+  test("leaves no socket behind", async ({ expect, onTestFinished }) => {
+    const proxy = await PostgresProxy.start(inject("postgresUrl"));
+    onTestFinished(() => proxy.close());
+    proxy.hold();
+    await timed(() => openElsewhere(proxy.url));
+    await expect.poll(() => proxy.connections, { timeout: 2_000 }).toBe(0);
+  });
+});
+
+function openElsewhere(url: string) {
+  return openPostgresStore({
+    url,
+    connections: 1,
+    timeZone: undefined,
+    currencyExponent: undefined,
+    clock: () => 0,
+    random: seededRandom(1),
+  });
+}

@@ -1,0 +1,84 @@
+import type pg from "pg";
+import { inject } from "vitest";
+import { StoreUnavailable } from "../../../src/store/errors.ts";
+import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import type { OnFinished } from "../../store-suite/database.ts";
+import { type OpenedProvider, openProvider } from "../../store-suite/provider.ts";
+import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
+import { PostgresProxy } from "../../support/postgres-proxy.ts";
+
+/** A provider whose store is behind a proxy; reading and tampering go past it. */
+export interface FaultyProvider extends OpenedProvider {
+  readonly proxy: PostgresProxy;
+  /** Of the database, past the proxy. */
+  readonly url: string;
+  /** A session of somebody else's, which ends with the test. */
+  readonly otherSession: () => Promise<pg.Client>;
+}
+
+export interface FaultyOptions {
+  /** Of the test, since several run at a time. */
+  readonly onTestFinished: OnFinished;
+  /** The one that the tests share, if none is named. */
+  readonly server?: string;
+  readonly connections?: number;
+}
+
+export async function openFaultyProvider(options: FaultyOptions): Promise<FaultyProvider> {
+  const { onTestFinished, server = inject("postgresUrl"), connections = 4 } = options;
+  const { url, made } = makeEmptyDatabase(server, onTestFinished);
+  await made;
+  const proxy = await PostgresProxy.start(url);
+  onTestFinished(() => proxy.close());
+  const opened = await openProvider(
+    () => ({
+      open: (wishes) =>
+        openPostgresStore({
+          timeZone: undefined,
+          currencyExponent: undefined,
+          ...wishes,
+          url: proxy.url,
+          connections,
+        }),
+      read: (query) => withClient(url, async (client) => (await client.query(query)).rows),
+      tamper: (sql) => withClient(url, (client) => client.query(`SET session_replication_role = replica; ${sql}`)),
+    }),
+    { onFinished: onTestFinished },
+  );
+  const otherSession = () =>
+    new Promise<pg.Client>((resolve, reject) => {
+      withClient(url, (client) => {
+        resolve(client);
+        return new Promise<void>((release) => onTestFinished(async () => release()));
+      }).catch(reject);
+    });
+  return Object.assign(opened, { proxy, url, otherSession });
+}
+
+export interface Timed {
+  readonly ms: number;
+  /** What it came to: a value, or an error. */
+  readonly result: unknown;
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<Timed> {
+  const begun = performance.now();
+  const result = await work().catch((error: unknown) => error);
+  return { ms: performance.now() - begun, result };
+}
+
+/** Tries until it does not reject any more. @returns after how long. */
+export async function untilWell(work: () => Promise<unknown>, patienceMs = 10_000): Promise<number> {
+  const begun = performance.now();
+  for (;;) {
+    const { result } = await timed(work);
+    const ms = performance.now() - begun;
+    if (!(result instanceof Error)) return ms;
+    if (!(result instanceof StoreUnavailable) || ms > patienceMs) throw result;
+    await sleep(20);
+  }
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
