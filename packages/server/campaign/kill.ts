@@ -36,7 +36,7 @@ export async function kill({
     const served = await startServing([], there);
     const sent: Sent[] = [];
     const load = Array.from({ length: partners }, () =>
-      topUpUntilKilled(new PartnerClient(served.url, token), choices, sent),
+      topUpUntilKilled(new PartnerClient(served.url, token), new Choices(choices.seed()), sent),
     );
     await sleep(50 + choices.below(longestLoadMs));
     const end = await served.end("SIGKILL");

@@ -11,7 +11,7 @@ import { storm } from "./storm.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]: the long form of
- * what the tests run briefly. The same seed makes the same choices.
+ * what the tests run briefly. The same seed makes the same choices, though not the same timing.
  */
 
 interface Size {

@@ -15,6 +15,11 @@ export class Choices {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
   }
 
+  /** For somebody whose choices must not depend on when others make theirs. */
+  seed(): number {
+    return this.below(2 ** 32);
+  }
+
   of<Item>(items: readonly Item[]): Item {
     return items[this.below(items.length)] as Item;
   }

@@ -38,8 +38,8 @@ export async function storm(options: StormOptions): Promise<string> {
   const counts = { kills: 0, restarts: 0, acknowledged: 0, interrupted: 0 };
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const load = new Load(fleet, choices);
-      const working = Array.from({ length: partners }, () => load.run());
+      const load = new Load(fleet);
+      const working = Array.from({ length: partners }, () => load.run(new Choices(choices.seed())));
       for (let blow = 1 + choices.below(2); blow > 0; blow -= 1) {
         await sleep(50 + choices.below(longestLoadMs));
         if (choices.below(2) === 0) {
@@ -129,22 +129,21 @@ async function isReady(url: string): Promise<boolean> {
 class Load {
   readonly sent: Sent[] = [];
   readonly #fleet: Fleet;
-  readonly #choices: Choices;
   #hasEnded = false;
 
-  constructor(fleet: Fleet, choices: Choices) {
+  constructor(fleet: Fleet) {
     this.#fleet = fleet;
-    this.#choices = choices;
   }
 
   end(): void {
     this.#hasEnded = true;
   }
 
-  async run(): Promise<void> {
+  /** One partner, who makes choices of its own. */
+  async run(choices: Choices): Promise<void> {
     while (!this.#hasEnded) {
       try {
-        await this.#step();
+        await this.#step(choices);
       } catch (error) {
         // fetch says so with a TypeError when a connection is refused or breaks.
         if (!(error instanceof TypeError || error instanceof Unavailable)) throw error;
@@ -153,26 +152,25 @@ class Load {
     }
   }
 
-  async #step(): Promise<void> {
-    const client = this.#choices.of(this.#fleet.clients);
-    const kind = this.#choices.below(10);
-    const former = this.sent.length === 0 ? undefined : this.#choices.of(this.sent);
-    if (kind === 0)
-      expectDone(await client.call("get-customer-information", { code: `c${this.#choices.below(CUSTOMERS)}` }));
+  async #step(choices: Choices): Promise<void> {
+    const client = choices.of(this.#fleet.clients);
+    const kind = choices.below(10);
+    const former = this.sent.length === 0 ? undefined : choices.of(this.sent);
+    if (kind === 0) expectDone(await client.call("get-customer-information", { code: `c${choices.below(CUSTOMERS)}` }));
     else if (kind === 1 && former?.acknowledged !== undefined) {
       const { text } = expectDone(await client.query(former.purchase.checkoutId));
       if (text !== former.acknowledged) throw new Error(`acknowledged as ${former.acknowledged}, but now ${text}`);
     } else if (kind === 2 && former !== undefined) await this.#topUp(client, former);
     else {
-      const one: Sent = { purchase: await this.#prepare(client) };
+      const one: Sent = { purchase: await this.#prepare(client, choices) };
       this.sent.push(one);
-      await this.#topUp(this.#choices.of(this.#fleet.clients), one);
+      await this.#topUp(choices.of(this.#fleet.clients), one);
     }
   }
 
-  async #prepare(client: PartnerClient) {
+  async #prepare(client: PartnerClient, choices: Choices) {
     try {
-      return await client.prepare(this.#choices.below(CUSTOMERS), this.#choices);
+      return await client.prepare(choices.below(CUSTOMERS), choices);
     } catch (error) {
       if (error instanceof Error && error.message.includes("400ae002")) throw new Unavailable();
       throw error;

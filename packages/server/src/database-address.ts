@@ -6,12 +6,19 @@ export type DatabaseAddress =
 const MUST_BE =
   "must be sqlite: and the path of a file, such as sqlite:./topupd.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
+const TLS_MODES = ["", "verify-full", "no-verify", "disable"];
+
 /** @throws Error that says what the text must be. */
 export function readDatabaseAddress(text: string): DatabaseAddress {
   const path = /^sqlite:(.+)$/s.exec(text)?.[1];
   if (path !== undefined && !/^(:|file:)/.test(path)) return { store: "sqlite", path };
-  if (/^postgres(ql)?:\/\//.test(text) && isUrlOfDatabase(text)) return { store: "postgres", url: text };
-  throw new Error(MUST_BE);
+  const url = /^postgres(ql)?:\/\//.test(text) ? readUrl(text) : undefined;
+  if (url === undefined || url.pathname.length <= 1) throw new Error(MUST_BE);
+  // The driver takes the others for verify-full, and warns of that: they must not mean something else one day.
+  const { searchParams } = url;
+  if (!TLS_MODES.includes(searchParams.get("sslmode") ?? "") && searchParams.get("uselibpqcompat") !== "true")
+    throw new Error("must have sslmode=verify-full, no-verify or disable, or none");
+  return { store: "postgres", url: text };
 }
 
 /** As it was given, without the password. */
@@ -21,13 +28,14 @@ export function showDatabaseAddress(address: DatabaseAddress): string {
 
 /** A text that may be an address, or a misspelt one, without what looks like its password. */
 export function withoutPassword(text: string): string {
-  return text.replace(/(:\/*[^:/@]*:).*@/s, "$1***@").replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
+  const shown = text.startsWith("sqlite:") ? text : text.replace(/^(\w+:?\/+[^:/@]*:|[^:/@]*:(?!\/)).*@/s, "$1***@");
+  return shown.replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
 }
 
-function isUrlOfDatabase(text: string): boolean {
+function readUrl(text: string): URL | undefined {
   try {
-    return new URL(text).pathname.length > 1;
+    return new URL(text);
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -19,6 +19,7 @@ const ALLOWED = new Set([
   "signal",
   "status",
   "url",
+  "version",
 ]);
 
 /** JSON lines. The bindings that fastify adds hold the request's id alone. */

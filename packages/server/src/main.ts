@@ -30,6 +30,7 @@ const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLe
 logs.on("error", () => {});
 
 const runtime: Runtime = {
+  version,
   env: process.env,
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
@@ -72,7 +73,7 @@ function openRegularFile(path: string): AsyncIterable<Uint8Array> {
 }
 
 try {
-  process.exitCode = await runCommandLine(process.argv.slice(2), version, runtime);
+  process.exitCode = await runCommandLine(process.argv.slice(2), runtime);
 } catch (error) {
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;

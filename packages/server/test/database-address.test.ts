@@ -30,13 +30,26 @@ describe("an address of a database", () => {
     ["postgres://u:secret@h:5432/d", "postgres://u:***@h:5432/d"],
     ["postgres://u@h:5432/d", "postgres://u@h:5432/d"],
     ["postgres://:secret@h/d", "postgres://:***@h/d"],
-    ["postgres://u:se%40cr:et@h/d?sslmode=require", "postgres://u:***@h/d?sslmode=require"],
-    ["postgres://h/d?user=u&password=secret&sslmode=require", "postgres://h/d?user=u&password=***&sslmode=require"],
+    ["postgres://u:se%40cr:et@h/d?sslmode=no-verify", "postgres://u:***@h/d?sslmode=no-verify"],
+    ["postgres://h/d?user=u&password=secret&sslmode=disable", "postgres://h/d?user=u&password=***&sslmode=disable"],
   ])("is shown without its password: %s", (text, shown) => {
     expect(showDatabaseAddress(readDatabaseAddress(text))).toBe(shown);
   });
 
-  test("hides what may be a password in a text that is none", () => {
-    expect(withoutPassword("postgres:/u:p@ss@h/d")).toBe("postgres:/u:***@h/d");
+  test.each([
+    ["postgres:/u:p@ss@h/d", "postgres:/u:***@h/d"],
+    ["postgres//u:pass@h:5432/d", "postgres//u:***@h:5432/d"],
+    ["u:pass@h:5432/d", "u:***@h:5432/d"],
+    ["mysql://u:pa/ss@h/d", "mysql://u:***@h/d"],
+  ])("hides what may be a password in a text that is none: %s", (text, shown) => {
+    expect(withoutPassword(text)).toBe(shown);
   });
+
+  test.each(["prefer", "require", "verify-ca", "allow"])(
+    "is refused with an sslmode that means something else to others: %s",
+    (mode) => {
+      expect(() => readDatabaseAddress(`postgres://h/d?sslmode=${mode}`)).toThrow("must have sslmode=verify-full");
+      expect(readDatabaseAddress(`postgres://h/d?uselibpqcompat=true&sslmode=${mode}`).store).toBe("postgres");
+    },
+  );
 });

@@ -235,8 +235,12 @@ async function readCommands(words: readonly string[] = []): Promise<Map<string, 
 async function helpOf(words: readonly string[]): Promise<string> {
   let help = "";
   // Help needs nothing of the process but somewhere to write.
-  const runtime = { stdout: (text: string) => (help += text), stderr: () => {} } as unknown as Runtime;
-  expect(await runCommandLine([...words, "--help"], "0.0.0", runtime)).toBe(0);
+  const runtime = {
+    version: "0.0.0",
+    stdout: (text: string) => (help += text),
+    stderr: () => {},
+  } as unknown as Runtime;
+  expect(await runCommandLine([...words, "--help"], runtime)).toBe(0);
   return help;
 }
 

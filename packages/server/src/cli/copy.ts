@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type Config, readConfig } from "../config.ts";
+import { readConfig } from "../config.ts";
 import {
   type DatabaseAddress,
   readDatabaseAddress,
@@ -10,9 +10,10 @@ import {
 import type { Partner } from "../domain/access-token.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
 import { type CopyProgress, copyStore } from "../operations/copy-store.ts";
-import type { ArchiveTotals, Store } from "../store/store.ts";
+import type { ArchiveTotals } from "../store/store.ts";
 import { jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";
+import { withStoreOf } from "./settings.ts";
 
 interface CopyOptions extends OutputOptions {
   readonly from: string;
@@ -41,7 +42,7 @@ export function addCopyCommand(program: Command, runtime: Runtime): void {
       if (nameOf(from) === nameOf(to)) throw new WrongUsage("--from and --to name the same database");
       print(runtime, await copy(runtime, from, to), options);
       runtime.stderr(
-        `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and use ${showDatabaseAddress(from)} no more.\n`,
+        `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop whatever still serves ${showDatabaseAddress(from)}: what is recorded there from now on is not in the copy.\n`,
       );
     });
 }
@@ -66,29 +67,15 @@ function nameOf(address: DatabaseAddress): string {
 
 async function copy(runtime: Runtime, from: DatabaseAddress, to: DatabaseAddress): Promise<Copied> {
   const config = { ...readConfig(runtime.env, {}), timeZone: undefined, currencyExponent: undefined };
-  return withOpened(runtime, { ...config, database: from }, { mustExist: true }, async (source) => {
+  return withStoreOf({ ...config, database: from }, runtime, { mustExist: true }, async (source) => {
     const { calendar, currencyExponent } = source.provider;
     const likeSource = { ...config, timeZone: calendar.timeZone, currencyExponent, database: to };
-    return withOpened(runtime, likeSource, { mustExist: false }, async (target) => {
+    return withStoreOf(likeSource, runtime, { mustExist: false }, async (target) => {
       const progress = progressLine(runtime);
       const totals = await copyStore(source, target, progress.show).finally(progress.end);
       return { totals, partners: await target.listPartners(), currencyExponent };
     });
   });
-}
-
-async function withOpened<Result>(
-  { openStore }: Runtime,
-  config: Config,
-  options: { readonly mustExist: boolean },
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await openStore(config, options);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
 }
 
 function print(runtime: Runtime, { totals, partners, currencyExponent }: Copied, { json }: OutputOptions): void {

@@ -16,10 +16,10 @@ import { addTrialCommands } from "./trial.ts";
 const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
-export async function runCommandLine(words: readonly string[], version: string, runtime: Runtime): Promise<number> {
+export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
   const program = new Command("topupd")
     .description("A self-hosted top-up service for providers of TV, internet and IPTV subscriptions")
-    .version(version)
+    .version(runtime.version)
     .helpCommand(false)
     .exitOverride()
     .configureOutput({

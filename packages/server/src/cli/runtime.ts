@@ -5,6 +5,8 @@ import type { MigrationState, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Omit<Ports, "store"> {
+  /** Of topupd. */
+  readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;

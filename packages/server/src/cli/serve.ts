@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { SETTING_NAMES } from "../config.ts";
 import { showDatabaseAddress } from "../database-address.ts";
+import type { Store } from "../store/store.ts";
 import type { Runtime } from "./runtime.ts";
 import { startService } from "./service.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -13,13 +14,25 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const logger = runtime.createLogger(config);
     const store = await runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
+    const isEmpty = await hasNoPartner(store);
     const service = await startService(runtime, config, store, logger);
-    if ((await store.listPartners()).length === 0) logger.warn("the database has no partner yet: nobody can call");
-    logger.info({ url: service.url, database: showDatabaseAddress(config.database) }, "listening");
+    if (isEmpty) logger.warn("the database has no partner yet: nobody can call");
+    const { version } = runtime;
+    logger.info({ url: service.url, database: showDatabaseAddress(config.database), version }, "listening");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");
     // At a terminal nobody waits for a load balancer to notice.
     await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
     logger.info("stopped");
   });
+}
+
+/** Asked before anything listens: a store that cannot tell cannot serve. */
+async function hasNoPartner(store: Store): Promise<boolean> {
+  try {
+    return (await store.listPartners()).length === 0;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

@@ -4,12 +4,7 @@ import type { Store } from "../store/store.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What commands that only open the database can be told. */
-export const STORE_SETTINGS: readonly SettingName[] = [
-  "database",
-  "databaseConnections",
-  "timeZone",
-  "currencyExponent",
-];
+export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent"];
 
 export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
 
@@ -41,7 +36,17 @@ export async function withStore<Result>(
   options: { readonly mustExist: boolean },
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await runtime.openStore(configOf(command, runtime), options);
+  return withStoreOf(configOf(command, runtime), runtime, options, work);
+}
+
+/** As {@link withStore}, for settings that are known already. */
+export async function withStoreOf<Result>(
+  config: Config,
+  runtime: Runtime,
+  options: { readonly mustExist: boolean },
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await runtime.openStore(config, options);
   try {
     return await work(store);
   } finally {

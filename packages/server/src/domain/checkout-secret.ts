@@ -42,15 +42,25 @@ export function sealedUntil(secrets: readonly CheckoutSecret[], { id }: Checkout
 }
 
 /**
- * The id for one more secret, which may be that of the oldest: it is forgotten then.
+ * One more secret, which takes the place of the oldest where there is no room. It is never older than the
+ * newest one, whatever the clock says: the newest is the one that counts.
  * @param secrets newest first, at least one.
  * @returns undefined where checkouts may still be in use that the oldest one sealed.
  */
-export function nextSecretId(secrets: readonly CheckoutSecret[], now: Instant): number | undefined {
+export function nextSecret(
+  secrets: readonly CheckoutSecret[],
+  key: Uint8Array,
+  now: Instant,
+): CheckoutSecret | undefined {
   const [newest] = secrets as [CheckoutSecret];
+  const createdAt = Math.max(now, newest.createdAt + 1);
   const evicted = secrets.length < SECRETS_KEPT ? undefined : secrets.at(-1);
-  if (evicted !== undefined && now < sealedUntil(secrets, evicted) + ROTATION_PAUSE_MS) return undefined;
-  if (evicted !== undefined) return evicted.id;
+  if (evicted === undefined) return { id: freeId(secrets, newest), key, createdAt };
+  const isIdle = now >= sealedUntil(secrets, evicted) + ROTATION_PAUSE_MS;
+  return isIdle ? { id: evicted.id, key, createdAt } : undefined;
+}
+
+function freeId(secrets: readonly CheckoutSecret[], newest: CheckoutSecret): number {
   const taken = new Set(secrets.map(({ id }) => id));
   for (let step = 1; ; step += 1) {
     const id = (newest.id + step) % SECRETS_KEPT;

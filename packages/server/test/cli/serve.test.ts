@@ -15,6 +15,7 @@ describe("topupd serve", () => {
       time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
       url,
       database: "sqlite:./topupd.db",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       msg: "listening",
     });
     expect(stdout()).toBe("");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
-import { type CheckoutSecret, nextSecretId, sealingSecret } from "../../src/domain/checkout-secret.ts";
+import { type CheckoutSecret, nextSecret, sealingSecret } from "../../src/domain/checkout-secret.ts";
 import { seededRandom } from "../support/random.ts";
 import { at } from "./builders.ts";
 
@@ -11,6 +11,7 @@ const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 const FIBER = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" } as const;
 
 const FORMER: CheckoutSecret = { id: 3, key: random(32), createdAt: T - 86_400_000 };
+const KEY = random(32);
 const NEW: CheckoutSecret = { id: 4, key: random(32), createdAt: T };
 
 function sealed(secret: CheckoutSecret, issuedAt: number): string {
@@ -40,24 +41,31 @@ describe("a new checkout secret", () => {
   });
 
   test("takes the next id, and after the last one the first", () => {
-    expect(nextSecretId([FORMER], T)).toBe(4);
-    expect(nextSecretId([{ ...FORMER, id: 15 }], T)).toBe(0);
+    expect(nextSecret([FORMER], KEY, T)).toEqual({ id: 4, key: KEY, createdAt: T });
+    expect(nextSecret([{ ...FORMER, id: 15 }], KEY, T)?.id).toBe(0);
     expect(
-      nextSecretId(
+      nextSecret(
         [
           { ...FORMER, id: 15 },
           { ...FORMER, id: 0 },
         ],
+        KEY,
         T,
-      ),
+      )?.id,
     ).toBe(1);
+  });
+
+  test("counts as the newest, though it comes from a machine whose clock is behind", () => {
+    const added = nextSecret([NEW, FORMER], KEY, T - 3_600_000) as CheckoutSecret;
+    expect(added).toMatchObject({ id: 5, createdAt: T + 1 });
+    expect(sealingSecret([added, NEW, FORMER], T + 10_001)).toBe(added);
   });
 
   test("takes the place of the oldest of sixteen, once nothing is in use that it sealed", () => {
     const secrets = Array.from({ length: 16 }, (_, age) => ({ ...NEW, id: (20 - age) % 16, createdAt: T - age }));
     const [oldest, second] = [secrets[15], secrets[14]] as [CheckoutSecret, CheckoutSecret];
     const idle = second.createdAt + 70_000 + 10 * MINUTE;
-    expect(nextSecretId(secrets, idle - 1)).toBeUndefined();
-    expect(nextSecretId(secrets, idle)).toBe(oldest.id);
+    expect(nextSecret(secrets, KEY, idle - 1)).toBeUndefined();
+    expect(nextSecret(secrets, KEY, idle)?.id).toBe(oldest.id);
   });
 });

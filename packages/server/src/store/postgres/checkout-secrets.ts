@@ -1,5 +1,5 @@
 import type { Instant } from "../../domain/calendar.ts";
-import { type CheckoutSecret, nextSecretId } from "../../domain/checkout-secret.ts";
+import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
@@ -33,10 +33,10 @@ export class CheckoutSecretTable {
 
   async rotate(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
     const added = await this.#database.transact([LOCK_REFERENCE, [LIST]], async ([, secrets], session) => {
-      const id = nextSecretId(secrets as CheckoutSecret[], now);
-      if (id === undefined) return "too_soon";
-      await session.commit([[PUT, [id, key, now]]]);
-      return { id, key, createdAt: now };
+      const secret = nextSecret(secrets as CheckoutSecret[], key, now);
+      if (secret === undefined) return "too_soon";
+      await session.commit([[PUT, [secret.id, key, secret.createdAt]]]);
+      return secret;
     });
     this.#memory.forget();
     return added;

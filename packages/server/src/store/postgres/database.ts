@@ -2,7 +2,7 @@ import pg from "pg";
 import { StoreUnavailable } from "../errors.ts";
 import { BEGIN, clientConfig, type Purpose, type Query, Session, type Statement, setUp } from "./session.ts";
 import { Sockets } from "./sockets.ts";
-import { translateAtConnecting } from "./trouble.ts";
+import { OutdatedPlan, translateAtConnecting } from "./trouble.ts";
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -74,7 +74,18 @@ export class Database {
     for (const { sockets } of this.#leaving) sockets.destroyAll();
   }
 
+  /** Where statements are outdated, they are so in every session: all are replaced, and the work is done anew. */
   async #withSession<Result>(work: (session: Session, client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#tryWithSession(work);
+    } catch (error) {
+      if (!(error instanceof OutdatedPlan)) throw error;
+    }
+    this.renew();
+    return this.#tryWithSession(work);
+  }
+
+  async #tryWithSession<Result>(work: (session: Session, client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     if (this.#away !== undefined) throw new StoreUnavailable(`PostgreSQL cannot be reached: ${this.#away}`);
     const client = await this.#sessions.pool.connect().catch((error: unknown) => {
       throw translateAtConnecting(error);

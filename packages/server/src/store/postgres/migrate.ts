@@ -18,7 +18,7 @@ const JOURNAL = `CREATE TABLE schema_migration (
 const TABLES: Statement = {
   name: "tables",
   text: `SELECT relname AS name FROM pg_catalog.pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`,
+    WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'p')`,
 };
 const APPLIED: Statement = {
   name: "applied",
@@ -38,6 +38,10 @@ export async function migrate(session: Session, now: Instant, mayApply: boolean)
   const isNew = tables.length === 0;
   if (isNew && !mayApply)
     throw new StoreRefused("the database is empty: topupd migrate, or topupd serve, makes its tables");
+  if (isNew && (await isElsewhere(session)))
+    throw new StoreRefused(
+      "the tables of topupd are in another schema than the first of search_path: set it to theirs",
+    );
   if (isNew) await session.execute(JOURNAL);
   const pending = pendingMigrations(readMigrations(MIGRATIONS), isNew ? [] : await readApplied(session, tables));
   if (pending.length > 0 && !mayApply)
@@ -64,6 +68,14 @@ export async function readPostgresMigrations(url: string): Promise<MigrationStat
 /** Makes the tables of this topupd in the current schema, which is empty. */
 export async function makeTables(session: Session): Promise<void> {
   for (const { sql } of [{ sql: JOURNAL }, ...readMigrations(MIGRATIONS)]) await session.execute(sql);
+}
+
+/** A schema that was made later, and is named like the user, comes before the one that holds the tables. */
+async function isElsewhere(session: Session): Promise<boolean> {
+  const [found] = await session.ask<{ is_there: boolean }>(
+    "SELECT to_regclass('schema_migration') IS NOT NULL AS is_there",
+  );
+  return found?.is_there === true;
 }
 
 async function readTables(session: Session): Promise<string[]> {

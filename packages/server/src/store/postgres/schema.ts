@@ -11,14 +11,14 @@ const PARTS: readonly Statement[] = [
       FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
       LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
-      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+      WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'p')
       ORDER BY c.relname, a.attnum`,
   },
   {
     name: "schema_constraints",
     text: `SELECT 'constraint ' || c.relname || ': ' || pg_get_constraintdef(k.oid) AS part
       FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
-      WHERE k.connamespace = current_schema()::regnamespace AND k.contype <> 'n' AND k.contype <> 't'
+      WHERE k.connamespace = quote_ident(current_schema())::regnamespace AND k.contype <> 'n' AND k.contype <> 't'
       ORDER BY c.relname, k.contype, 1`,
   },
   {
@@ -27,20 +27,20 @@ const PARTS: readonly Statement[] = [
         || CASE WHEN i.indisunique THEN ' UNIQUE' ELSE '' END || CASE WHEN i.indisvalid THEN '' ELSE ' INVALID' END AS part
       FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid,
         generate_series(1, i.indnatts) AS n
-      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+      WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'p')
       GROUP BY c.relname, i.indexrelid, i.indisunique, i.indisvalid ORDER BY 1`,
   },
   {
     name: "schema_triggers",
-    text: `SELECT replace(pg_get_triggerdef(t.oid), current_schema() || '.', '')
+    text: `SELECT replace(pg_get_triggerdef(t.oid), quote_ident(current_schema()) || '.', '')
         || CASE WHEN t.tgenabled = 'O' THEN '' ELSE ' DISABLED' END AS part
       FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-      WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname, t.tgname`,
+      WHERE NOT t.tgisinternal AND c.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY c.relname, t.tgname`,
   },
   {
     name: "schema_functions",
     text: `SELECT 'function ' || p.proname || ':' || p.prosrc AS part FROM pg_proc AS p
-      WHERE p.pronamespace = current_schema()::regnamespace ORDER BY p.proname`,
+      WHERE p.pronamespace = quote_ident(current_schema())::regnamespace ORDER BY p.proname`,
   },
 ];
 

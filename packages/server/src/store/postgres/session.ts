@@ -58,11 +58,17 @@ const LIMITS: Readonly<Record<Purpose, Limits>> = {
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, transaction: 0, answer: 0 },
 };
 
+/*
+ * Whatever a promise or a statement rests on is set here, to the value it has where that is good enough: what the
+ * session does not set itself would follow the server's, the database's or the role's settings as they change.
+ */
 const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
     set_config('idle_in_transaction_session_timeout', $3, false),
     (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
-    (SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'),
-    set_config('jit', 'off', false), set_config('enable_seqscan', $5, false),
+    set_config('idle_session_timeout', '0', false),
+    set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false),
+    set_config('client_min_messages', 'warning', false), set_config('array_nulls', 'on', false),
+    set_config('quote_all_identifiers', 'off', false), set_config('jit', 'off', false), set_config('enable_seqscan', $5, false),
     set_config('enable_hashjoin', $5, false), set_config('enable_mergejoin', $5, false),
     current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
     current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;

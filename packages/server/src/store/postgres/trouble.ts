@@ -8,6 +8,8 @@ const CONTENDED = new Map([
   ["40001", "another session wrote at the same time"],
 ]);
 
+const LACKS_PRIVILEGE = "42501";
+
 /** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
 const OUTDATED_PLAN = "RevalidateCachedQuery";
 
@@ -32,7 +34,9 @@ const AWAY: readonly (readonly [code: string, reason: string])[] = [
 const REFUSED: readonly (readonly [code: string, what: string])[] = [
   ["28", "PostgreSQL does not let this user in"],
   ["3D000", "PostgreSQL has no database of this name: make it with createdb"],
-  ["42501", "this user of PostgreSQL lacks a privilege"],
+  [LACKS_PRIVILEGE, "this user of PostgreSQL lacks a privilege"],
+  ["55000", "the database cannot be opened"],
+  ["3F000", "the schema of search_path is not there: make it with CREATE SCHEMA"],
 ];
 
 /** PostgreSQL refused a statement: a defect of topupd. Says which rule it broke, and nothing of what is stored. */
@@ -47,6 +51,13 @@ export class StatementFailed extends Error {
   }
 }
 
+/** A table has other columns than when a statement was prepared. Nothing was written; a fresh session knows them. */
+export class OutdatedPlan extends StoreContended {
+  constructor(options: ErrorOptions) {
+    super("somebody has altered a table meanwhile", options);
+  }
+}
+
 /** Tells what is wrong with the server from what is wrong with a statement, which is a defect of topupd. */
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable || error instanceof StoreRefused) return error;
@@ -56,18 +67,31 @@ export function translate(error: unknown): unknown {
   // The driver gives no code of PostgreSQL's where the connection itself failed.
   if (code === undefined)
     return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
-  const isOutdated = (error as pg.DatabaseError).routine === OUTDATED_PLAN;
-  const contended = isOutdated ? "somebody has altered a table meanwhile" : CONTENDED.get(code);
+  if ((error as pg.DatabaseError).routine === OUTDATED_PLAN) return new OutdatedPlan(cause(error));
+  const contended = CONTENDED.get(code);
   if (contended !== undefined) return new StoreContended(contended, cause(error));
+  // PostgreSQL's own words for it name a table or a schema, and nothing that is stored.
+  if (code === LACKS_PRIVILEGE)
+    return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, cause(error));
   const away = find(AWAY, code);
   return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
 }
 
-/** As {@link translate}, for the operator who has just said where the database is. */
+/** As {@link translate}, for the operator who has just said where the database is, and must say it otherwise. */
 export function translateAtOpening(error: unknown): unknown {
-  const refused = find(REFUSED, sqlState(error) ?? "");
-  if (refused !== undefined) return new StoreRefused(`${refused} (${words(error)})`, cause(error));
-  return translate(error);
+  if (isPasswordMissing(error)) return new StoreRefused("PostgreSQL asks for a password, and the address holds none");
+  const original = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
+  const refused = find(REFUSED, sqlState(original) ?? "");
+  if (refused !== undefined) return new StoreRefused(`${refused} (${words(original)})`, cause(error));
+  const translated = translate(error);
+  if (!(translated instanceof StatementFailed)) return translated;
+  const said = error instanceof StatementFailed ? "" : `: ${words(error)}`;
+  return new StoreRefused(`${translated.message}${said}`, cause(error));
+}
+
+/** Whether it was for want of a privilege. */
+export function lacksPrivilege(error: unknown): boolean {
+  return sqlState((error as Error).cause) === LACKS_PRIVILEGE;
 }
 
 /** As {@link translate}, for a session that could not be had: whatever the reason, nothing was asked of PostgreSQL. */
@@ -88,6 +112,11 @@ export function isOutage(error: unknown): boolean {
 /** Whether PostgreSQL said nothing at all. */
 export function isSilence(error: unknown): boolean {
   return error instanceof StoreUnavailable && sqlState(error.cause) === undefined;
+}
+
+/** As the driver says it. */
+function isPasswordMissing(error: unknown): boolean {
+  return error instanceof Error && /client password must be a string/.test(error.message);
 }
 
 function sqlState(error: unknown): string | undefined {

@@ -7,7 +7,8 @@ import { isOutage, isSilence } from "./trouble.ts";
 const CHANNEL = "topupd_reference";
 const POLL: Statement = {
   name: "watch",
-  text: "SELECT version, pg_is_in_recovery() AS is_standby FROM reference_version",
+  text: `SELECT version, pg_is_in_recovery() AS is_standby, current_setting('fsync') = 'on' AS is_durable
+    FROM reference_version`,
 };
 
 /** How often is asked whether anything has changed, where no notification says so. */
@@ -128,8 +129,10 @@ export class Watch {
       hasLapsed = true;
       if (this.#holds === holds) this.#isFresh = false;
     }, HOLDS_MS).unref();
-    const [row] = await session.run<{ version: number; is_standby: boolean }>(POLL);
+    const [row] = await session.run<{ version: number; is_standby: boolean; is_durable: boolean }>(POLL);
     if (row?.is_standby !== false) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
+    // It can be switched off while the server runs.
+    if (!row.is_durable) throw new StoreUnavailable("PostgreSQL runs with fsync=off");
     clearTimeout(this.#holds);
     this.#holds = holds;
     this.#isFresh = !hasLapsed;

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
-import { isBusy, translate } from "./trouble.ts";
+import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;
@@ -46,7 +46,7 @@ function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstan
   } catch (error) {
     connection?.close();
     if (error instanceof StoreRefused || isBusy(error)) throw error;
-    throw new StoreRefused(`${path} cannot be opened as a database: ${(error as Error).message}`, { cause: error });
+    throw cannotBeOpened(path, error as Error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { DatabaseSync } from "@photostructure/sqlite";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { Instant } from "../../domain/calendar.ts";
 import {
   type AppliedMigration,
@@ -12,7 +12,7 @@ import {
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
 import type { Database } from "./database.ts";
-import { translate } from "./trouble.ts";
+import { cannotBeOpened } from "./trouble.ts";
 
 const JOURNAL = `CREATE TABLE schema_migration (
   number     INTEGER PRIMARY KEY,
@@ -41,16 +41,17 @@ export function migrate(database: Database, now: Instant, { mayApply }: { readon
 export function readSqliteMigrations(path: string): MigrationState[] {
   const migrations = readMigrations(MIGRATIONS);
   if (!existsSync(path)) return migrationStates(migrations, []);
-  const database = new DatabaseSync(path, { readOnly: true });
+  let database: DatabaseSyncInstance | undefined;
   try {
+    database = new DatabaseSync(path, { readOnly: true });
     const tables = readTables(database);
     if (tables.length > 0 && !tables.includes("schema_migration"))
       throw new StoreRefused("the file is a database, but not one of topupd");
     return migrationStates(migrations, tables.length === 0 ? [] : readJournal(database));
   } catch (error) {
-    throw translate(error);
+    throw error instanceof StoreRefused ? error : cannotBeOpened(path, error as Error);
   } finally {
-    database.close();
+    database?.close();
   }
 }
 

@@ -2,7 +2,7 @@ import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-to
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import { CHECKOUT_KEY_BYTES, type CheckoutSecret, nextSecretId } from "../../domain/checkout-secret.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
@@ -151,9 +151,8 @@ class SqliteStore implements Store {
 
   async rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
     return this.#database.write(() => {
-      const id = nextSecretId(this.#checkoutSecrets.list(), now);
-      if (id === undefined) return "too_soon";
-      const secret = { id, key, createdAt: now };
+      const secret = nextSecret(this.#checkoutSecrets.list(), key, now);
+      if (secret === undefined) return "too_soon";
       this.#checkoutSecrets.put(secret);
       return secret;
     });

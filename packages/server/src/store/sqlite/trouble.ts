@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../errors.ts";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -25,6 +25,11 @@ const CODES = new Map([
   ["unable to open database file", 14],
   ["file is not a database", 26],
 ]);
+
+/** For the operator who has just said where the file is. */
+export function cannotBeOpened(path: string, error: Error): StoreRefused {
+  return new StoreRefused(`${path} cannot be opened as a database: ${error.message}`, { cause: error });
+}
 
 export function isBusy(error: unknown): boolean {
   return errorCode(error) === SQLITE_BUSY;

@@ -79,6 +79,17 @@ describe("a server that serves, but not as it should", () => {
     expect(await store.settleTopUp(sent)).toMatchObject({ kind: "replayed" });
   });
 
+  test("stops flushing to disk while it runs: nothing is acknowledged until it does again", async (context) => {
+    const { store, command } = await openFaultyProvider({ ...context, server: server.url });
+    await withSetting("fsync = off", async () => {
+      await expect.poll(() => store.ping().then(String, String), { timeout: 5_000 }).toContain("cannot be reached");
+      const { result } = await timed(() => store.settleTopUp(command(SITA_NET, "NET-1M")));
+      expect(String(result)).toContain("fsync=off");
+    });
+    await untilWell(() => store.ping());
+    expect(await store.settleTopUp(command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "recorded" });
+  });
+
   test("lets nobody in any more: requests are unavailable, and no defect", async (context) => {
     const { store, otherSession, url } = await openFaultyProvider({ ...context, server: server.url });
     const other = await otherSession();

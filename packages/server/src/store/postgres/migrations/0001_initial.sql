@@ -208,11 +208,11 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE TRIGGER checkout_secret_change AFTER INSERT OR UPDATE OR DELETE ON checkout_secret
+CREATE TRIGGER checkout_secret_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON checkout_secret
   FOR EACH STATEMENT EXECUTE FUNCTION announce_reference_change();
-CREATE TRIGGER partner_change AFTER INSERT OR UPDATE OR DELETE ON partner
+CREATE TRIGGER partner_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON partner
   FOR EACH STATEMENT EXECUTE FUNCTION announce_reference_change();
-CREATE TRIGGER access_token_change AFTER INSERT OR UPDATE OR DELETE ON access_token
+CREATE TRIGGER access_token_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON access_token
   FOR EACH STATEMENT EXECUTE FUNCTION announce_reference_change();
 CREATE TRIGGER catalogue_revision_change AFTER INSERT ON catalogue_revision
   FOR EACH STATEMENT EXECUTE FUNCTION announce_reference_change();
