@@ -127,6 +127,7 @@ export function toProfile(row: CustomerRow): CustomerProfile {
   };
 }
 
+/** @param subscriptions in any order: partners see base subscriptions first, and of each kind the oldest. */
 export function toConnection(row: ConnectionRow, subscriptions: readonly Subscription[]): Connection {
   return {
     service: row.service,
@@ -134,8 +135,13 @@ export function toConnection(row: ConnectionRow, subscriptions: readonly Subscri
     status: row.status,
     toppedUp: Boolean(row.topped_up),
     segment: row.segment ?? undefined,
-    subscriptions,
+    subscriptions: subscriptions.length < 2 ? subscriptions : subscriptions.toSorted(compareSubscriptions),
   };
+}
+
+function compareSubscriptions(a: Subscription, b: Subscription): number {
+  if (a.bouquet.addOn !== b.bouquet.addOn) return a.bouquet.addOn ? 1 : -1;
+  return a.start - b.start || (a.plan < b.plan ? -1 : 1);
 }
 
 export function toSubscription(row: SubscriptionRow): Subscription {

@@ -19,7 +19,7 @@ const THESE = "WHERE customer_digest = ANY($1::bigint[]) AND environment = $2";
 export const LOAD_STORED: readonly Statement[] = [
   { name: "stored_customers", text: `SELECT * FROM customer ${THESE}` },
   { name: "stored_connections", text: `SELECT * FROM connection ${THESE} ORDER BY cuid, position` },
-  { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE} ORDER BY add_on, start_at, plan` },
+  { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE}` },
   { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
 ];
 

@@ -31,9 +31,9 @@ export class CatalogueTables {
     );
   }
 
-  current(environment: Environment): Catalogue | undefined {
+  currentRevision(environment: Environment): number | undefined {
     const { revision } = this.#currentRevision.get(environment) as { revision: number | null };
-    return revision === null ? undefined : this.read(revision);
+    return revision ?? undefined;
   }
 
   read(revision: number): Catalogue | undefined {

@@ -1,5 +1,5 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type { Connection, ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import {
   type CustomerChange,
   type CustomerWithLedgers,
@@ -7,17 +7,22 @@ import {
   type ImportMode,
 } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import { type ConnectionRow, type CustomerRow, toConnection, toProfile } from "../common/rows.ts";
+import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 
+const JOIN = `SELECT ${JOINED_COLUMNS} FROM customer AS c
+  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
+const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
+  AND s.service = n.service AND s.req_id = n.req_id`;
+
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #subscriptions: SubscriptionTables;
-  readonly #cuidsByCode;
-  readonly #customer;
-  readonly #connections;
+  readonly #byCode;
+  readonly #byCuid;
   readonly #connection;
   readonly #markToppedUp;
   readonly #putCustomer;
@@ -28,17 +33,17 @@ export class CustomerTables {
 
   constructor(database: Database, subscriptions: SubscriptionTables) {
     this.#subscriptions = subscriptions;
-    this.#cuidsByCode = database.prepare("SELECT cuid FROM customer_code WHERE code = ? AND environment = ? LIMIT 2");
-    this.#customer = database.prepare(
-      "SELECT cuid, first_name, last_name, mobile, status FROM customer WHERE cuid = ? AND environment = ?",
+    // Two customers are enough to know that a code is ambiguous.
+    this.#byCode = database.prepare(
+      `${JOIN} ${SUBSCRIPTIONS} WHERE c.environment = ?2
+         AND c.cuid IN (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2)
+       ORDER BY c.cuid, n.position, n.service, n.req_id`,
     );
-    this.#connections = database.prepare(
-      `SELECT service, req_id, status, topped_up, segment FROM connection
-       WHERE cuid = ? AND environment = ? ORDER BY position`,
+    this.#byCuid = database.prepare(
+      `${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ? ORDER BY n.position, n.service, n.req_id`,
     );
     this.#connection = database.prepare(
-      `SELECT service, req_id, status, topped_up, segment FROM connection
-       WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?`,
+      `${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
     this.#markToppedUp = database.prepare(
       "UPDATE connection SET topped_up = 1 WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?",
@@ -58,17 +63,13 @@ export class CustomerTables {
   }
 
   findByCode(environment: Environment, code: string): Customer[] {
-    const rows = this.#cuidsByCode.all(code, environment) as { cuid: string }[];
-    return rows.flatMap(({ cuid }) => this.#find(environment, cuid) ?? []);
+    return toCustomers(this.#byCode.all(code, environment) as JoinedRow[]);
   }
 
-  findConnection(key: ConnectionKey): FoundConnection | undefined {
-    const row = this.#customer.get(key.cuid, key.environment) as CustomerRow | undefined;
-    if (row === undefined) return undefined;
-    const connection = this.#connection.get(key.cuid, key.environment, key.service, key.reqId) as
-      | ConnectionRow
-      | undefined;
-    return { profile: toProfile(row), connection: connection && this.#withSubscriptions(key, connection) };
+  findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
+    const rows = this.#connection.all(cuid, environment, service, reqId) as JoinedRow[];
+    const [first] = rows;
+    return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
   }
 
   markToppedUp({ cuid, environment, service, reqId }: ConnectionKey): void {
@@ -81,27 +82,8 @@ export class CustomerTables {
     this.#write(environment, changeCustomer(stored, stated, now, calendar, mode));
   }
 
-  #find(environment: Environment, cuid: string): Customer | undefined {
-    const row = this.#customer.get(cuid, environment) as CustomerRow | undefined;
-    if (row === undefined) return undefined;
-    const connections = this.#connections.all(cuid, environment) as ConnectionRow[];
-    return {
-      ...toProfile(row),
-      connections: connections.map((connection) =>
-        this.#withSubscriptions(
-          { environment, cuid, service: connection.service, reqId: connection.req_id },
-          connection,
-        ),
-      ),
-    };
-  }
-
-  #withSubscriptions(key: ConnectionKey, row: ConnectionRow): Connection {
-    return toConnection(row, this.#subscriptions.list(key));
-  }
-
   #findWithLedgers(environment: Environment, cuid: string): CustomerWithLedgers | undefined {
-    const customer = this.#find(environment, cuid);
+    const [customer] = toCustomers(this.#byCuid.all(cuid, environment) as JoinedRow[]);
     if (customer === undefined) return undefined;
     return {
       customer,

@@ -17,6 +17,7 @@ import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
+import { Memory } from "./memory.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { settleProviderSettings, verifyProviderSettings } from "./provider.ts";
@@ -62,6 +63,7 @@ class SqliteStore implements Store {
   readonly #path: string;
   readonly #database: Database;
   readonly #clock: () => Instant;
+  readonly #memory: Memory;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
   readonly #catalogues: CatalogueTables;
@@ -75,6 +77,7 @@ class SqliteStore implements Store {
     this.provider = provider;
     this.#database = database;
     this.#clock = clock;
+    this.#memory = new Memory(database);
     this.#partners = new PartnerTables(database);
     this.#checkoutSecrets = new CheckoutSecretTable(database);
     this.#catalogues = new CatalogueTables(database, () => verifyProviderSettings(database, provider));
@@ -104,7 +107,7 @@ class SqliteStore implements Store {
   }
 
   async addPartner(name: string, now: Instant): Promise<Partner | "name_taken"> {
-    return this.#database.write(() => {
+    return this.#change(() => {
       if (this.#partners.find(name) !== undefined) return "name_taken";
       this.#partners.add(name, now);
       return this.#partners.find(name) as Partner;
@@ -112,7 +115,7 @@ class SqliteStore implements Store {
   }
 
   async setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
-    return this.#database.write(() => {
+    return this.#change(() => {
       this.#partners.setStatus(name, status);
       return this.#partners.find(name);
     });
@@ -127,11 +130,12 @@ class SqliteStore implements Store {
   }
 
   async addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void> {
-    await this.#database.write(() => this.#partners.addToken(token, hash));
+    await this.#change(() => this.#partners.addToken(token, hash));
   }
 
   async findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
-    return this.#database.ask(() => this.#partners.findToken(hash));
+    const key = `token ${Buffer.from(hash).toString("base64")}`;
+    return this.#database.ask(() => this.#memory.recall(key, () => this.#partners.findToken(hash)));
   }
 
   async listAccessTokens(): Promise<AccessToken[]> {
@@ -139,18 +143,19 @@ class SqliteStore implements Store {
   }
 
   async revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined> {
-    return this.#database.write(() => {
+    return this.#change(() => {
       this.#partners.revokeToken(id, now);
       return this.#partners.findTokenById(id);
     });
   }
 
   async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
-    return this.#database.ask(() => this.#checkoutSecrets.list());
+    const list = () => this.#checkoutSecrets.list();
+    return this.#database.ask(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
   }
 
   async rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
-    return this.#database.write(() => {
+    return this.#change(() => {
       const secret = nextSecret(this.#checkoutSecrets.list(), key, now);
       if (secret === undefined) return "too_soon";
       this.#checkoutSecrets.put(secret);
@@ -159,11 +164,15 @@ class SqliteStore implements Store {
   }
 
   async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
-    return this.#database.read(() => this.#catalogues.current(environment));
+    const revision = () => this.#catalogues.currentRevision(environment);
+    return this.#database.ask(() => {
+      const current = this.#memory.recall(`catalogue ${environment}`, revision);
+      return current === undefined ? undefined : this.#catalogues.read(current);
+    });
   }
 
   async publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
-    return this.#database.write(() => this.#catalogues.publish(environment, bouquets, now));
+    return this.#change(() => this.#catalogues.publish(environment, bouquets, now));
   }
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
@@ -171,11 +180,11 @@ class SqliteStore implements Store {
   }
 
   async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#database.read(() => this.#customers.findByCode(environment, code));
+    return this.#database.ask(() => this.#customers.findByCode(environment, code));
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
-    return this.#database.read(() => this.#customers.findConnection(key));
+    return this.#database.ask(() => this.#customers.findConnection(key));
   }
 
   async importCustomers(
@@ -222,6 +231,13 @@ class SqliteStore implements Store {
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
     return importArchive(this.#path, chunks, this.provider);
+  }
+
+  /** As a write, of something that every process keeps in memory. */
+  async #change<Result>(work: () => Result): Promise<Result> {
+    const result = await this.#database.write(work);
+    this.#memory.forget();
+    return result;
   }
 
   /** Has work done in the next batch: one write transaction for all that waits, at one time. */

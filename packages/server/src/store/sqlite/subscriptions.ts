@@ -1,28 +1,16 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
-import {
-  type GrantRow,
-  grantColumns,
-  type SubscriptionRow,
-  subscriptionColumns,
-  toGrant,
-  toSubscription,
-} from "../common/rows.ts";
+import { type GrantRow, grantColumns, subscriptionColumns, toGrant } from "../common/rows.ts";
 import type { Database } from "./database.ts";
 
 /** The SQL of the ledger of grants, and of the subscriptions that it folds to. */
 export class SubscriptionTables {
-  readonly #list;
   readonly #ledger;
   readonly #append;
   readonly #put;
   readonly #delete;
 
   constructor(database: Database) {
-    this.#list = database.prepare(
-      `SELECT * FROM subscription WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?
-       ORDER BY add_on, start_at, plan`,
-    );
     this.#ledger = database.prepare(
       `SELECT * FROM subscription_grant
        WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ? ORDER BY seq`,
@@ -45,10 +33,6 @@ export class SubscriptionTables {
     this.#delete = database.prepare(
       "DELETE FROM subscription WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?",
     );
-  }
-
-  list({ cuid, environment, service, reqId }: ConnectionKey): Subscription[] {
-    return (this.#list.all(cuid, environment, service, reqId) as SubscriptionRow[]).map(toSubscription);
   }
 
   ledger({ cuid, environment, service, reqId }: ConnectionKey, plan: string): Grant[] {

@@ -1,0 +1,60 @@
+import type { Connection, Customer } from "../../domain/customer.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import {
+  type ConnectionRow,
+  type CustomerRow,
+  type SubscriptionRow,
+  toConnection,
+  toProfile,
+  toSubscription,
+} from "./rows.ts";
+
+/*
+ * A customer with connections and subscriptions comes in one statement, which sees one moment: a row for
+ * each subscription, what stands above it repeated.
+ */
+
+/** Of customer as `c`, connection as `n` and subscription as `s`. */
+export const JOINED_COLUMNS = `c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+  n.service, n.req_id, n.status AS connection_status, n.topped_up, n.segment,
+  s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
+  s.topped_up_months, s.topped_up_days, s.granted_end_at`;
+
+/** What is null is not there. */
+export type JoinedRow = CustomerRow &
+  Omit<ConnectionRow, "req_id"> &
+  Omit<SubscriptionRow, "plan"> & {
+    req_id: string | null;
+    connection_status: ConnectionRow["status"];
+    plan: string | null;
+  };
+
+/** @param rows those of a customer together, and of these those of a connection, in the order of the connections. */
+export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
+  const customers: Customer[] = [];
+  for (let start = 0; start < rows.length; ) {
+    const first = rows[start] as JoinedRow;
+    let end = start + 1;
+    while (rows[end]?.cuid === first.cuid) end += 1;
+    customers.push({ ...toProfile(first), connections: toConnections(rows.slice(start, end)) });
+    start = end;
+  }
+  return customers;
+}
+
+/** @param rows of one customer, as {@link toCustomers} wants them. */
+export function toConnections(rows: readonly JoinedRow[]): Connection[] {
+  const connections: Connection[] = [];
+  for (let start = 0; start < rows.length; ) {
+    const { service, req_id, connection_status: status, topped_up, segment } = rows[start] as JoinedRow;
+    const subscriptions: Subscription[] = [];
+    let end = start;
+    for (let row = rows[end]; row !== undefined && row.service === service && row.req_id === req_id; row = rows[end]) {
+      if (row.plan !== null) subscriptions.push(toSubscription(row as JoinedRow & { plan: string }));
+      end += 1;
+    }
+    if (req_id !== null) connections.push(toConnection({ service, req_id, status, topped_up, segment }, subscriptions));
+    start = end;
+  }
+  return connections;
+}
