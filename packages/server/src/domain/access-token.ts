@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { DAY_MS, type Instant } from "./calendar.ts";
 import type { Environment } from "./customer.ts";
@@ -51,7 +51,7 @@ export function isAccessToken(text: string): boolean {
 
 /** SHA-256: enough for a secret of 256 random bits, which no dictionary holds. */
 export function hashAccessToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 /** Whether a token that is on record may be used now (decisions, "Failures"). */
@@ -64,7 +64,10 @@ export function admitAccessToken(token: AccessToken | undefined, now: Instant): 
 }
 
 function checksum(body: string): string {
-  return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS);
+  let text = "";
+  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62))
+    text = ALPHABET[rest % 62] + text;
+  return text;
 }
 
 function toBase62(value: bigint, digits: number): string {

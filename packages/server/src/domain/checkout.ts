@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { Instant } from "./calendar.ts";
 import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
@@ -124,14 +124,11 @@ function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder
 
 /** 32 bits by which a store that is spread over several machines finds a customer's rows. */
 export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): number {
-  return createHash("sha256").update(`${environment}:${cuid}`).digest().readUInt32BE(0);
+  return hash("sha256", `${environment}:${cuid}`, "buffer").readUInt32BE(0);
 }
 
 /** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */
 function digestConnection({ cuid, service, reqId }: ConnectionKey, nonce: Uint8Array): Buffer {
-  return createHash("sha256")
-    .update(nonce)
-    .update(JSON.stringify([cuid, service, reqId]))
-    .digest()
-    .subarray(0, 6);
+  const names = Buffer.from(JSON.stringify([cuid, service, reqId]));
+  return hash("sha256", Buffer.concat([nonce, names]), "buffer").subarray(0, 6);
 }

@@ -10,11 +10,31 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
  * @param random 10 random bytes.
  */
 export function formatTransactionId(at: Instant, random: Uint8Array): string {
-  return toBase32(BigInt(at), 10) + toBase32(BigInt(`0x${Buffer.from(random).toString("hex")}`), 16);
+  return timeDigits(at) + randomDigits(random);
 }
 
-function toBase32(value: bigint, digits: number): string {
+function timeDigits(at: Instant): string {
   let text = "";
-  for (let rest = value; text.length < digits; rest >>= 5n) text = ALPHABET[Number(rest & 31n)] + text;
+  for (let rest = at; text.length < 10; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;
+  return text;
+}
+
+/** Five bytes are eight digits. */
+function randomDigits(random: Uint8Array): string {
+  let text = "";
+  for (let byte = 0; byte < TRANSACTION_ID_RANDOM_BYTES; byte += 5) {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = random.subarray(byte, byte + 5);
+    const digits = [
+      a >> 3,
+      (a << 2) | (b >> 6),
+      b >> 1,
+      (b << 4) | (c >> 4),
+      (c << 1) | (d >> 7),
+      d >> 2,
+      (d << 3) | (e >> 5),
+      e,
+    ];
+    for (const digit of digits) text += ALPHABET[digit & 31];
+  }
   return text;
 }

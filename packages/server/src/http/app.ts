@@ -84,20 +84,26 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.addHook("onRoute", ({ url, method }) => {
     if (method === "POST") operations.add(url);
   });
-  app.addHook("onRequest", async (request, reply) => {
+  // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    done();
   });
   sockets.limit(app);
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     // Here and not in a not-found handler, which would have the body parsed first.
-    if (!request.is404) return;
+    if (!request.is404) {
+      done();
+      return;
+    }
     const [path = ""] = request.url.split("?");
-    return sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
+    sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   logRequests(app);
-  app.addHook("onSend", async (_request, reply) => {
+  app.addHook("onSend", (_request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
+    done();
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, () => options.phase() !== "serving");
@@ -118,8 +124,9 @@ function announceRetirement(scope: FastifyInstance, { name, successor }: Version
   const retirement = options.retirements[name];
   if (retirement === undefined || successor === undefined) return;
   const headers = retirementHeaders(retirement, `${options.prefix}/${successor}/`);
-  scope.addHook("onRequest", async (_request, reply) => {
+  scope.addHook("onRequest", (_request, reply, done) => {
     reply.headers(headers);
+    done();
   });
 }
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
  * made up, so that no token, name or mobile number can come into it.
  */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     request.log.info(
       {
         route: request.routeOptions.url,
@@ -17,5 +17,6 @@ export function logRequests(app: FastifyInstance): void {
       },
       "request",
     );
+    done();
   });
 }

@@ -57,7 +57,7 @@ export class Sockets {
 
   /** Counts the requests in hand. To be called before the hooks that do work. */
   limit(app: FastifyInstance): void {
-    app.addHook("onRequest", async ({ raw }, reply) => {
+    app.addHook("onRequest", ({ raw }, reply, done) => {
       const state = this.#stateOf(raw.socket);
       state.inHand.add(raw);
       state.latest = raw;
@@ -65,7 +65,8 @@ export class Sockets {
         state.inHand.delete(raw);
         if (state.broken && !isAnswering(state)) raw.socket.destroySoon();
       });
-      return state.inHand.size > MAX_IN_HAND ? sendFailure(reply, "rate_limited") : undefined;
+      if (state.inHand.size > MAX_IN_HAND) sendFailure(reply, "rate_limited");
+      else done();
     });
   }
 
