@@ -16,6 +16,8 @@ export class Database {
   readonly #iterated = new Set<StatementSyncInstance>();
   /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
   #hasWritten = false;
+  /** Whether the transaction that is open is the turn's, for reading. */
+  #isReading = false;
 
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
   constructor(path: string, options: OpenOptions) {
@@ -78,6 +80,7 @@ export class Database {
    */
   async beginWriting(): Promise<void> {
     await this.#patiently(() => {
+      this.#endReading();
       this.exec("BEGIN IMMEDIATE");
       this.#files.verify();
     });
@@ -89,14 +92,22 @@ export class Database {
     this.exec("COMMIT");
   }
 
-  /** Runs `work`, which reads by several statements, on one consistent view of the database. */
+  /**
+   * Runs `work`, which reads, on one consistent view of the database. All that is read so in one turn of the
+   * event loop shares the view: to begin and to end one costs more than many a question. What must know of
+   * everything that was answered before it, also by other processes, is asked by {@link ask}.
+   */
   read<Result>(work: () => Result): Result {
-    return this.ask(() => this.#transact("BEGIN", work));
+    return this.ask(() => {
+      this.#beginReading();
+      return work();
+    }, "in the turn's view");
   }
 
-  /** Runs `work`, which is a single statement. */
-  ask<Result>(work: () => Result): Result {
+  /** Runs `work`, which is a single statement, on the database as it is now. */
+  ask<Result>(work: () => Result, view: "now" | "in the turn's view" = "now"): Result {
     try {
+      if (view === "now") this.#endReading();
       return work();
     } catch (error) {
       throw translate(error);
@@ -122,6 +133,7 @@ export class Database {
   /** Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. */
   close(): void {
     if (!this.#connection.isOpen) return;
+    this.#endReading();
     if (this.#hasWritten) this.#emptyLog();
     this.#connection.close();
   }
@@ -140,6 +152,19 @@ export class Database {
     }
   }
 
+  #beginReading(): void {
+    if (this.#connection.isTransaction) return;
+    this.exec("BEGIN");
+    this.#isReading = true;
+    setImmediate(() => this.#endReading());
+  }
+
+  #endReading(): void {
+    if (!this.#isReading) return;
+    this.#isReading = false;
+    if (this.#connection.isOpen) this.rollBack();
+  }
+
   #emptyLog(): void {
     try {
       this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -155,6 +180,7 @@ export class Database {
   #transact<Result>(begin: string, work: () => Result): Result {
     // A disk that failed may have failed the rollback too.
     this.rollBack();
+    this.#isReading = false;
     this.exec(begin);
     try {
       const result = work();

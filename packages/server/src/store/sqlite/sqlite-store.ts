@@ -135,7 +135,7 @@ class SqliteStore implements Store {
 
   async findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
     const key = `token ${Buffer.from(hash).toString("base64")}`;
-    return this.#database.ask(() => this.#memory.recall(key, () => this.#partners.findToken(hash)));
+    return this.#database.read(() => this.#memory.recall(key, () => this.#partners.findToken(hash)));
   }
 
   async listAccessTokens(): Promise<AccessToken[]> {
@@ -151,7 +151,7 @@ class SqliteStore implements Store {
 
   async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
     const list = () => this.#checkoutSecrets.list();
-    return this.#database.ask(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
+    return this.#database.read(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
   }
 
   async rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
@@ -165,7 +165,7 @@ class SqliteStore implements Store {
 
   async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
     const revision = () => this.#catalogues.currentRevision(environment);
-    return this.#database.ask(() => {
+    return this.#database.read(() => {
       const current = this.#memory.recall(`catalogue ${environment}`, revision);
       return current === undefined ? undefined : this.#catalogues.read(current);
     });
@@ -180,11 +180,11 @@ class SqliteStore implements Store {
   }
 
   async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#database.ask(() => this.#customers.findByCode(environment, code));
+    return this.#database.read(() => this.#customers.findByCode(environment, code));
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
-    return this.#database.ask(() => this.#customers.findConnection(key));
+    return this.#database.read(() => this.#customers.findConnection(key));
   }
 
   async importCustomers(
