@@ -17,6 +17,7 @@ import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
 import { Sockets } from "./sockets.ts";
+import { TurnWrites } from "./turn-writes.ts";
 import type { Version } from "./versions/version.ts";
 import { VERSIONS } from "./versions/versions.ts";
 
@@ -100,10 +101,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
     sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   logRequests(app);
+  const writes = new TurnWrites();
   app.addHook("onSend", (_request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
-    done();
+    writes.hold(done);
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, () => options.phase() !== "serving");

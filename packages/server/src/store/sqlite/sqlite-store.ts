@@ -204,7 +204,9 @@ class SqliteStore implements Store {
   }
 
   async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
-    return this.#database.ask(() => this.#topUps.find(checkoutId));
+    // Once recorded, always recorded; that it is not must hold for all that was answered by now.
+    const seen = this.#database.read(() => this.#topUps.find(checkoutId));
+    return seen ?? this.#database.ask(() => this.#topUps.find(checkoutId));
   }
 
   /*

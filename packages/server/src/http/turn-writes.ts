@@ -1,0 +1,19 @@
+/**
+ * Holds back the answers that are ready in one turn of the event loop, and lets them go together at its end.
+ * Written one by one, between the work for the next ones, each would wake its reader by itself, which costs
+ * the machine more than the answer did. An answer that is alone leaves with the very turn that made it.
+ */
+export class TurnWrites {
+  #held: (() => void)[] = [];
+
+  /** @param write writes one answer. */
+  hold(write: () => void): void {
+    if (this.#held.push(write) === 1) setImmediate(() => this.#release());
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const write of held) write();
+  }
+}
