@@ -102,7 +102,7 @@ function renderPackages(packages: Packages, provider: ProviderSettings): Static<
   const head = { checkoutId, customer: renderProfile(customer) };
   const lists = {
     subscriptions: packages.subscriptions.map((subscription) => renderSubscription(subscription, provider)),
-    bouquets: packages.bouquets.map((bouquet) => renderBouquet(bouquet, provider)),
+    bouquets: renderBouquets(packages.bouquets, provider),
   };
   switch (connection.service) {
     case "tv":
@@ -147,6 +147,17 @@ function renderSubscription(
   { calendar }: ProviderSettings,
 ): Static<typeof SubscriptionItem> {
   return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
+}
+
+/** A list that is offered again has been rendered before. */
+const renderedBouquets = new WeakMap<readonly Bouquet[], Static<typeof BouquetItem>[]>();
+
+function renderBouquets(bouquets: readonly Bouquet[], provider: ProviderSettings): Static<typeof BouquetItem>[] {
+  const known = renderedBouquets.get(bouquets);
+  if (known !== undefined) return known;
+  const rendered = bouquets.map((bouquet) => renderBouquet(bouquet, provider));
+  renderedBouquets.set(bouquets, rendered);
+  return rendered;
 }
 
 function renderBouquet(

@@ -16,7 +16,7 @@ import {
 
 /** Of customer as `c`, connection as `n` and subscription as `s`. */
 export const JOINED_COLUMNS = `c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-  n.service, n.req_id, n.status AS connection_status, n.topped_up, n.segment,
+  n.service, n.req_id, n.position, n.status AS connection_status, n.topped_up, n.segment,
   s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
   s.topped_up_months, s.topped_up_days, s.granted_end_at`;
 
@@ -25,11 +25,12 @@ export type JoinedRow = CustomerRow &
   Omit<ConnectionRow, "req_id"> &
   Omit<SubscriptionRow, "plan"> & {
     req_id: string | null;
+    position: number;
     connection_status: ConnectionRow["status"];
     plan: string | null;
   };
 
-/** @param rows those of a customer together, and of these those of a connection, in the order of the connections. */
+/** @param rows those of a customer together, and of these those of a connection; the connections in any order. */
 export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
   const customers: Customer[] = [];
   for (let start = 0; start < rows.length; ) {
@@ -44,17 +45,21 @@ export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
 
 /** @param rows of one customer, as {@link toCustomers} wants them. */
 export function toConnections(rows: readonly JoinedRow[]): Connection[] {
-  const connections: Connection[] = [];
+  const found: { readonly position: number; readonly connection: Connection }[] = [];
   for (let start = 0; start < rows.length; ) {
-    const { service, req_id, connection_status: status, topped_up, segment } = rows[start] as JoinedRow;
+    const { service, req_id, position, connection_status: status, topped_up, segment } = rows[start] as JoinedRow;
     const subscriptions: Subscription[] = [];
     let end = start;
     for (let row = rows[end]; row !== undefined && row.service === service && row.req_id === req_id; row = rows[end]) {
       if (row.plan !== null) subscriptions.push(toSubscription(row as JoinedRow & { plan: string }));
       end += 1;
     }
-    if (req_id !== null) connections.push(toConnection({ service, req_id, status, topped_up, segment }, subscriptions));
+    if (req_id !== null) {
+      const connection = toConnection({ service, req_id, status, topped_up, segment }, subscriptions);
+      found.push({ position, connection });
+    }
     start = end;
   }
-  return connections;
+  if (found.length > 1) found.sort((a, b) => a.position - b.position);
+  return found.map(({ connection }) => connection);
 }

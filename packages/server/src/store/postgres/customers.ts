@@ -21,7 +21,7 @@ export const WHOLE_CUSTOMER: Statement = {
   text: `${CUSTOMER}
     LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
       AND n.environment = c.environment AND n.cuid = c.cuid
-    ${SUBSCRIPTIONS} ${THIS_CUSTOMER} ORDER BY n.position, n.service, n.req_id`,
+    ${SUBSCRIPTIONS} ${THIS_CUSTOMER} ORDER BY n.service, n.req_id`,
 };
 export const ONE_CONNECTION: Statement = {
   name: "connection",

@@ -13,6 +13,7 @@ import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 
+// Without ORDER BY, for which SQLite would sort: as the joins are nested, what belongs together comes together.
 const JOIN = `SELECT ${JOINED_COLUMNS} FROM customer AS c
   LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
 const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
@@ -36,12 +37,9 @@ export class CustomerTables {
     // Two customers are enough to know that a code is ambiguous.
     this.#byCode = database.prepare(
       `${JOIN} ${SUBSCRIPTIONS} WHERE c.environment = ?2
-         AND c.cuid IN (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2)
-       ORDER BY c.cuid, n.position, n.service, n.req_id`,
+         AND c.cuid IN (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2)`,
     );
-    this.#byCuid = database.prepare(
-      `${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ? ORDER BY n.position, n.service, n.req_id`,
-    );
+    this.#byCuid = database.prepare(`${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
     this.#connection = database.prepare(
       `${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
