@@ -87,7 +87,7 @@ try {
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }
-// Not waiting for it here: where a reader stands still, what was logged last is lost, and the end is not held up.
+// Lines that wait for company go out now.
 logs.flush(() => {});
 process.on("exit", () => {
   if (outputFailed) process.exitCode = 1;
