@@ -21,6 +21,32 @@ function breakable() {
 }
 
 describe("a store that is away", () => {
+  test("is told of in the log once, with the cause, where only /readyz asks, and once more when it is back", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    const readyThrice = async () => {
+      const codes: number[] = [];
+      for (let time = 0; time < 3; time += 1) codes.push((await service.inject("/readyz")).statusCode);
+      return codes;
+    };
+    const said = () =>
+      service.logs
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => String(msg).startsWith("the store is"))
+        .map(({ level, msg, cause }) => [level, msg, cause]);
+
+    expect([await readyThrice(), said()]).toEqual([[200, 200, 200], []]);
+    failures.set("ping", () => Promise.reject(new StoreUnavailable("the disk is full")));
+    const away = ["warn", "the store is away", "the disk is full"];
+    expect([await readyThrice(), said()]).toEqual([[503, 503, 503], [away]]);
+    failures.clear();
+    const back = ["info", "the store is back", undefined];
+    expect([await readyThrice(), said()]).toEqual([
+      [200, 200, 200],
+      [away, back],
+    ]);
+  });
+
   test("makes a top-up unavailable, and sends the partner to txn-status", async () => {
     const { failures, wrapStore } = breakable();
     const service = await startTestService({ wrapStore });
