@@ -89,8 +89,8 @@ async function compare({ operation, bodies, mustBeNew }: Scenario, served: Serve
     const path = PATH + operation;
     const [theirs, ours] = (await runRounds(
       [
-        { name: "bare", server: bare, path, token, bodies, mustBeNew: false },
-        { name: "topupd", server: served, path, token, bodies, mustBeNew },
+        { server: bare, path, token, bodies, mustBeNew: false },
+        { server: served, path, token, bodies, mustBeNew },
       ],
       options,
     )) as [Round[], Round[]];

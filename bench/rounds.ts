@@ -3,7 +3,6 @@ import type { Server } from "./processes.ts";
 
 /** One way of doing a thing: a server, and bodies that are made anew for every round. */
 export interface Contestant {
-  readonly name: string;
   readonly server: Server;
   readonly path: string;
   readonly token: string;

@@ -1,11 +1,10 @@
 import { Temporal } from "temporal-polyfill";
-import { ZoneOffsets } from "./zone-offsets.ts";
+import { DAY_MS, ZoneOffsets } from "./zone-offsets.ts";
+
+export { DAY_MS };
 
 /** A point in time, in whole milliseconds since 1970-01-01 UTC. */
 export type Instant = number;
-
-/** A day without regard to the clocks being changed. */
-export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A stretch of calendar time. Months are added first and clamped to the month's end, then days,

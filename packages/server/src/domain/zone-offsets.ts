@@ -1,6 +1,8 @@
 import { Temporal } from "temporal-polyfill";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** A day without regard to the clocks being changed. */
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** A hundred years of days. */
 const MOST_DAYS = 36_525;
 

@@ -102,10 +102,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
   });
   logRequests(app);
   const writes = new TurnWrites();
-  app.addHook("onSend", (_request, reply, _payload, done) => {
+  app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
-    writes.hold(done);
+    writes.hold(done, (error) => {
+      request.log.error({ err: error }, "an answer could not be written");
+      reply.raw.destroy();
+    });
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   addHealth(app, options.ports.store, () => options.phase() !== "serving");

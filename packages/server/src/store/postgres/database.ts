@@ -129,11 +129,11 @@ async function leave({ pool, sockets }: PooledSessions): Promise<void> {
 export async function withOwnSession<Result>(
   url: string,
   purpose: Purpose,
-  work: (session: Session, client: pg.Client) => Promise<Result>,
+  work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const client = await openClient(url, purpose);
   try {
-    return await work(new Session(client), client);
+    return await work(new Session(client));
   } finally {
     await endClient(client);
   }

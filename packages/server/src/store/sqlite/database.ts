@@ -98,16 +98,22 @@ export class Database {
    * everything that was answered before it, also by other processes, is asked by {@link ask}.
    */
   read<Result>(work: () => Result): Result {
-    return this.ask(() => {
+    return this.#translating(() => {
       this.#beginReading();
       return work();
-    }, "in the turn's view");
+    });
   }
 
   /** Runs `work`, which is a single statement, on the database as it is now. */
-  ask<Result>(work: () => Result, view: "now" | "in the turn's view" = "now"): Result {
+  ask<Result>(work: () => Result): Result {
+    return this.#translating(() => {
+      this.#endReading();
+      return work();
+    });
+  }
+
+  #translating<Result>(work: () => Result): Result {
     try {
-      if (view === "now") this.#endReading();
       return work();
     } catch (error) {
       throw translate(error);
@@ -153,10 +159,17 @@ export class Database {
   }
 
   #beginReading(): void {
-    if (this.#connection.isTransaction) return;
+    if (this.#isReading) return;
+    this.rollBack();
     this.exec("BEGIN");
     this.#isReading = true;
-    setImmediate(() => this.#endReading());
+    setImmediate(() => {
+      try {
+        this.#endReading();
+      } catch {
+        // Nobody waits for it: whoever asks next tries again, and is told.
+      }
+    });
   }
 
   #endReading(): void {
