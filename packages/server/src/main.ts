@@ -17,9 +17,6 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
 /** As much of the log as waits in memory to be written. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
-/** Lines go out together: a write for each would cost about as much as the request that it tells of. */
-const LOGS_AT_ONCE_BYTES = 8 * 1024;
-const LOGS_FLUSHED_EVERY_MS = 100;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -29,13 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
  * Written without blocking. What a full disk or a reader that stands still does not take is dropped: a log
  * that is lost is better than a service that is.
  */
-const logs = new sonicBoom.SonicBoom({
-  fd: process.stderr.fd,
-  sync: false,
-  maxLength: LOGS_HELD_BYTES,
-  minLength: LOGS_AT_ONCE_BYTES,
-  periodicFlush: LOGS_FLUSHED_EVERY_MS,
-});
+const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLength: LOGS_HELD_BYTES });
 logs.on("error", () => {});
 
 const runtime: Runtime = {
@@ -87,8 +78,6 @@ try {
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }
-// Lines that wait for company go out now.
-logs.flush(() => {});
 process.on("exit", () => {
   if (outputFailed) process.exitCode = 1;
 });
