@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { removeFolder, temporaryFolder } from "./clean-up.ts";
+import { autocannon } from "./load/autocannon.ts";
+import { wrk } from "./load/wrk.ts";
 
 /** What a load of requests came to. */
 export interface Measured {
@@ -24,53 +24,52 @@ export interface LoadOptions {
   readonly seconds: number;
 }
 
-const SCRIPT = fileURLToPath(new URL("load.lua", import.meta.url));
-
-/**
- * Drives a server from another process, by wrk, which must be installed.
- * @throws Error where an answer was not a success, or the bodies did not suffice.
- */
-export async function drive({ url, token, bodies, mustBeNew, connections, seconds }: LoadOptions): Promise<Measured> {
-  const file = join(tmpdir(), `topupd-bench-bodies-${process.pid}`);
-  writeFileSync(file, bodies.map((body) => `${body}\n`).join(""));
-  try {
-    const words = [
-      "-t1",
-      `-c${connections}`,
-      `-d${seconds}s`,
-      "--timeout",
-      "30s",
-      "-s",
-      SCRIPT,
-      url,
-      "--",
-      file,
-      token,
-    ];
-    const text = await output("wrk", words);
-    const [, json] = /\n(\{"requests".*\})\n/.exec(text) ?? [];
-    if (json === undefined) throw new Error(`wrk did not say what came of it: ${text}`);
-    const { requests, microseconds, p50, p99, failed } = JSON.parse(json) as Record<string, number>;
-    if (failed !== 0) throw new Error(`${failed} requests failed: ${text}`);
-    if (mustBeNew && (requests as number) > bodies.length)
-      throw new Error("the bodies did not suffice: some were sent twice");
-    const perSecond = ((requests as number) * 1e6) / (microseconds as number);
-    return { perSecond, p50: (p50 as number) / 1000, p99: (p99 as number) / 1000, requests: requests as number };
-  } finally {
-    rmSync(file, { force: true });
-  }
+/** A program that sends requests from another process than the bench's own. */
+export interface LoadGenerator {
+  readonly name: string;
+  readonly version: () => Promise<string>;
+  /** Whether it is there to be run. */
+  readonly isInstalled: () => boolean;
+  readonly run: (order: LoadOrder) => Promise<LoadResult>;
 }
 
-function output(command: string, words: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, words, { stdio: ["ignore", "pipe", "inherit"] });
-    const chunks: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    child.on("error", (error) => reject(new Error(`${command} cannot be run: is it installed?`, { cause: error })));
-    child.on("close", (code) => {
-      const text = Buffer.concat(chunks).toString("utf8");
-      if (code === 0) resolve(text);
-      else reject(new Error(`${command} ended with ${code}: ${text}`));
-    });
-  });
+export interface LoadOrder extends Pick<LoadOptions, "url" | "token" | "connections" | "seconds"> {
+  /** With one body in each line. */
+  readonly bodiesFile: string;
+}
+
+export interface LoadResult extends Measured {
+  /** Requests without an answer that says success. */
+  readonly failed: number;
+}
+
+/** The first that is installed is taken: autocannon, which comes with npm, costs the machine far more than wrk. */
+const GENERATORS: readonly LoadGenerator[] = [wrk, autocannon];
+
+/** The one that `BENCH_LOAD` names, or the best that there is. */
+export function loadGenerator(): LoadGenerator {
+  const wish = process.env["BENCH_LOAD"] ?? "";
+  const found = GENERATORS.find((generator) => (wish === "" ? generator.isInstalled() : generator.name === wish));
+  if (found !== undefined) return found;
+  throw new Error(`BENCH_LOAD must be ${GENERATORS.map(({ name }) => name).join(" or ")}, not "${wish}"`);
+}
+
+/**
+ * Drives a server from another process.
+ * @throws Error where an answer was not a success, or the bodies did not suffice.
+ */
+export async function drive({ bodies, mustBeNew, ...options }: LoadOptions): Promise<Measured> {
+  const folder = temporaryFolder("bodies");
+  const bodiesFile = join(folder, "bodies");
+  writeFileSync(bodiesFile, bodies.map((body) => `${body}\n`).join(""));
+  try {
+    const { failed, ...measured } = await loadGenerator().run({ ...options, bodiesFile });
+    if (failed !== 0) throw new Error(`${failed} requests to ${options.url} failed`);
+    // Those that were under way at the end were sent too.
+    if (mustBeNew && measured.requests + options.connections > bodies.length)
+      throw new Error("the bodies did not suffice: some were sent twice");
+    return measured;
+  } finally {
+    removeFolder(folder);
+  }
 }

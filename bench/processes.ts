@@ -1,75 +1,83 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { guard, removeFolder, temporaryFolder } from "./clean-up.ts";
+import { cpuMsOf, memoryMiBOf } from "./proc.ts";
+import { type ProgramOptions, runProgram } from "./programs.ts";
 
 /** A server under load, in a process of its own. */
 export interface Server {
   readonly url: string;
   /** CPU time so far, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
-  /** Resident memory, in MiB. */
+  /** The most memory that was resident so far, in MiB. */
   readonly memoryMiB: () => number | undefined;
   readonly stop: () => Promise<void>;
 }
 
 const START_TIMEOUT_MS = 30_000;
-/** Of Linux, on every architecture. */
-const TICKS_PER_SECOND = 100;
+const STOP_TIMEOUT_MS = 15_000;
+const LOOK_EVERY_MS = 5;
+
+/** The program of topupd, built. */
+export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
+
+/** Runs one command of topupd to its end. @returns its stdout. */
+export async function runTopupd(words: readonly string[], { cwd, env = {} }: RunOptions): Promise<string> {
+  return runProgram(process.execPath, [TOPUPD, ...words], { cwd, env: environment(env) });
+}
+
+export interface RunOptions extends ProgramOptions {
+  readonly cwd: string;
+  /** Added to an environment that has no setting of topupd. */
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /**
- * Starts a program of Node that says on stderr, as JSON, at which `url` it listens. Its log goes to a file, as a
- * provider's does: nobody but the disk is to be kept busy by it.
+ * Starts a program of Node that says, as JSON, at which `url` it listens. Its log goes to a file, as a provider's
+ * does: nobody but the disk is to be kept busy by it.
  */
 export async function startServer(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd?: string,
 ): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), "topupd-bench-log-"));
+  const folder = temporaryFolder("log");
   const log = join(folder, "log");
-  const child = spawn(process.execPath, words, {
-    cwd,
-    env: { PATH: process.env["PATH"], NODE_ENV: "production", ...env },
-    stdio: ["ignore", "ignore", openSync(log, "w")],
-  });
+  const output = openSync(log, "a");
+  const child = guard(
+    spawn(process.execPath, words, { cwd, env: environment(env), stdio: ["ignore", output, output] }),
+  );
+  closeSync(output);
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const url = await saidUrl(child, log);
   return {
     url,
-    cpuMs: () =>
-      fromProc(child, "stat", (text) => {
-        const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-        return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
-      }),
-    memoryMiB: () => fromProc(child, "status", (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024),
+    cpuMs: () => cpuMsOf(child.pid as number),
+    memoryMiB: () => memoryMiBOf(child.pid as number),
     stop: async () => {
       child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await ended;
-      rmSync(folder, { recursive: true });
+      clearTimeout(timer);
+      removeFolder(folder);
     },
   };
 }
 
-/** The program of topupd, built. */
-export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
-
-function fromProc(child: ChildProcess, file: string, read: (text: string) => number): number | undefined {
-  try {
-    return read(readFileSync(`/proc/${child.pid}/${file}`, "utf8"));
-  } catch {
-    return undefined;
-  }
+/** Nothing that is set here for topupd or Node is to change what is measured. */
+function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], NODE_ENV: "production", ...env };
 }
 
 async function saidUrl(child: ChildProcess, log: string): Promise<string> {
-  for (let waited = 0; waited < START_TIMEOUT_MS; waited += 20) {
+  for (let waited = 0; waited < START_TIMEOUT_MS; waited += LOOK_EVERY_MS) {
     const said = readFileSync(log, "utf8");
     const url = /"url":"([^"]+)"/.exec(said)?.[1];
     if (url !== undefined) return url;
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode} before it listened: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
   child.kill("SIGKILL");
   throw new Error(`it does not listen: ${readFileSync(log, "utf8")}`);

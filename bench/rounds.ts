@@ -1,18 +1,19 @@
 import { drive, type Measured } from "./load.ts";
 import type { Server } from "./processes.ts";
 
-/** One way of doing a thing: a server, and bodies that are made anew for every round. */
+/** One way of doing a thing. */
 export interface Contestant {
-  readonly server: Server;
-  readonly path: string;
-  readonly token: string;
-  readonly bodies: (count: number) => readonly string[];
-  readonly mustBeNew: boolean;
+  /** Does it for so many seconds, as fast as it can. */
+  readonly run: (seconds: number) => Promise<Measured>;
+  /** CPU time so far of all that does it, in ms; undefined where the machine does not tell. */
+  readonly cpuMs: () => number | undefined;
+  /** The most memory that it has held so far, in MiB. */
+  readonly memoryMiB: () => number | undefined;
 }
 
 /** What one contestant did in one round. */
 export interface Round extends Measured {
-  /** CPU time of the server for each request, in µs. */
+  /** CPU time for each request, in µs. */
   readonly cpuMicroseconds: number | undefined;
   readonly memoryMiB: number | undefined;
 }
@@ -20,38 +21,63 @@ export interface Round extends Measured {
 export interface RoundOptions {
   readonly rounds: number;
   readonly seconds: number;
-  readonly connections: number;
 }
 
-/** More than is asked of any server that must not be asked the same twice. */
-const MOST_PER_SECOND = 30_000;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 2;
 
 /** Lets the contestants run in turn, round after round, so that what else the machine does strikes all of them. */
 export async function runRounds(
   contestants: readonly Contestant[],
-  { rounds, seconds, connections }: RoundOptions,
+  { rounds, seconds }: RoundOptions,
 ): Promise<Round[][]> {
   const results: Round[][] = contestants.map(() => []);
-  for (const contestant of contestants) await runOne(contestant, WARM_UP_SECONDS, connections);
+  for (const contestant of contestants) await runOne(contestant, WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, contestant] of contestants.entries()) {
-      results[index]?.push(await runOne(contestant, seconds, connections));
-    }
+    for (const [index, contestant] of contestants.entries()) results[index]?.push(await runOne(contestant, seconds));
   }
   return results;
 }
 
-async function runOne(contestant: Contestant, seconds: number, connections: number): Promise<Round> {
-  const { server, path, token, bodies, mustBeNew } = contestant;
-  const sent = bodies(seconds * MOST_PER_SECOND);
-  const before = server.cpuMs();
-  const measured = await drive({ url: server.url + path, token, bodies: sent, connections, seconds, mustBeNew });
-  const after = server.cpuMs();
+async function runOne(contestant: Contestant, seconds: number): Promise<Round> {
+  const before = contestant.cpuMs();
+  const measured = await contestant.run(seconds);
+  const after = contestant.cpuMs();
   const cpu = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / measured.requests;
-  return { ...measured, cpuMicroseconds: cpu, memoryMiB: server.memoryMiB() };
+  return { ...measured, cpuMicroseconds: cpu, memoryMiB: contestant.memoryMiB() };
 }
 
+export interface HttpContestantOptions {
+  readonly server: Server;
+  readonly path: string;
+  readonly token: string;
+  /** Made anew for every round. */
+  readonly bodies: (count: number) => readonly string[];
+  readonly mustBeNew: boolean;
+  readonly connections: number;
+}
+
+/** More than is asked of any server of one process before it is known how fast it is. */
+const BODIES_PER_SECOND = { atFirst: 60_000, atLeast: 30_000 };
+/** How much faster than just before a server may become without running out of bodies. */
+const MARGIN = 2;
+
+/** A server that is sent requests over HTTP. */
+export function overHttp(options: HttpContestantOptions): Contestant {
+  const { server, path, bodies, ...others } = options;
+  let bodiesPerSecond = BODIES_PER_SECOND.atFirst;
+  return {
+    run: async (seconds) => {
+      const sent = bodies(Math.ceil(seconds * bodiesPerSecond));
+      const measured = await drive({ url: server.url + path, bodies: sent, seconds, ...others });
+      bodiesPerSecond = Math.max(BODIES_PER_SECOND.atLeast, measured.perSecond * MARGIN);
+      return measured;
+    },
+    cpuMs: server.cpuMs,
+    memoryMiB: server.memoryMiB,
+  };
+}
+
+/** NaN where there is none. */
 export function median(values: readonly (number | undefined)[]): number {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expectTopupd, type RunOptions } from "../packages/server/campaign/processes.ts";
+import { type RunOptions, runTopupd } from "./processes.ts";
+import type { Figure } from "./results.ts";
 
 /** Eight bouquets fit each connection: the list that a partner gets is as long as real ones are. */
 const CATALOGUE = [
@@ -51,11 +52,23 @@ export async function writeFiles(folder: string, customers: number): Promise<voi
 
 /** Fills a database by the command line. @returns a production token, and how long the customers took, in ms. */
 export async function fill(folder: string, options: RunOptions): Promise<{ token: string; importMs: number }> {
-  await expectTopupd(["partner", "add", "bench"], options);
-  await expectTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
+  await runTopupd(["partner", "add", "bench"], options);
+  await runTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
   const begun = performance.now();
-  await expectTopupd(["import", "customers", join(folder, "customers.ndjson")], options);
+  await runTopupd(["import", "customers", join(folder, "customers.ndjson")], options);
   const importMs = performance.now() - begun;
   const issue = ["token", "issue", "--partner", "bench", "--environment", "production"];
-  return { token: (await expectTopupd(issue, options)).trim(), importMs };
+  return { token: (await runTopupd(issue, options)).trim(), importMs };
+}
+
+/** How fast {@link fill} was. @param atLeast customers a second, or undefined where nothing is asked. */
+export function importFigure(store: string, customers: number, importMs: number, atLeast: number | undefined): Figure {
+  return {
+    measured: `import of customers, ${store}`,
+    value: (customers * 1000) / importMs,
+    unit: "a second",
+    decimals: 0,
+    target: atLeast === undefined ? undefined : { atLeast },
+    detail: `${customers.toLocaleString("en")} customers by the command line, its own start included`,
+  };
 }

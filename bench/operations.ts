@@ -1,0 +1,85 @@
+import { fileURLToPath } from "node:url";
+import { listings, lookUps, queries, type Target, topUps } from "./bodies.ts";
+import { call, pathOf } from "./calls.ts";
+import type { BenchOptions } from "./options.ts";
+import { type Server, startServer } from "./processes.ts";
+import { say } from "./progress.ts";
+import type { Comparison } from "./results.ts";
+import { overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
+
+/** Of wrk, or whatever sends: as a busy partner has. */
+export const CONNECTIONS = 64;
+const BARE = fileURLToPath(new URL("servers/bare.mjs", import.meta.url));
+/** For txn-status: as many are asked for again and again. */
+const RECORDED = 1_000;
+
+interface Scenario {
+  readonly target: number;
+  readonly bodies: (count: number) => readonly string[];
+  /** Whether the same request twice would be another thing. */
+  readonly mustBeNew: boolean;
+}
+
+const OPERATIONS = [
+  "get-customer-information",
+  "get-subscription-package",
+  "subscription-package-topup",
+  "txn-status",
+] as const;
+type Operation = (typeof OPERATIONS)[number];
+
+export interface Serving {
+  readonly server: Server;
+  readonly token: string;
+  readonly target: Target;
+}
+
+/** Each operation in turn with a bare server that parses the same requests and answers as much. */
+export async function measureOperations(serving: Serving, options: BenchOptions): Promise<Comparison[]> {
+  const comparisons: Comparison[] = [];
+  for (const operation of OPERATIONS) {
+    if (!options.parts.includes(operation)) continue;
+    say(`${operation} on SQLite`);
+    comparisons.push(await measureOperation(operation, serving, options));
+  }
+  return comparisons;
+}
+
+async function measureOperation(operation: Operation, serving: Serving, options: RoundOptions): Promise<Comparison> {
+  const { server, token } = serving;
+  const { target, bodies, mustBeNew } = await scenarioOf(operation, serving);
+  const [body = ""] = bodies(1);
+  const bare = await startBareServer(await call({ server, operation, token, body }));
+  try {
+    const http = { path: pathOf(operation), token, bodies, connections: CONNECTIONS };
+    const contestants = [
+      overHttp({ server: bare, mustBeNew: false, ...http }),
+      overHttp({ server, mustBeNew, ...http }),
+    ];
+    const [theirs, ours] = (await runRounds(contestants, options)) as [Round[], Round[]];
+    return { measured: `${operation}, SQLite`, baseline: "bare node:http", target, ours, theirs };
+  } finally {
+    await bare.stop();
+  }
+}
+
+/** @param answer of topupd: the bare server's is as long. */
+export function startBareServer(answer: string): Promise<Server> {
+  return startServer([BARE, String(answer.length)]);
+}
+
+async function scenarioOf(operation: Operation, { server, token, target }: Serving): Promise<Scenario> {
+  switch (operation) {
+    case "get-customer-information":
+      return { target: 0.5, bodies: (count) => lookUps(target, count), mustBeNew: false };
+    case "get-subscription-package":
+      return { target: 0.4, bodies: (count) => listings(target, count), mustBeNew: false };
+    case "subscription-package-topup":
+      return { target: 0.35, bodies: (count) => topUps(target, count), mustBeNew: true };
+    case "txn-status": {
+      const recorded = topUps(target, RECORDED);
+      for (const body of recorded) await call({ server, operation: "subscription-package-topup", token, body });
+      return { target: 0.5, bodies: (count) => queries(recorded, count), mustBeNew: false };
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { parseArgs } from "node:util";
+
+/** What a run measures, by the names that `--only` takes. */
+export const PARTS = [
+  "get-customer-information",
+  "get-subscription-package",
+  "subscription-package-topup",
+  "txn-status",
+  "postgres",
+  "lone-top-up",
+  "start",
+] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface BenchOptions {
+  readonly customers: number;
+  readonly rounds: number;
+  /** Of each contestant in each round. */
+  readonly seconds: number;
+  readonly parts: readonly Part[];
+  /** Whether the results are worth keeping. */
+  readonly writes: boolean;
+}
+
+const DEFAULTS = { customers: "200000", rounds: "5", seconds: "3" } as const;
+
+/** @throws TypeError for what it does not know. */
+export function readOptions(words: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      customers: { type: "string", default: DEFAULTS.customers },
+      rounds: { type: "string", default: DEFAULTS.rounds },
+      seconds: { type: "string", default: DEFAULTS.seconds },
+      only: { type: "string", multiple: true },
+      write: { type: "boolean" },
+    },
+  });
+  const { only, write, customers, rounds, seconds } = values;
+  const isFull =
+    only === undefined &&
+    customers === DEFAULTS.customers &&
+    rounds === DEFAULTS.rounds &&
+    seconds === DEFAULTS.seconds;
+  return {
+    customers: readCount("customers", customers),
+    rounds: readCount("rounds", rounds),
+    seconds: readCount("seconds", seconds),
+    parts: only === undefined ? PARTS : only.map(readPart),
+    writes: write ?? isFull,
+  };
+}
+
+function readCount(name: string, text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new TypeError(`--${name} must be a whole number from 1 on, not "${text}"`);
+  return Number(text);
+}
+
+function readPart(text: string): Part {
+  const part = PARTS.find((name) => name === text);
+  if (part === undefined) throw new TypeError(`--only must be one of ${PARTS.join(", ")}, not "${text}"`);
+  return part;
+}
