@@ -5,6 +5,7 @@ import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
 import type { Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
+import { gatherLines } from "./log-lines.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
@@ -46,7 +47,7 @@ const runtime: Runtime = {
   readMigrations: async ({ database }) =>
     database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
   openFile: openRegularFile,
-  createLogger: ({ logLevel }) => createLogger(logLevel, logs),
+  createLogger: ({ logLevel }) => createLogger(logLevel, gatherLines(logs)),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
     new Promise((resolve) => {

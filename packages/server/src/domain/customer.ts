@@ -29,7 +29,7 @@ export interface Connection {
   readonly reqId: string;
   /** As imported last. */
   readonly status: ConnectionStatus;
-  /** Whether a top-up was made since that status was imported. */
+  /** Whether a top-up was made since it was imported as inactive. */
   readonly toppedUp: boolean;
   readonly segment: string | undefined;
   readonly subscriptions: readonly Subscription[];

@@ -7,14 +7,15 @@ import {
   type ImportMode,
 } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { JOINED_COLUMNS, joinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 
 // Without ORDER BY, for which SQLite would sort: as the joins are nested, what belongs together comes together.
-const JOIN = `SELECT ${JOINED_COLUMNS} FROM customer AS c
+const SELECT = `SELECT ${JOINED_COLUMNS} FROM`;
+const JOIN = `customer AS c
   LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
 const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
   AND s.service = n.service AND s.req_id = n.req_id`;
@@ -34,14 +35,14 @@ export class CustomerTables {
 
   constructor(database: Database, subscriptions: SubscriptionTables) {
     this.#subscriptions = subscriptions;
-    // Two customers are enough to know that a code is ambiguous.
-    this.#byCode = database.prepare(
-      `${JOIN} ${SUBSCRIPTIONS} WHERE c.environment = ?2
-         AND c.cuid IN (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2)`,
+    // Two customers are enough to know that a code is ambiguous. Without CROSS, SQLite may begin with all customers.
+    this.#byCode = database.prepareRows(
+      `${SELECT} (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2) AS k
+       CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = k.cuid AND c.environment = ?2`,
     );
-    this.#byCuid = database.prepare(`${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
-    this.#connection = database.prepare(
-      `${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
+    this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
+    this.#connection = database.prepareRows(
+      `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
     this.#markToppedUp = database.prepare(
       "UPDATE connection SET topped_up = 1 WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?",
@@ -61,11 +62,11 @@ export class CustomerTables {
   }
 
   findByCode(environment: Environment, code: string): Customer[] {
-    return toCustomers(this.#byCode.all(code, environment) as JoinedRow[]);
+    return toCustomers(this.#byCode(code, environment).map(joinedRow));
   }
 
   findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
-    const rows = this.#connection.all(cuid, environment, service, reqId) as JoinedRow[];
+    const rows = this.#connection(cuid, environment, service, reqId).map(joinedRow);
     const [first] = rows;
     return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
   }
@@ -81,7 +82,7 @@ export class CustomerTables {
   }
 
   #findWithLedgers(environment: Environment, cuid: string): CustomerWithLedgers | undefined {
-    const [customer] = toCustomers(this.#byCuid.all(cuid, environment) as JoinedRow[]);
+    const [customer] = toCustomers(this.#byCuid(cuid, environment).map(joinedRow));
     if (customer === undefined) return undefined;
     return {
       customer,

@@ -30,6 +30,13 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
+  /** As {@link prepare}, for a query whose rows come as lists of their values, which is much faster. */
+  prepareRows(sql: string): (...values: (string | number | null)[]) => unknown[][] {
+    const statement = this.prepare(sql);
+    statement.setReturnArrays(true);
+    return (...values) => statement.all(...values) as unknown[][];
+  }
+
   /** The rows of a query, one after the other, however many they are. */
   *iterate(sql: string): Generator<unknown> {
     const statement = this.prepare(sql);
