@@ -1,5 +1,5 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import {
   type CustomerChange,
   type CustomerWithLedgers,
@@ -8,6 +8,7 @@ import {
 } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { JOINED_COLUMNS, joinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { overviewColumns, overviewRow, toOverviews } from "../common/customer-overview.ts";
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -20,9 +21,16 @@ const JOIN = `customer AS c
 const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
   AND s.service = n.service AND s.req_id = n.req_id`;
 
+const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
+  AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0`;
+// Two customers are enough to know that a code is ambiguous. Only CROSS keeps SQLite from beginning with the customers.
+const CODES = "(SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2) AS k";
+const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
+
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #subscriptions: SubscriptionTables;
+  readonly #overviews;
   readonly #byCode;
   readonly #byCuid;
   readonly #connection;
@@ -35,11 +43,10 @@ export class CustomerTables {
 
   constructor(database: Database, subscriptions: SubscriptionTables) {
     this.#subscriptions = subscriptions;
-    // Two customers are enough to know that a code is ambiguous. Without CROSS, SQLite may begin with all customers.
-    this.#byCode = database.prepareRows(
-      `${SELECT} (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2) AS k
-       CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = k.cuid AND c.environment = ?2`,
+    this.#overviews = database.prepareRows(
+      `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
     );
+    this.#byCode = database.prepareRows(`${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`);
     this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
     this.#connection = database.prepareRows(
       `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
@@ -59,6 +66,10 @@ export class CustomerTables {
     );
     this.#putCode = database.prepare("INSERT OR IGNORE INTO customer_code (code, environment, cuid) VALUES (?, ?, ?)");
     this.#deleteCode = database.prepare("DELETE FROM customer_code WHERE code = ? AND environment = ? AND cuid = ?");
+  }
+
+  lookUp(environment: Environment, code: string): CustomerOverview[] {
+    return toOverviews(this.#overviews(code, environment).map(overviewRow));
   }
 
   findByCode(environment: Environment, code: string): Customer[] {

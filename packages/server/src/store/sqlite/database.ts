@@ -18,12 +18,18 @@ export class Database {
   #hasWritten = false;
   /** Whether the transaction that is open is the turn's, for reading. */
   #isReading = false;
+  #view = 0;
 
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
   constructor(path: string, options: OpenOptions) {
     this.#connection = openFile(path, options);
     this.#files = new FileWatch(path);
     this.#files.verify();
+  }
+
+  /** The number of the view that is open for reading, or was last. */
+  get view(): number {
+    return this.#view;
   }
 
   prepare(sql: string): StatementSyncInstance {
@@ -170,6 +176,7 @@ export class Database {
     this.rollBack();
     this.exec("BEGIN");
     this.#isReading = true;
+    this.#view += 1;
     setImmediate(() => {
       try {
         this.#endReading();
