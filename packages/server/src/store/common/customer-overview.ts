@@ -1,4 +1,4 @@
-import type { CustomerOverview } from "../../domain/customer.ts";
+import type { CustomerOverview, CustomerProfile } from "../../domain/customer.ts";
 import { type ConnectionRow, type CustomerRow, toProfile } from "./rows.ts";
 
 /*
@@ -42,21 +42,24 @@ export function overviewRow(values: readonly unknown[]): OverviewRow {
 
 /** @param rows those of a customer together, each customer's in any order. */
 export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
-  const customers: CustomerOverview[] = [];
-  for (let start = 0; start < rows.length; ) {
-    const first = rows[start] as OverviewRow;
-    let end = start + 1;
-    while (rows[end]?.cuid === first.cuid) end += 1;
-    customers.push(toOverview(first, rows.slice(start, end)));
-    start = end;
+  const found: { readonly profile: CustomerProfile; readonly rows: OverviewRow[] }[] = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last?.profile.cuid === row.cuid) last.rows.push(row);
+    else found.push({ profile: toProfile(row), rows: [row] });
   }
-  return customers;
+  return found.map(({ profile, rows: its }) => ({ ...profile, connections: toConnections(its) }));
 }
 
-function toOverview(first: OverviewRow, rows: OverviewRow[]): CustomerOverview {
+function toConnections(rows: OverviewRow[]): CustomerOverview["connections"] {
+  const [first] = rows;
+  if (first === undefined || first.req_id === null) return [];
   if (rows.length > 1) rows.sort((a, b) => a.position - b.position);
-  const connections = rows.flatMap(({ service, req_id: reqId, connection_status: status, topped_up, base_end_at }) =>
-    reqId === null ? [] : { service, reqId, status, toppedUp: Boolean(topped_up), baseEnd: base_end_at ?? undefined },
-  );
-  return { ...toProfile(first), connections };
+  return rows.map((row) => ({
+    service: row.service,
+    reqId: row.req_id as string,
+    status: row.connection_status,
+    toppedUp: Boolean(row.topped_up),
+    baseEnd: row.base_end_at ?? undefined,
+  }));
 }
