@@ -22,16 +22,37 @@ const ALLOWED = new Set([
   "version",
 ]);
 
+function onlyAllowed(fields: Record<string, unknown>): Record<string, unknown> {
+  for (const name in fields) {
+    if (!ALLOWED.has(name)) return Object.fromEntries(Object.entries(fields).filter(([field]) => ALLOWED.has(field)));
+  }
+  return fields;
+}
+
+/** As pino's own, but for that many lines share a millisecond. */
+function isoTime(): () => string {
+  let written = "";
+  let at = Number.NaN;
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      written = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return written;
+  };
+}
+
 /** JSON lines. The bindings that fastify adds hold the request's id alone. */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   return pino(
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime(),
       formatters: {
         level: (label) => ({ level: label }),
-        log: (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => ALLOWED.has(name))),
+        log: onlyAllowed,
       },
     },
     destination,

@@ -5,6 +5,8 @@ import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
 import type { Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
+import { gatherLines } from "./log-lines.ts";
+import { poolRandom } from "./random-pool.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
@@ -29,6 +31,8 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLength: LOGS_HELD_BYTES });
 logs.on("error", () => {});
 
+const random = poolRandom(randomBytes);
+
 const runtime: Runtime = {
   version,
   env: process.env,
@@ -36,9 +40,9 @@ const runtime: Runtime = {
   stderr: (text) => process.stderr.write(text),
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
-  random: randomBytes,
+  random,
   openStore: async ({ database, databaseConnections, timeZone, currencyExponent }, options) => {
-    const common = { timeZone, currencyExponent, ...options, clock: Date.now, random: randomBytes };
+    const common = { timeZone, currencyExponent, ...options, clock: Date.now, random };
     return database.store === "sqlite"
       ? openSqliteStore({ ...common, path: database.path })
       : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
@@ -46,7 +50,7 @@ const runtime: Runtime = {
   readMigrations: async ({ database }) =>
     database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
   openFile: openRegularFile,
-  createLogger: ({ logLevel }) => createLogger(logLevel, logs),
+  createLogger: ({ logLevel }) => createLogger(logLevel, gatherLines(logs)),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
     new Promise((resolve) => {

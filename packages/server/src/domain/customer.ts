@@ -29,7 +29,7 @@ export interface Connection {
   readonly reqId: string;
   /** As imported last. */
   readonly status: ConnectionStatus;
-  /** Whether a top-up was made since that status was imported. */
+  /** Whether a top-up was made since it was imported as inactive. */
   readonly toppedUp: boolean;
   readonly segment: string | undefined;
   readonly subscriptions: readonly Subscription[];
@@ -47,16 +47,31 @@ export interface ConnectionKey {
   readonly reqId: string;
 }
 
+/** As much of a connection as its status on the wire depends on. */
+export interface ConnectionState extends Pick<Connection, "status" | "toppedUp"> {
+  /** The latest end of its base subscriptions; undefined where it never had one. */
+  readonly baseEnd: Instant | undefined;
+}
+
+/** A customer as a look-up by code tells of one. */
+export interface CustomerOverview extends CustomerProfile {
+  readonly connections: readonly (Pick<Connection, "service" | "reqId"> & ConnectionState)[];
+}
+
 /**
  * A lapsed connection shows as inactive and can be topped up; a blocked one shows as inactive and cannot.
  * Source: decisions, "Customers and connections". A connection that never had a base subscription
  * shows what was imported: none of its base subscriptions has ended.
  */
-export function wireStatus(connection: Connection, now: Instant): WireStatus {
-  if (connection.status === "blocked") return "inactive";
-  if (connection.status === "inactive" && !connection.toppedUp) return "inactive";
-  const bases = connection.subscriptions.filter((subscription) => !subscription.bouquet.addOn);
-  return bases.length > 0 && bases.every((base) => hasEnded(base, now)) ? "inactive" : "active";
+export function wireStatus({ status, toppedUp, baseEnd }: ConnectionState, now: Instant): WireStatus {
+  if (status === "blocked") return "inactive";
+  if (status === "inactive" && !toppedUp) return "inactive";
+  return baseEnd !== undefined && baseEnd <= now ? "inactive" : "active";
+}
+
+export function connectionState({ status, toppedUp, subscriptions }: Connection): ConnectionState {
+  const ends = subscriptions.filter(({ bouquet }) => !bouquet.addOn).map(({ end }) => end);
+  return { status, toppedUp, baseEnd: ends.length === 0 ? undefined : Math.max(...ends) };
 }
 
 export function hasRunningBase(connection: Connection, now: Instant): boolean {

@@ -61,6 +61,8 @@ export type TopUpOutcome =
       readonly transaction: Transaction;
       readonly grant: Grant;
       readonly subscription: Subscription;
+      /** Whether the connection, imported as inactive, is to be marked as topped up since. */
+      readonly activates: boolean;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
   /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
@@ -95,7 +97,8 @@ export function decideTopUp(
   const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
   // There is nothing to sell to one who has it for ever.
   if (subscription.end > calendar.last) return refuse("bouquet_unavailable");
-  return { kind: "recorded", transaction: record(command, now), grant, subscription };
+  const activates = connection.status === "inactive" && !connection.toppedUp;
+  return { kind: "recorded", transaction: record(command, now), grant, subscription, activates };
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */

@@ -110,7 +110,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
       reply.raw.destroy();
     });
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    sendError(error, request, reply);
+  });
   addHealth(app, options.ports.store, () => options.phase() !== "serving");
 
   for (const version of VERSIONS) {

@@ -31,7 +31,9 @@ export function authenticateRequests(app: FastifyInstance, ports: Ports): void {
     return undefined;
   };
   app.addHook("onRequest", admit);
-  app.addHook("preHandler", async (request, reply) =>
-    reply.elapsedTime > FRESH_MS ? admit(request, reply) : undefined,
-  );
+  app.addHook("preHandler", (request, reply, done) => {
+    if (reply.elapsedTime <= FRESH_MS) done();
+    // Once an answer has been sent, no hook may be called back.
+    else admit(request, reply).then((sent) => sent ?? done(), done);
+  });
 }

@@ -35,13 +35,21 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
   const add = <Request, Answer>(operation: Operation<Request, Answer>) => {
     const { path, code, read, run, rendering, headers } = operation;
     const envelope = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
-    app.post(`/${version.name}/${path}`, { schema: { response: { 200: envelope } } }, async (request, reply) => {
-      const reading = readRequest(request, reply, read);
-      if (reading === undefined) return reply;
-      const result = await run(request.caller as Caller, reading);
-      if (!result.ok) return sendFailure(reply, result.refusal);
+    const answer = (reply: FastifyReply, result: Result<Answer>) => {
+      if (!result.ok) {
+        sendFailure(reply, result.refusal);
+        return;
+      }
       if (headers !== undefined) reply.headers(headers(result.value));
-      return reply.send({ success: true, code, body: rendering.render(result.value, provider) });
+      reply.send({ success: true, code, body: rendering.render(result.value, provider) });
+    };
+    // Called back, and not promised: for a promise, fastify would listen to the answer's end once more.
+    app.post(`/${version.name}/${path}`, { schema: { response: { 200: envelope } } }, (request, reply) => {
+      const reading = readRequest(request, reply, read);
+      if (reading === undefined) return;
+      run(request.caller as Caller, reading)
+        .then((result) => answer(reply, result))
+        .catch((error: unknown) => reply.send(error));
     });
   };
 

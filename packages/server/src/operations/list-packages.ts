@@ -3,7 +3,7 @@ import { DAY_MS } from "../domain/calendar.ts";
 import { purchasableBouquets } from "../domain/catalogue.ts";
 import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
 import { sealingSecret } from "../domain/checkout-secret.ts";
-import { type CustomerProfile, wireStatus } from "../domain/customer.ts";
+import { type CustomerProfile, connectionState, wireStatus } from "../domain/customer.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import { hasEnded, type Subscription } from "../domain/subscription.ts";
 import type { ConnectionInformation } from "./look-up-customer.ts";
@@ -48,7 +48,7 @@ export async function listPackages(
   return done({
     checkoutId: issueCheckout(sealingSecret(secrets, now), caller, key, quote),
     customer: profile,
-    connection: { service, reqId, status: wireStatus(connection, now) },
+    connection: { service, reqId, status: wireStatus(connectionState(connection), now) },
     subscriptions: connection.subscriptions.filter(
       (subscription) => !hasEnded(subscription, now - lapsedDays * DAY_MS),
     ),

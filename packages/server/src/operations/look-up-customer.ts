@@ -20,7 +20,7 @@ export async function lookUpCustomer(
   { environment }: Caller,
   { code }: { readonly code: string },
 ): Promise<Result<CustomerInformation>> {
-  const [customer, another] = await store.findCustomers(environment, code);
+  const [customer, another] = await store.lookUpCustomers(environment, code);
   if (customer === undefined) return refused("customer_not_found");
   if (another !== undefined) return refused("ambiguous_code");
   const now = clock();

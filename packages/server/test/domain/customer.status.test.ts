@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hasRunningBase, wireStatus } from "../../src/domain/customer.ts";
+import { type Connection, connectionState, hasRunningBase, wireStatus } from "../../src/domain/customer.ts";
 import { ADD_ON, at, connectionWith, fold, labelOf, topUp } from "./builders.ts";
 
 const NOW = at("2026-01-20");
@@ -30,36 +30,38 @@ const LAPSED_KINDS = [
   "a lapsed base subscription and a running add-on",
 ];
 
+function shown(connection: Partial<Connection>, now = NOW) {
+  return wireStatus(connectionState(connectionWith(connection)), now);
+}
+
 describe("a connection on the wire", () => {
   test.each(KINDS_OF_SUBSCRIPTIONS)("imported active, with %s, is inactive only if all bases lapsed", (kind, held) => {
     const status = LAPSED_KINDS.includes(kind) ? "inactive" : "active";
-    expect(wireStatus(connectionWith({ subscriptions: held }), NOW)).toBe(status);
-    expect(wireStatus(connectionWith({ subscriptions: held, toppedUp: true }), NOW)).toBe(status);
+    expect(shown({ subscriptions: held })).toBe(status);
+    expect(shown({ subscriptions: held, toppedUp: true })).toBe(status);
   });
 
   test.each(KINDS_OF_SUBSCRIPTIONS)(
     "imported inactive and not topped up since, with %s, is inactive",
     (_kind, held) => {
-      expect(wireStatus(connectionWith({ status: "inactive", subscriptions: held }), NOW)).toBe("inactive");
+      expect(shown({ status: "inactive", subscriptions: held })).toBe("inactive");
     },
   );
 
   test.each(KINDS_OF_SUBSCRIPTIONS)("imported inactive and topped up since, with %s, is as if active", (kind, held) => {
     const status = LAPSED_KINDS.includes(kind) ? "inactive" : "active";
-    const connection = connectionWith({ status: "inactive", toppedUp: true, subscriptions: held });
-    expect(wireStatus(connection, NOW)).toBe(status);
+    expect(shown({ status: "inactive", toppedUp: true, subscriptions: held })).toBe(status);
   });
 
   test.each(KINDS_OF_SUBSCRIPTIONS)("blocked, with %s, is inactive, topped up or not", (_kind, held) => {
-    const blocked = connectionWith({ status: "blocked", subscriptions: held });
-    expect(wireStatus(blocked, NOW)).toBe("inactive");
-    expect(wireStatus({ ...blocked, toppedUp: true }, NOW)).toBe("inactive");
+    expect(shown({ status: "blocked", subscriptions: held })).toBe("inactive");
+    expect(shown({ status: "blocked", subscriptions: held, toppedUp: true })).toBe("inactive");
   });
 
   test("turns inactive exactly at the end of its last base subscription", () => {
-    const connection = connectionWith({ subscriptions: [LAPSED, otherPlan(RUNNING)] });
-    expect(wireStatus(connection, RUNNING.end - 1)).toBe("active");
-    expect(wireStatus(connection, RUNNING.end)).toBe("inactive");
+    const subscriptions = [LAPSED, otherPlan(RUNNING)];
+    expect(shown({ subscriptions }, RUNNING.end - 1)).toBe("active");
+    expect(shown({ subscriptions }, RUNNING.end)).toBe("inactive");
   });
 });
 

@@ -37,6 +37,7 @@ describe("a top-up", () => {
         toppedUp: { months: 1, days: 0 },
         grantedEnd: at("2026-12-20T09:01:00Z"),
       },
+      activates: false,
     });
   });
 
@@ -57,7 +58,8 @@ describe("a top-up", () => {
   });
 
   test("is taken on a connection that the provider imported as inactive", () => {
-    expect(decideOn({ status: "inactive" })).toMatchObject({ kind: "recorded" });
+    expect(decideOn({ status: "inactive" })).toMatchObject({ kind: "recorded", activates: true });
+    expect(decideOn({ status: "inactive", toppedUp: true })).toMatchObject({ kind: "recorded", activates: false });
   });
 
   test("of an add-on is taken while a base subscription runs", () => {

@@ -84,7 +84,7 @@ describe("a defect", () => {
   test("is answered without a stack or an internal name, and logged with them", async () => {
     const { failures, wrapStore } = breakable();
     const service = await startTestService({ wrapStore });
-    failures.set("findCustomers", () => Promise.reject(new TypeError("secret-table is not a function")));
+    failures.set("lookUpCustomers", () => Promise.reject(new TypeError("secret-table is not a function")));
     const { status, json } = await service.call("get-customer-information", { code: "1000001" });
     expect([status, json.code, json.body.retry]).toEqual([500, "400ae001", "query_status"]);
     expect(JSON.stringify(json)).not.toMatch(/secret-table|TypeError|\.ts/);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { connectionState } from "../../src/domain/customer.ts";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import { openProvider, RAM_NET, restate, SITA, SITA_NET, SITA_TV, statedCustomer } from "./provider.ts";
@@ -40,6 +41,26 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
       },
       { service: "iptv", reqId: "sita-iptv", status: "inactive", subscriptions: [] },
     ]);
+  });
+
+  test("a look-up tells of each connection, in the provider's order, what its status depends on", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    for (const code of ["2000001", "9800000101", STB, "sita", "sita-iptv", "2000002"]) {
+      const whole = await store.findCustomers("production", code);
+      const overviews = whole.map(({ connections, ...profile }) => ({
+        ...profile,
+        connections: connections.map((connection) => {
+          const { service, reqId } = connection;
+          return { service, reqId, ...connectionState(connection) };
+        }),
+      }));
+      expect(overviews).toHaveLength(1);
+      expect(await store.lookUpCustomers("production", code)).toEqual(overviews);
+    }
+    await restate(store, now, plain("1", { mobile: "98" }), plain("2", { mobile: "98" }), plain("3", { mobile: "98" }));
+    expect(await store.lookUpCustomers("production", "98")).toMatchObject([{ connections: [] }, { connections: [] }]);
+    expect(await store.lookUpCustomers("production", "nobody")).toEqual([]);
+    expect(await store.lookUpCustomers("trial", "2000001")).toEqual([]);
   });
 
   test("a code is compared exactly", async () => {

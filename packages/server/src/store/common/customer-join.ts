@@ -30,6 +30,35 @@ export type JoinedRow = CustomerRow &
     plan: string | null;
   };
 
+/** The row that the values of {@link JOINED_COLUMNS} make: a driver hands out a list faster than an object. */
+export function joinedRow(values: readonly unknown[]): JoinedRow {
+  return {
+    cuid: values[0],
+    first_name: values[1],
+    last_name: values[2],
+    mobile: values[3],
+    status: values[4],
+    service: values[5],
+    req_id: values[6],
+    position: values[7],
+    connection_status: values[8],
+    topped_up: values[9],
+    segment: values[10],
+    plan: values[11],
+    code: values[12],
+    name: values[13],
+    add_on: values[14],
+    start_at: values[15],
+    end_at: values[16],
+    months: values[17],
+    days: values[18],
+    seconds: values[19],
+    topped_up_months: values[20],
+    topped_up_days: values[21],
+    granted_end_at: values[22],
+  } satisfies Record<keyof JoinedRow, unknown> as JoinedRow;
+}
+
 /** @param rows those of a customer together, and of these those of a connection; the connections in any order. */
 export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
   const customers: Customer[] = [];

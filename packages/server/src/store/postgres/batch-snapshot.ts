@@ -29,14 +29,14 @@ type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /**
  * What a batch has loaded, and what its decisions change of it: each decision sees the ones before it. What
- * must be written gathers in `recorded`, `retired` and `newlyToppedUp`.
+ * must be written gathers in `recorded`, `retired` and `activated`.
  */
 export class Snapshot {
   readonly recorded: Recorded[] = [];
   /** The checkoutIds with which nothing may be recorded any more. */
   readonly retired: string[] = [];
   /** Connections that no top-up had made active yet. */
-  readonly newlyToppedUp: ConnectionKey[] = [];
+  readonly activated: ConnectionKey[] = [];
 
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
@@ -73,7 +73,7 @@ export class Snapshot {
     if (outcome.kind === "recorded" && connection !== undefined) {
       this.recorded.push(outcome);
       this.#transactions.set(command.checkoutId, outcome.transaction);
-      if (!connection.toppedUp) this.newlyToppedUp.push(command);
+      if (outcome.activates) this.activated.push(command);
       this.#connections.set(name, withSubscription(connection, outcome.subscription));
     }
     if (outcome.kind === "refused" && outcome.retires) this.#retire(command.checkoutId);

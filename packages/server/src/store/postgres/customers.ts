@@ -1,6 +1,7 @@
 import { customerDigest } from "../../domain/checkout.ts";
-import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { type OverviewRow, overviewColumns, toOverviews } from "../common/customer-overview.ts";
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -14,13 +15,22 @@ const CUIDS: Statement = {
 const CUSTOMER = `SELECT ${JOINED_COLUMNS} FROM customer AS c`;
 const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.customer_digest = n.customer_digest
     AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id`;
+const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.customer_digest = n.customer_digest
+    AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id
+    AND NOT s.add_on`;
 const THIS_CUSTOMER = "WHERE c.customer_digest = $1 AND c.environment = $2 AND c.cuid = $3";
 
+const CONNECTIONS = `LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
+      AND n.environment = c.environment AND n.cuid = c.cuid`;
+
+export const OVERVIEW: Statement = {
+  name: "overview",
+  text: `SELECT ${overviewColumns(BASE_END)} FROM customer AS c ${CONNECTIONS} ${THIS_CUSTOMER}`,
+};
 export const WHOLE_CUSTOMER: Statement = {
   name: "customer",
   text: `${CUSTOMER}
-    LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
-      AND n.environment = c.environment AND n.cuid = c.cuid
+    ${CONNECTIONS}
     ${SUBSCRIPTIONS} ${THIS_CUSTOMER} ORDER BY n.service, n.req_id`,
 };
 export const ONE_CONNECTION: Statement = {
@@ -39,10 +49,12 @@ export class CustomerTables {
     this.#database = database;
   }
 
+  async lookUp(environment: Environment, code: string): Promise<CustomerOverview[]> {
+    return toOverviews(await this.#ofCode<OverviewRow>(OVERVIEW, environment, code));
+  }
+
   async findByCode(environment: Environment, code: string): Promise<Customer[]> {
-    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment]);
-    const customers = await Promise.all(found.map(({ cuid }) => this.#find(environment, cuid)));
-    return customers.flatMap((customer) => customer ?? []);
+    return toCustomers(await this.#ofCode<JoinedRow>(WHOLE_CUSTOMER, environment, code));
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
@@ -52,9 +64,12 @@ export class CustomerTables {
     return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
   }
 
-  async #find(environment: Environment, cuid: string): Promise<Customer | undefined> {
-    const values = [customerDigest({ environment, cuid }), environment, cuid];
-    const [customer] = toCustomers(await this.#database.ask<JoinedRow>(WHOLE_CUSTOMER, values));
-    return customer;
+  /** The rows by which a statement tells of those whom a code fits. */
+  async #ofCode<Row>(statement: Statement, environment: Environment, code: string): Promise<Row[]> {
+    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment]);
+    const rows = found.map(({ cuid }) =>
+      this.#database.ask<Row>(statement, [customerDigest({ environment, cuid }), environment, cuid]),
+    );
+    return (await Promise.all(rows)).flat();
   }
 }

@@ -4,7 +4,7 @@ import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
-import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
@@ -183,6 +183,10 @@ class PostgresStore implements Store {
 
   knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
     return this.#catalogues.known(environment);
+  }
+
+  lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
+    return this.#customers.lookUp(environment, code);
   }
 
   findCustomers(environment: Environment, code: string): Promise<Customer[]> {

@@ -153,7 +153,7 @@ function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand
 }
 
 /** At most five statements, each of which may take as long as {@link WAITS} says, and all of them less than the deadline. */
-function writesOf({ recorded, retired, newlyToppedUp }: Snapshot, now: Instant): Query[] {
+function writesOf({ recorded, retired, activated }: Snapshot, now: Instant): Query[] {
   const topUps = recorded.map(({ transaction }) => [customerDigest(transaction), ...topUpColumns(transaction)]);
   const entries = recorded.map(({ transaction, grant, subscription }) => ({
     key: transaction,
@@ -166,8 +166,8 @@ function writesOf({ recorded, retired, newlyToppedUp }: Snapshot, now: Instant):
   return [
     ...(topUps.length > 0 ? [INSERT_TOP_UPS(topUps)] : []),
     ...appendEntries(entries),
-    ...(newlyToppedUp.length > 0
-      ? [[MARK_TOPPED_UP, columnsOf(CONNECTION_KEY.length, newlyToppedUp.map(connectionKey))] as const]
+    ...(activated.length > 0
+      ? [[MARK_TOPPED_UP, columnsOf(CONNECTION_KEY.length, activated.map(connectionKey))] as const]
       : []),
     ...(retirements.length > 0 ? [RETIRE(retirements)] : []),
   ];

@@ -1,5 +1,5 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import {
   type CustomerChange,
   type CustomerWithLedgers,
@@ -7,21 +7,30 @@ import {
   type ImportMode,
 } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { JOINED_COLUMNS, joinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
+import { overviewColumns, overviewRow, toOverviews } from "../common/customer-overview.ts";
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 
 // Without ORDER BY, for which SQLite would sort: as the joins are nested, what belongs together comes together.
-const JOIN = `SELECT ${JOINED_COLUMNS} FROM customer AS c
+const SELECT = `SELECT ${JOINED_COLUMNS} FROM`;
+const JOIN = `customer AS c
   LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
 const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
   AND s.service = n.service AND s.req_id = n.req_id`;
 
+const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
+  AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0`;
+// Two customers are enough to know that a code is ambiguous. Only CROSS keeps SQLite from beginning with the customers.
+const CODES = "(SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2) AS k";
+const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
+
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #subscriptions: SubscriptionTables;
+  readonly #overviews;
   readonly #byCode;
   readonly #byCuid;
   readonly #connection;
@@ -34,14 +43,13 @@ export class CustomerTables {
 
   constructor(database: Database, subscriptions: SubscriptionTables) {
     this.#subscriptions = subscriptions;
-    // Two customers are enough to know that a code is ambiguous.
-    this.#byCode = database.prepare(
-      `${JOIN} ${SUBSCRIPTIONS} WHERE c.environment = ?2
-         AND c.cuid IN (SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2)`,
+    this.#overviews = database.prepareRows(
+      `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
     );
-    this.#byCuid = database.prepare(`${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
-    this.#connection = database.prepare(
-      `${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
+    this.#byCode = database.prepareRows(`${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`);
+    this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ? AND c.environment = ?`);
+    this.#connection = database.prepareRows(
+      `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
     this.#markToppedUp = database.prepare(
       "UPDATE connection SET topped_up = 1 WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?",
@@ -60,12 +68,16 @@ export class CustomerTables {
     this.#deleteCode = database.prepare("DELETE FROM customer_code WHERE code = ? AND environment = ? AND cuid = ?");
   }
 
+  lookUp(environment: Environment, code: string): CustomerOverview[] {
+    return toOverviews(this.#overviews(code, environment).map(overviewRow));
+  }
+
   findByCode(environment: Environment, code: string): Customer[] {
-    return toCustomers(this.#byCode.all(code, environment) as JoinedRow[]);
+    return toCustomers(this.#byCode(code, environment).map(joinedRow));
   }
 
   findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
-    const rows = this.#connection.all(cuid, environment, service, reqId) as JoinedRow[];
+    const rows = this.#connection(cuid, environment, service, reqId).map(joinedRow);
     const [first] = rows;
     return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
   }
@@ -81,7 +93,7 @@ export class CustomerTables {
   }
 
   #findWithLedgers(environment: Environment, cuid: string): CustomerWithLedgers | undefined {
-    const [customer] = toCustomers(this.#byCuid.all(cuid, environment) as JoinedRow[]);
+    const [customer] = toCustomers(this.#byCuid(cuid, environment).map(joinedRow));
     if (customer === undefined) return undefined;
     return {
       customer,

@@ -18,6 +18,7 @@ export class Database {
   #hasWritten = false;
   /** Whether the transaction that is open is the turn's, for reading. */
   #isReading = false;
+  #view = 0;
 
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
   constructor(path: string, options: OpenOptions) {
@@ -26,8 +27,20 @@ export class Database {
     this.#files.verify();
   }
 
+  /** The number of the view that is open for reading, or was last. */
+  get view(): number {
+    return this.#view;
+  }
+
   prepare(sql: string): StatementSyncInstance {
     return this.#connection.prepare(sql);
+  }
+
+  /** As {@link prepare}, for a query whose rows come as lists of their values, which is much faster. */
+  prepareRows(sql: string): (...values: (string | number | null)[]) => unknown[][] {
+    const statement = this.prepare(sql);
+    statement.setReturnArrays(true);
+    return (...values) => statement.all(...values) as unknown[][];
   }
 
   /** The rows of a query, one after the other, however many they are. */
@@ -163,6 +176,7 @@ export class Database {
     this.rollBack();
     this.exec("BEGIN");
     this.#isReading = true;
+    this.#view += 1;
     setImmediate(() => {
       try {
         this.#endReading();

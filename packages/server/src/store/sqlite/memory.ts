@@ -8,11 +8,15 @@ const MOST = 10_000;
  * whether anybody else has committed anything since; what this process changes itself, it forgets itself.
  */
 export class Memory {
+  readonly #database: Database;
   readonly #version;
   readonly #values = new Map<string, unknown>();
   #seen: number | undefined;
+  /** The view in which the version was asked for: it is the same throughout. */
+  #seenIn: number | undefined;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#version = database.prepare("PRAGMA data_version");
   }
 
@@ -20,11 +24,12 @@ export class Memory {
     this.#values.clear();
   }
 
-  /** What is not there is not remembered: whoever asks for what does not exist would fill the memory with it. */
+  /**
+   * To be called on a view, within {@link Database.read}. What is not there is not remembered: whoever asks for
+   * what does not exist would fill the memory with it.
+   */
   recall<Value>(key: string, load: () => Value | undefined): Value | undefined {
-    const { data_version: version } = this.#version.get() as { data_version: number };
-    if (version !== this.#seen) this.forget();
-    this.#seen = version;
+    if (this.#database.view !== this.#seenIn) this.#heed();
     const known = this.#values.get(key);
     if (known !== undefined) return known as Value;
     const value = load();
@@ -33,5 +38,12 @@ export class Memory {
       this.#values.set(key, value);
     }
     return value;
+  }
+
+  #heed(): void {
+    const { data_version: version } = this.#version.get() as { data_version: number };
+    if (version !== this.#seen) this.forget();
+    this.#seen = version;
+    this.#seenIn = this.#database.view;
   }
 }

@@ -3,7 +3,7 @@ import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { CHECKOUT_KEY_BYTES, type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
-import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
@@ -177,6 +177,10 @@ class SqliteStore implements Store {
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
     return this.#database.ask(() => this.#catalogues.known(environment));
+  }
+
+  async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
+    return this.#database.read(() => this.#customers.lookUp(environment, code));
   }
 
   async findCustomers(environment: Environment, code: string): Promise<Customer[]> {

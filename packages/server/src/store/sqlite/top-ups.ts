@@ -50,7 +50,7 @@ export class TopUpTables {
     const outcome = decideTopUp(snapshot, command, now, calendar);
     if (outcome.kind === "recorded") {
       this.#record(outcome);
-      if (found?.connection?.toppedUp === false) this.#tables.customers.markToppedUp(command);
+      if (outcome.activates) this.#tables.customers.markToppedUp(command);
     }
     if (outcome.kind === "refused" && outcome.retires) this.#retire.run(command.checkoutId, now);
     return outcome;
