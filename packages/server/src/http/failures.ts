@@ -5,6 +5,9 @@ import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
 /** The largest request body, in bytes. */
 export const BODY_MAX_BYTES = 4096;
 
+/** What every answer is, a failure too. */
+export const JSON_TYPE = "application/json; charset=utf-8";
+
 const RETRY_AFTER_SECONDS = 1;
 
 /** What goes wrong with a request before or beside the rules. */
@@ -239,7 +242,7 @@ export function sendFailure(reply: FastifyReply, reason: FailureReason, detail?:
 }
 
 function failureHeaders(reason: FailureReason, { status }: FailureKind): Record<string, string> {
-  const headers: Record<string, string> = { "content-type": "application/json; charset=utf-8" };
+  const headers: Record<string, string> = { "content-type": JSON_TYPE };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (reason === "method_not_allowed") headers["allow"] = "POST";
   if (reason === "unavailable" || reason === "rate_limited") headers["retry-after"] = String(RETRY_AFTER_SECONDS);

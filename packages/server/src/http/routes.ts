@@ -8,9 +8,9 @@ import { lookUpCustomer } from "../operations/look-up-customer.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { queryTransaction } from "../operations/query-transaction.ts";
 import { type TopUpAnswer, topUp } from "../operations/top-up.ts";
-import { sendFailure } from "./failures.ts";
+import { JSON_TYPE, sendFailure } from "./failures.ts";
 import { readLookUp, readPackagesRequest, readTopUp, readTransactionQuery } from "./requests.ts";
-import type { Rendering, Version } from "./versions/version.ts";
+import type { Envelope, Rendering, Version } from "./versions/version.ts";
 
 /** Success codes (interface, section 7). */
 const LOOKED_UP = "400aa010";
@@ -41,7 +41,12 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
         return;
       }
       if (headers !== undefined) reply.headers(headers(result.value));
-      reply.send({ success: true, code, body: rendering.render(result.value, provider) });
+      const { render, serialize } = rendering;
+      if (serialize !== undefined) {
+        const whole = reply.getSerializationFunction("200") as unknown as (envelope: Envelope) => string;
+        reply.header("content-type", JSON_TYPE).serializer((envelope: Envelope) => serialize(envelope, whole));
+      }
+      reply.send({ success: true, code, body: render(result.value, provider) });
     };
     // Called back, and not promised: for a promise, fastify would listen to the answer's end once more.
     app.post(`/${version.name}/${path}`, { schema: { response: { 200: envelope } } }, (request, reply) => {

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { CustomerInformation } from "../../operations/look-up-customer.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { serializeListing } from "./shared-list.ts";
 import { Connections, Profile, packagesBodySchema, v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
@@ -21,7 +22,7 @@ export const v1_0_0: Version = {
   successor: v1_0_1.name,
   freeFields: false,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages },
+  packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
 };
 
 function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody> {
@@ -39,9 +40,15 @@ function renderPackages(answer: Packages, provider: ProviderSettings): Static<ty
   };
 }
 
+type CurrentBouquet = { readonly code: string; readonly name: string; readonly price: number };
+
+/** As the current version, a list that is offered again has been rendered before. */
+const renderedBouquets = new WeakMap<readonly CurrentBouquet[], Static<typeof BouquetItem>[]>();
+
 /** Whatever the listing's connection is, its bouquets change the name of their price. */
-function renderListing<Listing extends { bouquets: { code: string; name: string; price: number }[] }>(
-  listing: Listing,
-) {
-  return { ...listing, bouquets: listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
+function renderListing<Listing extends { bouquets: CurrentBouquet[] }>(listing: Listing) {
+  const known = renderedBouquets.get(listing.bouquets);
+  const bouquets = known ?? listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price }));
+  if (known === undefined) renderedBouquets.set(listing.bouquets, bouquets);
+  return { ...listing, bouquets };
 }

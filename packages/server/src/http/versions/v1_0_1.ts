@@ -7,6 +7,7 @@ import type { Transaction } from "../../domain/top-up.ts";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { ConnectionInformation, CustomerInformation } from "../../operations/look-up-customer.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { serializeListing } from "./shared-list.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -79,7 +80,7 @@ export const v1_0_1 = {
   successor: undefined,
   freeFields: true,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages },
+  packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
   transaction: { schema: TransactionBody, render: renderTransaction },
 } satisfies Version;
 

@@ -8,6 +8,15 @@ import type { ProviderSettings } from "../../store/store.ts";
 export interface Rendering<Answer> {
   readonly schema: TSchema;
   readonly render: (answer: Answer, provider: ProviderSettings) => object;
+  /** A quicker way to the same text that `serialize` makes of the envelope. */
+  readonly serialize?: (envelope: Envelope, serialize: (envelope: Envelope) => string) => string;
+}
+
+/** What every answer comes in (interface, section 2). */
+export interface Envelope {
+  readonly success: true;
+  readonly code: string;
+  readonly body: object;
 }
 
 /** One published version of the interface. */

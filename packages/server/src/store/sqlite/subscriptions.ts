@@ -24,11 +24,16 @@ export class SubscriptionTables {
          ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
        FROM subscription_grant WHERE cuid = ?1 AND environment = ?2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
     );
+    // An update in place: REPLACE would delete the row and make another.
     this.#put = database.prepare(
-      `INSERT OR REPLACE INTO subscription
+      `INSERT INTO subscription
          (cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at,
           months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET code = excluded.code, name = excluded.name, add_on = excluded.add_on,
+         start_at = excluded.start_at, end_at = excluded.end_at, months = excluded.months, days = excluded.days,
+         seconds = excluded.seconds, topped_up_months = excluded.topped_up_months,
+         topped_up_days = excluded.topped_up_days, granted_end_at = excluded.granted_end_at`,
     );
     this.#delete = database.prepare(
       "DELETE FROM subscription WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?",
