@@ -5,6 +5,9 @@ export const TRANSACTION_ID_RANDOM_BYTES = 10;
 /** Crockford's alphabet: no letter that reads as a digit over the telephone. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+/** Two digits each: a txnId is made for every top-up, and of 26 digits. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
+
 /**
  * A txnId: 26 characters, of which 10 are the time, so that ids sort by it, and 16 carry 80 random bits.
  * @param random 10 random bytes.
@@ -15,7 +18,7 @@ export function formatTransactionId(at: Instant, random: Uint8Array): string {
 
 function timeDigits(at: Instant): string {
   let text = "";
-  for (let rest = at; text.length < 10; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;
+  for (let rest = at; text.length < 10; rest = Math.floor(rest / 1024)) text = PAIRS[rest % 1024] + text;
   return text;
 }
 
@@ -23,18 +26,12 @@ function timeDigits(at: Instant): string {
 function randomDigits(random: Uint8Array): string {
   let text = "";
   for (let byte = 0; byte < TRANSACTION_ID_RANDOM_BYTES; byte += 5) {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0] = random.subarray(byte, byte + 5);
-    const digits = [
-      a >> 3,
-      (a << 2) | (b >> 6),
-      b >> 1,
-      (b << 4) | (c >> 4),
-      (c << 1) | (d >> 7),
-      d >> 2,
-      (d << 3) | (e >> 5),
-      e,
-    ];
-    for (const digit of digits) text += ALPHABET[digit & 31];
+    const [a, b, c] = [random[byte] ?? 0, random[byte + 1] ?? 0, random[byte + 2] ?? 0];
+    const [d, e] = [random[byte + 3] ?? 0, random[byte + 4] ?? 0];
+    text += PAIRS[(a << 2) | (b >> 6)];
+    text += PAIRS[((b & 63) << 4) | (c >> 4)];
+    text += PAIRS[((c & 15) << 6) | (d >> 2)];
+    text += PAIRS[((d & 3) << 8) | e];
   }
   return text;
 }
