@@ -8,8 +8,8 @@ import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 const OPENING_TIMEOUT_MS = 5_000;
 const OPENING_PAUSE_MS = 20;
 
-/** Of pages in memory: the upper levels of every tree of millions of customers, and most leaves of a hundred thousand. */
-const CACHE_KIB = 64 * 1024;
+/** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
+const CACHE_KIB = 32 * 1024;
 
 export interface OpenOptions {
   /** Refuses to make a new database. */
