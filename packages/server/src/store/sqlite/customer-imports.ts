@@ -9,7 +9,7 @@ import type { Database } from "./database.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
 
 /** What is looked up together: with all that was ever granted, it must not fill the memory. */
-const CUSTOMERS_AT_ONCE = 500;
+const CUSTOMERS_AT_ONCE = 250;
 
 const CONNECTION_KEY = ["cuid", "service", "req_id"];
 const PLAN_KEY = [...CONNECTION_KEY, "plan"];
