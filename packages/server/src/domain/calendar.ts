@@ -1,4 +1,5 @@
 import { Temporal } from "temporal-polyfill";
+import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
 import { DAY_MS, ZoneOffsets } from "./zone-offsets.ts";
 
 export { DAY_MS };
@@ -45,6 +46,7 @@ export interface Calendar {
 
 const LAST_TIMESTAMP = "9999-12-31 23:59:59";
 const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
+const ZERO = 0x30;
 
 /**
  * The rules of calendar and zone are Temporal's. Away from the days on which clocks are changed, and within
@@ -93,10 +95,8 @@ export function createCalendar(timeZone: string): Calendar {
     },
     parse(text) {
       if (!TIMESTAMP.test(text)) return undefined;
-      const wallClock = Date.parse(`${text.replace(" ", "T")}Z`);
-      // Date.parse takes 31 February for 3 March, and 24:00 for the next day.
-      const isDay = isPlain(wallClock) && new Date(wallClock).toISOString().startsWith(text.replace(" ", "T"));
-      return (isDay ? fromWallClock(wallClock) : undefined) ?? exact.parse(text);
+      const wallClock = readWallClock(text);
+      return (wallClock === undefined ? undefined : fromWallClock(wallClock)) ?? exact.parse(text);
     },
   };
 }
@@ -111,11 +111,13 @@ function isPlain(ms: number): boolean {
 
 /** Months first, clamped to the month's end, then days. */
 function addToWallClock(wallClock: number, months: number, days: number): number {
-  const date = new Date(wallClock);
-  const month = date.getUTCFullYear() * 12 + date.getUTCMonth() + months;
-  const [year, monthOfYear] = [Math.floor(month / 12), month % 12];
-  const day = Math.min(date.getUTCDate(), new Date(Date.UTC(year, monthOfYear + 1, 0)).getUTCDate());
-  return Date.UTC(year, monthOfYear, day + days) + (wallClock % DAY_MS);
+  const timeOfDay = wallClock % DAY_MS;
+  const { year, month, day } = civilDate((wallClock - timeOfDay) / DAY_MS);
+  const monthsAfter = month + months;
+  const yearAfter = year + Math.floor(monthsAfter / 12);
+  const monthAfter = monthsAfter % 12;
+  const clamped = Math.min(day, daysInMonth(yearAfter, monthAfter));
+  return (dayNumber(yearAfter, monthAfter, clamped) + days) * DAY_MS + timeOfDay;
 }
 
 /**
@@ -123,11 +125,29 @@ function addToWallClock(wallClock: number, months: number, days: number): number
  * months. From the 31st to the 30th is no whole month, though adding one leads there.
  */
 function wholeMonthsAndDays(from: number, to: number): { readonly months: number; readonly days: number } {
-  const [first, last] = [midnight(from), to - (from % DAY_MS)].map(midnight) as [number, number];
-  const [a, b] = [new Date(first), new Date(last)];
-  const apart = (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth();
-  const months = b.getUTCDate() < a.getUTCDate() ? apart - 1 : apart;
+  const first = midnight(from);
+  const last = midnight(to - (from % DAY_MS));
+  const [a, b] = [civilDate(first / DAY_MS), civilDate(last / DAY_MS)];
+  const apart = (b.year - a.year) * 12 + b.month - a.month;
+  const months = b.day < a.day ? apart - 1 : apart;
   return { months, days: (last - addToWallClock(first, months, 0)) / DAY_MS };
+}
+
+/** Reads what {@link TIMESTAMP} matches; undefined where there is no such day or time of the day. */
+function readWallClock(text: string): number | undefined {
+  const year = digits(text, 0) * 100 + digits(text, 2);
+  const month = digits(text, 5) - 1;
+  const day = digits(text, 8);
+  const hour = digits(text, 11);
+  const minute = digits(text, 14);
+  if (month < 0 || month > 11 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59)
+    return undefined;
+  return dayNumber(year, month, day) * DAY_MS + ((hour * 60 + minute) * 60 + digits(text, 17)) * 1000;
+}
+
+/** The two digits at a place. */
+function digits(text: string, at: number): number {
+  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
 }
 
 function midnight(wallClock: number): number {

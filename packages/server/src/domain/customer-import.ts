@@ -12,6 +12,8 @@ export interface CustomerWithLedgers {
   readonly ledger: (service: Service, reqId: string, plan: string) => readonly Grant[];
 }
 
+type BareConnection = Omit<Connection, "subscriptions">;
+
 /** A grant to append, and the subscription that the plan amounts to after it. */
 interface LedgerEntry {
   readonly service: Service;
@@ -24,8 +26,12 @@ interface LedgerEntry {
 /** What an import writes for one customer. */
 export interface CustomerChange {
   readonly profile: CustomerProfile;
+  /** Whether the profile is another than is stored: most of what a file says every night is stored already. */
+  readonly changesProfile: boolean;
   /** The connections as they are from now on, in the file's order, without subscriptions. */
-  readonly connections: readonly Omit<Connection, "subscriptions">[];
+  readonly connections: readonly BareConnection[];
+  /** Whether these or their order are others than are stored. */
+  readonly changesConnections: boolean;
   readonly removedConnections: readonly { readonly service: Service; readonly reqId: string }[];
   /** The texts by which the customer can be looked up. */
   readonly addedCodes: readonly string[];
@@ -47,7 +53,8 @@ export function changeCustomer(
   calendar: Calendar,
   mode: ImportMode,
 ): CustomerChange {
-  const { connections: _, ...profile } = stated;
+  const { cuid, firstName, lastName, mobile, status } = stated;
+  const profile = { cuid, firstName, lastName, mobile, status };
   const before = stored?.customer.connections ?? [];
   const base = mode === "reset" ? undefined : stored;
   const isStated = (connection: Connection) => findConnection(stated.connections, connection) !== undefined;
@@ -66,7 +73,9 @@ export function changeCustomer(
   const codesAfter = codesOf(profile, connections);
   return {
     profile,
+    changesProfile: stored === undefined || !isSameProfile(stored.customer, profile),
     connections,
+    changesConnections: !areSameConnections(before, connections),
     removedConnections,
     addedCodes: codesAfter.filter((code) => !codesBefore.includes(code)),
     removedCodes: codesBefore.filter((code) => !codesAfter.includes(code)),
@@ -75,10 +84,7 @@ export function changeCustomer(
 }
 
 /** A status that is stated again unchanged does not undo that a top-up made the connection active. */
-function restateStatus(
-  stored: CustomerWithLedgers | undefined,
-  stated: StatedConnection,
-): Omit<Connection, "subscriptions"> {
+function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): BareConnection {
   const { service, reqId, status, segment } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated);
   return { service, reqId, status, segment, toppedUp: before?.status === status && before.toppedUp };
@@ -126,6 +132,24 @@ function withdraw(
   now: Instant,
 ): LedgerEntry {
   return { service, reqId, plan, grant: { kind: "withdrawal", at: now }, subscription: undefined };
+}
+
+function isSameProfile(a: CustomerProfile, b: CustomerProfile): boolean {
+  return a.firstName === b.firstName && a.lastName === b.lastName && a.mobile === b.mobile && a.status === b.status;
+}
+
+function areSameConnections(before: readonly BareConnection[], after: readonly BareConnection[]): boolean {
+  return before.length === after.length && after.every((b, index) => isSameState(before[index] as BareConnection, b));
+}
+
+function isSameState(a: BareConnection, b: BareConnection): boolean {
+  return (
+    a.service === b.service &&
+    a.reqId === b.reqId &&
+    a.status === b.status &&
+    a.toppedUp === b.toppedUp &&
+    a.segment === b.segment
+  );
 }
 
 /** Source: interface, section 4.1, and decisions, "Customers and connections". */

@@ -23,6 +23,9 @@ interface TextRule {
   readonly mayBeEmpty?: boolean;
 }
 
+/** ASCII without control characters, and without a blank at either end: there is nothing to trim or to refuse. */
+const PLAIN_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
+
 const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH };
 
 /**
@@ -34,7 +37,8 @@ export class FieldReader {
   readonly #object: JsonObject;
   readonly #path: string;
   readonly #problems: FieldProblem[];
-  readonly #known = new Set<string>();
+  /** Few enough that a list is quicker than a set. */
+  readonly #known: string[] = [];
 
   constructor(object: JsonObject, path = "", problems: FieldProblem[] = []) {
     this.#object = object;
@@ -44,43 +48,35 @@ export class FieldReader {
 
   /** A string of 1 to 64 characters, compared exactly: leading zeros count. */
   identifier(name: string): string {
-    return this.#required(name, (value) => this.#text(name, value, IDENTIFIER)) ?? "";
+    return this.text(name, IDENTIFIER);
   }
 
   optionalIdentifier(name: string): string | undefined {
-    return this.#optional(name, (value) => this.#text(name, value, IDENTIFIER));
+    return this.optionalText(name, IDENTIFIER);
   }
 
   text(name: string, rule: TextRule): string {
-    return this.#required(name, (value) => this.#text(name, value, rule)) ?? "";
+    const value = this.#required(name);
+    return (value === undefined ? undefined : this.#text(name, value, rule)) ?? "";
   }
 
   optionalText(name: string, rule: TextRule): string | undefined {
-    return this.#optional(name, (value) => this.#text(name, value, rule));
+    const value = this.#optional(name);
+    return value === undefined ? undefined : this.#text(name, value, rule);
   }
 
   oneOf<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
     const first = choices[0] as Choice;
-    const read = (value: JsonValue) => {
-      if (choices.includes(value as Choice)) return value as Choice;
-      return this.problem(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(", ")}`);
-    };
-    return this.#required(name, read) ?? first;
+    const value = this.#required(name);
+    if (value === undefined || choices.includes(value as Choice)) return (value as Choice | undefined) ?? first;
+    this.problem(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+    return first;
   }
 
   /** A decimal, as a JSON string or number (decisions, "Time, money, identifiers"). */
   money(name: string, exponent: CurrencyExponent): Money {
-    const read = (value: JsonValue) => {
-      const literal = value instanceof JsonNumber ? value.literal : value;
-      if (typeof literal !== "string") return this.problem(name, "must be a string or a number");
-      const money = parseMoney(literal, exponent);
-      if (money !== undefined) return money;
-      return this.problem(
-        name,
-        `must be a plain decimal with at most ${exponent} decimals, without sign, exponent or blanks`,
-      );
-    };
-    return this.#required(name, read) ?? 0n;
+    const value = this.#required(name);
+    return (value === undefined ? undefined : this.#money(name, value, exponent)) ?? 0n;
   }
 
   /** A list of objects, each read by `read` with a reader that names it `name[index]`. */
@@ -99,13 +95,13 @@ export class FieldReader {
   }
 
   object<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {
-    return this.#required(name, (value) => {
-      if (!isJsonObject(value)) return this.problem(name, "must be an object");
-      const reader = new FieldReader(value, `${this.#path}${name}.`, this.#problems);
-      const result = read(reader);
-      reader.refuseOthers();
-      return result;
-    });
+    const value = this.#required(name);
+    if (value === undefined) return undefined;
+    if (!isJsonObject(value)) return this.problem(name, "must be an object");
+    const reader = new FieldReader(value, `${this.#path}${name}.`, this.#problems);
+    const result = read(reader);
+    reader.refuseOthers();
+    return result;
   }
 
   /** Reports what only the caller can know to be wrong with a field. */
@@ -116,7 +112,7 @@ export class FieldReader {
   /** Reports every field that nobody has asked for. Files are read so, requests are not. */
   refuseOthers(): void {
     for (const name of Object.keys(this.#object)) {
-      if (!this.#known.has(name)) this.problem(name.slice(0, IDENTIFIER_MAX_LENGTH), "is not a known field");
+      if (!this.#known.includes(name)) this.problem(name.slice(0, IDENTIFIER_MAX_LENGTH), "is not a known field");
     }
   }
 
@@ -129,24 +125,46 @@ export class FieldReader {
     return undefined;
   }
 
-  #required<Value>(name: string, read: (value: JsonValue) => Value | undefined): Value | undefined {
-    this.#known.add(name);
+  #required(name: string): JsonValue | undefined {
+    this.#known.push(name);
     const value = this.#object[name];
-    return value === undefined ? this.problem(name, "is required") : read(value);
+    return value === undefined ? this.problem(name, "is required") : value;
   }
 
-  #optional<Value>(name: string, read: (value: JsonValue) => Value | undefined): Value | undefined {
-    this.#known.add(name);
-    const value = this.#object[name];
-    return value === undefined || value === null ? undefined : read(value);
+  #optional(name: string): JsonValue | undefined {
+    this.#known.push(name);
+    return this.#object[name] ?? undefined;
   }
 
   #items<Item>(name: string, read: (value: JsonValue, path: string) => Item | undefined): Item[] {
-    const list = this.#optional(name, (value) => (Array.isArray(value) ? value : this.problem(name, "must be a list")));
-    return (list ?? []).flatMap((value, index) => read(value, `${this.#path}${name}[${index}]`) ?? []);
+    const list = this.#optional(name);
+    if (list === undefined) return [];
+    const items: Item[] = [];
+    if (!Array.isArray(list)) {
+      this.problem(name, "must be a list");
+      return items;
+    }
+    for (let index = 0; index < list.length; index += 1) {
+      const item = read(list[index] as JsonValue, `${this.#path}${name}[${index}]`);
+      if (item !== undefined) items.push(item);
+    }
+    return items;
+  }
+
+  #money(name: string, value: JsonValue, exponent: CurrencyExponent): Money | undefined {
+    const literal = value instanceof JsonNumber ? value.literal : value;
+    if (typeof literal !== "string") return this.problem(name, "must be a string or a number");
+    const money = parseMoney(literal, exponent);
+    if (money !== undefined) return money;
+    return this.problem(
+      name,
+      `must be a plain decimal with at most ${exponent} decimals, without sign, exponent or blanks`,
+    );
   }
 
   #text(name: string, value: JsonValue, rule: TextRule): string | undefined {
+    // Almost every text is a plain one, of which one look is enough, and no path need be told.
+    if (typeof value === "string" && value.length <= rule.maxLength && PLAIN_TEXT.test(value)) return value;
     return this.#textAt(this.#path + name, value, rule);
   }
 

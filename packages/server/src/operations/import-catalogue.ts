@@ -19,12 +19,14 @@ export async function importCatalogue(
     const reading = readRow(line, (row) => readCatalogueRow(row, store.provider.currencyExponent));
     return reading.ok ? rows.add(reading.value) : reading;
   };
-  for await (const line of readLines(chunks)) {
-    const reading = read(line);
-    onProgress({ step: "checking", lines: line.number });
-    if (reading.ok) continue;
-    rejected += 1;
-    onRejected({ line: line.number, problems: reading.problems });
+  for await (const lines of readLines(chunks)) {
+    for (const line of lines) {
+      const reading = read(line);
+      onProgress({ step: "checking", lines: line.number });
+      if (reading.ok) continue;
+      rejected += 1;
+      onRejected({ line: line.number, problems: reading.problems });
+    }
   }
   // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
   if (rows.bouquets.length === 0 || (rejected > 0 && !skipInvalid)) return { accepted: 0, rejected };

@@ -32,15 +32,17 @@ export async function importCustomers(
 
   let good = 0;
   let rejected = 0;
-  for await (const line of readLines(open())) {
-    onProgress({ step: "checking", lines: line.number });
-    const reading = readRow(line, (row) => readCustomerRow(row, context));
-    if (reading.ok) {
-      good += 1;
-      continue;
+  for await (const lines of readLines(open())) {
+    for (const line of lines) {
+      onProgress({ step: "checking", lines: line.number });
+      const reading = readRow(line, (row) => readCustomerRow(row, context));
+      if (reading.ok) {
+        good += 1;
+        continue;
+      }
+      rejected += 1;
+      onRejected({ line: line.number, problems: reading.problems });
     }
-    rejected += 1;
-    onRejected({ line: line.number, problems: reading.problems });
   }
   if (rejected > 0 && !skipInvalid) return { accepted: 0, rejected };
 
@@ -62,14 +64,16 @@ async function* readChunks(
   let customers: StatedCustomer[] = [];
   let lines = 0;
   let invalid = 0;
-  for await (const line of readLines(chunks)) {
-    lines = line.number;
-    const reading = readRow(line, (row) => readCustomerRow(row, context));
-    if (reading.ok) customers.push(reading.value);
-    else invalid += 1;
-    if (customers.length < CUSTOMERS_PER_TRANSACTION) continue;
-    yield { customers, lines, invalid };
-    customers = [];
+  for await (const read of readLines(chunks)) {
+    for (const line of read) {
+      lines = line.number;
+      const reading = readRow(line, (row) => readCustomerRow(row, context));
+      if (reading.ok) customers.push(reading.value);
+      else invalid += 1;
+      if (customers.length < CUSTOMERS_PER_TRANSACTION) continue;
+      yield { customers, lines, invalid };
+      customers = [];
+    }
   }
   if (customers.length > 0) yield { customers, lines, invalid };
 }

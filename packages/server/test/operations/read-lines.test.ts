@@ -12,7 +12,7 @@ async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
 async function linesOf(...chunks: readonly (string | Uint8Array)[]): Promise<Line[]> {
   const bytes = chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk));
   const lines: Line[] = [];
-  for await (const line of readLines(streamOf(bytes))) lines.push(line);
+  for await (const read of readLines(streamOf(bytes))) lines.push(...read);
   return lines;
 }
 
@@ -148,7 +148,7 @@ describe("a line that is too long", () => {
       yield Buffer.from("\nb");
     }
     const lines: Line[] = [];
-    for await (const line of readLines(endless())) lines.push(line);
+    for await (const read of readLines(endless())) lines.push(...read);
     expect(lines).toEqual([
       { number: 1, ...tooLong },
       { number: 2, text: "b" },

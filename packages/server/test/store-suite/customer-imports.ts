@@ -159,6 +159,55 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  test("a customer who stands three times among others is as stated last", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const ending = (enddate: string, last_name: string) => {
+      const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate }];
+      return { ...SITA, last_name, connections: { internet: [{ username: "sita", status: "active", subscriptions }] } };
+    };
+    const others = [3, 4].map((digit) => ({ ...SITA, cuid: `200001${digit}`, mobile: "98", connections: {} }));
+    const [first, second] = others as [object, object];
+    const files = [ending("2027-01-10 09:00:00", "A"), first, ending("2027-02-10 09:00:00", "B"), second];
+    await restate(store, now + 1000, ...files, ending("2027-03-10 09:00:00", "C"));
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-03-10 09:00:00");
+    expect((await store.findCustomers("production", "2000001"))[0]).toMatchObject({ lastName: "C" });
+    expect(await store.findCustomers("production", "98")).toHaveLength(2);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("many customers, new ones and known ones among each other, are all as stated", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" }];
+    const stated = (index: number, more: object = {}) => ({
+      ...{
+        cuid: `C${index}`,
+        first_name: `"F" \\ ${index}`,
+        last_name: "\u0928\u0947\u092a\u093e\u0932 \u{1f600}",
+        status: "active",
+      },
+      connections: { internet: [{ username: `u${index}`, status: "active", subscriptions }] },
+      ...more,
+    });
+    const every = (step: number) => Array.from({ length: 600 / step }, (_, index) => index * step);
+    await restate(store, now, ...every(2).map((index) => stated(index)));
+    await restate(
+      store,
+      now + 1000,
+      ...every(1).map((index) => stated(index, index % 3 === 0 ? { mobile: "97" } : {})),
+    );
+    for (const index of [0, 1, 2, 3, 249, 250, 251, 499, 500, 599]) {
+      const [customer] = await store.findCustomers("production", `u${index}`);
+      const { first_name: firstName, last_name: lastName } = stated(index);
+      const mobile = index % 3 === 0 ? "97" : undefined;
+      expect(customer).toMatchObject({ cuid: `C${index}`, firstName, lastName, mobile });
+      expect(customer?.connections.map((connection) => connection.subscriptions.length)).toEqual([1]);
+    }
+    expect(await countRows(opened, "subscription_grant")).toBe(4 + 600);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("two stores that import and top up at once lose neither", async () => {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();

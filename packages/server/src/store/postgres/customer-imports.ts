@@ -3,14 +3,14 @@ import { customerDigest } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { StoredCustomers, type StoredRows, withoutRepetition } from "../common/stored-customers.ts";
 import { StoreContended } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
 import { LOCK_IMPORT } from "./locks.ts";
 import { HOLD_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Query, Session } from "./session.ts";
-import { LOAD_STORED, StoredCustomers } from "./stored-customers.ts";
+import type { Query, Session, Statement } from "./session.ts";
 import { type Column, deleteRows, insertRows, replacing } from "./tables.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
 
@@ -39,6 +39,16 @@ const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION_KEY);
 const PUT_CONNECTIONS = insertRows("connection", CONNECTION, replacing(CONNECTION_KEY, CONNECTION));
 const DELETE_CODES = deleteRows("customer_code", CODE);
 const PUT_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
+
+const THESE = "WHERE customer_digest = ANY($1::bigint[]) AND environment = $2";
+
+/** What {@link StoredRows} holds, in its order. */
+const LOAD_STORED: readonly Statement[] = [
+  { name: "stored_customers", text: `SELECT * FROM customer ${THESE}` },
+  { name: "stored_connections", text: `SELECT * FROM connection ${THESE} ORDER BY cuid, position` },
+  { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE}` },
+  { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
+];
 
 /** A top-up or another import may hold a customer for a moment; more often than this, something is wrong. */
 const ATTEMPTS = 5;
@@ -80,7 +90,6 @@ export class CustomerImports {
     const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
     await this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
-      // A customer who is stated twice is changed twice, the second time with the first in view.
       for (const once of withoutRepetition(customers)) {
         const stored = await loadStored(session, environment, once);
         const changes = once.map((stated) =>
@@ -100,19 +109,8 @@ async function loadStored(
 ): Promise<StoredCustomers> {
   const digests = customers.map(({ cuid }) => customerDigest({ environment, cuid }));
   const rows = await session.runAll(LOAD_STORED.map((statement): Query => [statement, [digests, environment]]));
-  return new StoredCustomers(rows);
-}
-
-function* withoutRepetition(customers: readonly StatedCustomer[]): Generator<StatedCustomer[]> {
-  let once = new Map<string, StatedCustomer>();
-  for (const customer of customers) {
-    if (once.has(customer.cuid)) {
-      yield [...once.values()];
-      once = new Map();
-    }
-    once.set(customer.cuid, customer);
-  }
-  if (once.size > 0) yield [...once.values()];
+  const [stored = [], connections = [], subscriptions = [], grants = []] = rows;
+  return new StoredCustomers({ customers: stored, connections, subscriptions, grants } as unknown as StoredRows);
 }
 
 function writesOf(environment: Environment, changes: readonly CustomerChange[]): Query[] {
@@ -121,17 +119,19 @@ function writesOf(environment: Environment, changes: readonly CustomerChange[]):
       const { cuid } = change.profile;
       return rows(change, [customerDigest({ environment, cuid }), environment, cuid]);
     });
-  const profiles = of(({ profile }, customer) => [
-    [...customer, profile.firstName, profile.lastName, profile.mobile, profile.status],
-  ]);
+  const profiles = of(({ profile, changesProfile }, customer) =>
+    changesProfile ? [[...customer, profile.firstName, profile.lastName, profile.mobile, profile.status]] : [],
+  );
   const removed = of(({ removedConnections }, customer) =>
     removedConnections.map(({ service, reqId }) => [...customer, service, reqId]),
   );
   const connections = of((change, customer) =>
-    change.connections.map(({ service, reqId, status, toppedUp, segment }, position) => [
-      ...[...customer, service, reqId],
-      ...[position, status, toppedUp, segment],
-    ]),
+    (change.changesConnections ? change.connections : []).map(
+      ({ service, reqId, status, toppedUp, segment }, position) => [
+        ...[...customer, service, reqId],
+        ...[position, status, toppedUp, segment],
+      ],
+    ),
   );
   const removedCodes = of(({ removedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));
   const addedCodes = of(({ addedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));

@@ -15,6 +15,7 @@ import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
+import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { Memory } from "./memory.ts";
@@ -70,6 +71,7 @@ class SqliteStore implements Store {
   readonly #subscriptions: SubscriptionTables;
   readonly #customers: CustomerTables;
   readonly #topUps: TopUpTables;
+  #imports: CustomerImports | undefined;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
   constructor(path: string, database: Database, provider: ProviderSettings, clock: () => Instant) {
@@ -82,7 +84,7 @@ class SqliteStore implements Store {
     this.#checkoutSecrets = new CheckoutSecretTable(database);
     this.#catalogues = new CatalogueTables(database, () => verifyProviderSettings(database, provider));
     this.#subscriptions = new SubscriptionTables(database);
-    this.#customers = new CustomerTables(database, this.#subscriptions);
+    this.#customers = new CustomerTables(database);
     this.#topUps = new TopUpTables(database, {
       catalogues: this.#catalogues,
       customers: this.#customers,
@@ -199,7 +201,9 @@ class SqliteStore implements Store {
   ): Promise<void> {
     await this.#database.write(() => {
       verifyProviderSettings(this.#database, this.provider);
-      for (const stated of customers) this.#customers.import(environment, stated, now, mode, this.provider.calendar);
+      // Made only here: a service that serves has no use for its statements.
+      this.#imports ??= new CustomerImports(this.#database);
+      this.#imports.import(environment, customers, now, mode, this.provider.calendar);
     });
   }
 

@@ -1,20 +1,15 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
-import { type GrantRow, grantColumns, subscriptionColumns, toGrant } from "../common/rows.ts";
+import { grantColumns, subscriptionColumns } from "../common/rows.ts";
 import type { Database } from "./database.ts";
 
 /** The SQL of the ledger of grants, and of the subscriptions that it folds to. */
 export class SubscriptionTables {
-  readonly #ledger;
   readonly #append;
   readonly #put;
   readonly #delete;
 
   constructor(database: Database) {
-    this.#ledger = database.prepare(
-      `SELECT * FROM subscription_grant
-       WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ? ORDER BY seq`,
-    );
     this.#append = database.prepare(
       `INSERT INTO subscription_grant
          (cuid, environment, service, req_id, plan, seq,
@@ -38,10 +33,6 @@ export class SubscriptionTables {
     this.#delete = database.prepare(
       "DELETE FROM subscription WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?",
     );
-  }
-
-  ledger({ cuid, environment, service, reqId }: ConnectionKey, plan: string): Grant[] {
-    return (this.#ledger.all(cuid, environment, service, reqId, plan) as GrantRow[]).map(toGrant);
   }
 
   /** Appends a grant, and puts what the plan amounts to after it. To be called inside a write transaction. */

@@ -1,0 +1,94 @@
+import type { Connection } from "../../domain/customer.ts";
+import type { CustomerWithLedgers } from "../../domain/customer-import.ts";
+import type { StatedCustomer } from "../../domain/customer-row.ts";
+import type { Grant, Subscription } from "../../domain/subscription.ts";
+import {
+  type ConnectionRow,
+  type CustomerRow,
+  type GrantRow,
+  type SubscriptionRow,
+  toConnection,
+  toGrant,
+  toProfile,
+  toSubscription,
+} from "./rows.ts";
+
+type OfCustomer = { readonly cuid: string };
+type OfConnection = OfCustomer & { readonly service: string; readonly req_id: string };
+type OfPlan = OfConnection & { readonly plan: string };
+
+/** All that an import must know of some customers: who they are, what they have, and why. */
+export interface StoredRows {
+  readonly customers: readonly CustomerRow[];
+  /** Those of a customer by their position. */
+  readonly connections: readonly (ConnectionRow & OfCustomer)[];
+  readonly subscriptions: readonly (SubscriptionRow & OfConnection)[];
+  /** Those of a plan by `seq`. */
+  readonly grants: readonly (GrantRow & OfPlan & { readonly seq: number })[];
+}
+
+/** Customers of one environment. */
+export class StoredCustomers {
+  readonly #customers: ReadonlyMap<string, CustomerRow>;
+  readonly #connections: ReadonlyMap<string, StoredRows["connections"][number][]>;
+  readonly #subscriptions: ReadonlyMap<string, StoredRows["subscriptions"][number][]>;
+  readonly #grants: ReadonlyMap<string, StoredRows["grants"][number][]>;
+
+  constructor({ customers, connections, subscriptions, grants }: StoredRows) {
+    this.#customers = new Map(customers.map((row) => [row.cuid, row]));
+    this.#connections = groupBy(connections, ({ cuid }) => cuid);
+    this.#subscriptions = groupBy(subscriptions, (row) => nameOf(row.cuid, row.service, row.req_id));
+    this.#grants = groupBy(grants, (row) => nameOf(row.cuid, row.service, row.req_id, row.plan));
+  }
+
+  find(cuid: string): CustomerWithLedgers | undefined {
+    const row = this.#customers.get(cuid);
+    if (row === undefined) return undefined;
+    const connections = (this.#connections.get(cuid) ?? []).map(
+      (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
+    );
+    return {
+      customer: { ...toProfile(row), connections },
+      ledger: (service, reqId, plan): Grant[] =>
+        (this.#grants.get(nameOf(cuid, service, reqId, plan)) ?? []).map(toGrant),
+    };
+  }
+
+  /** The `seq` of a plan's last grant; 0 where it has none. */
+  lastSeq(cuid: string, service: string, reqId: string, plan: string): number {
+    return this.#grants.get(nameOf(cuid, service, reqId, plan))?.at(-1)?.seq ?? 0;
+  }
+
+  #subscriptionsOf(cuid: string, { service, req_id }: ConnectionRow): Subscription[] {
+    return (this.#subscriptions.get(nameOf(cuid, service, req_id)) ?? []).map(toSubscription);
+  }
+}
+
+/** In runs in which nobody stands twice: who does is changed twice, the second time with the first in view. */
+export function* withoutRepetition(customers: readonly StatedCustomer[]): Generator<StatedCustomer[]> {
+  let once = new Map<string, StatedCustomer>();
+  for (const customer of customers) {
+    if (once.has(customer.cuid)) {
+      yield [...once.values()];
+      once = new Map();
+    }
+    once.set(customer.cuid, customer);
+  }
+  if (once.size > 0) yield [...once.values()];
+}
+
+function groupBy<Row>(rows: readonly Row[], nameOfRow: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const name = nameOfRow(row);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** No identifier holds a control character. */
+function nameOf(...parts: readonly string[]): string {
+  return parts.join("\u0000");
+}

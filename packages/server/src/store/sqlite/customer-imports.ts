@@ -1,0 +1,114 @@
+import type { Calendar, Instant } from "../../domain/calendar.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
+import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { grantColumns, subscriptionColumns } from "../common/rows.ts";
+import { type StoredCustomers, withoutRepetition } from "../common/stored-customers.ts";
+import { BulkInsert, type Row } from "./bulk-insert.ts";
+import type { Database } from "./database.ts";
+import { StoredCustomerTables } from "./stored-customers.ts";
+
+/** What is looked up together: with all that was ever granted, it must not fill the memory. */
+const CUSTOMERS_AT_ONCE = 250;
+
+const CONNECTION_KEY = ["cuid", "service", "req_id"];
+const PLAN_KEY = [...CONNECTION_KEY, "plan"];
+
+/** The SQL of customer imports. */
+export class CustomerImports {
+  readonly #stored: StoredCustomerTables;
+  readonly #putCustomers: BulkInsert;
+  readonly #deleteConnection;
+  readonly #putConnections: BulkInsert;
+  readonly #deleteCode;
+  readonly #putCodes: BulkInsert;
+  readonly #appendGrants: BulkInsert;
+  readonly #putSubscriptions: BulkInsert;
+  readonly #deleteSubscription;
+
+  constructor(database: Database) {
+    this.#stored = new StoredCustomerTables(database);
+    const put = (table: string, columns: string[]) => new BulkInsert(database, "INSERT OR REPLACE", table, columns);
+    const remove = (table: string, key: readonly string[]) =>
+      database.prepare(
+        `DELETE FROM ${table} WHERE environment = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`,
+      );
+    this.#putCustomers = put("customer", ["cuid", "first_name", "last_name", "mobile", "status"]);
+    this.#deleteConnection = remove("connection", CONNECTION_KEY);
+    this.#putConnections = put("connection", [...CONNECTION_KEY, "position", "status", "topped_up", "segment"]);
+    this.#deleteCode = remove("customer_code", ["code", "cuid"]);
+    this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE", "customer_code", ["code", "cuid"]);
+    this.#appendGrants = new BulkInsert(database, "INSERT", "subscription_grant", [
+      ...[...PLAN_KEY, "seq", "kind", "at", "code", "name", "add_on", "start_at"],
+      ...["months", "days", "seconds", "on_top_months", "on_top_days"],
+    ]);
+    this.#putSubscriptions = put("subscription", [
+      ...[...PLAN_KEY, "code", "name", "add_on", "start_at", "end_at", "months", "days", "seconds"],
+      ...["topped_up_months", "topped_up_days", "granted_end_at"],
+    ]);
+    this.#deleteSubscription = remove("subscription", PLAN_KEY);
+  }
+
+  /** To be called inside a write transaction. */
+  import(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+    calendar: Calendar,
+  ): void {
+    for (let from = 0; from < customers.length; from += CUSTOMERS_AT_ONCE) {
+      for (const once of withoutRepetition(customers.slice(from, from + CUSTOMERS_AT_ONCE))) {
+        const cuids = once.map(({ cuid }) => cuid);
+        const stored = this.#stored.find(environment, cuids);
+        const changes = once.map((stated) => changeCustomer(stored.find(stated.cuid), stated, now, calendar, mode));
+        this.#write(environment, stored, changes);
+      }
+    }
+  }
+
+  #write(environment: Environment, stored: StoredCustomers, changes: readonly CustomerChange[]): void {
+    const [customers, connections, codes]: [Row[], Row[], Row[]] = [[], [], []];
+    const [grants, subscriptions]: [Row[], Row[]] = [[], []];
+    for (const change of changes) {
+      const { cuid, firstName, lastName, mobile, status } = change.profile;
+      if (change.changesProfile) customers.push([cuid, firstName, lastName, mobile ?? null, status]);
+      for (const { service, reqId } of change.removedConnections)
+        this.#deleteConnection.run(environment, cuid, service, reqId);
+      if (change.changesConnections) connections.push(...connectionRows(change));
+      for (const code of change.removedCodes) this.#deleteCode.run(environment, code, cuid);
+      for (const code of change.addedCodes) codes.push([code, cuid]);
+      for (const [index, { service, reqId, plan, grant, subscription }] of change.entries.entries()) {
+        const key = [cuid, service, reqId, plan];
+        const { before, isLast } = placeAmong(change.entries, index);
+        grants.push([...key, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
+        if (!isLast) continue;
+        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key);
+        else subscriptions.push([...key, ...subscriptionColumns(subscription)]);
+      }
+    }
+    this.#putCustomers.run(environment, customers);
+    this.#putConnections.run(environment, connections);
+    this.#putCodes.run(environment, codes);
+    this.#appendGrants.run(environment, grants);
+    this.#putSubscriptions.run(environment, subscriptions);
+  }
+}
+
+function connectionRows({ profile: { cuid }, connections }: CustomerChange): Row[] {
+  return connections.map(({ service, reqId, status, toppedUp, segment }, position) => [
+    ...[cuid, service, reqId],
+    ...[position, status, toppedUp ? 1 : 0, segment ?? null],
+  ]);
+}
+
+/** How many entries of its plan stand before an entry, and whether none stands after it. */
+function placeAmong(entries: CustomerChange["entries"], index: number) {
+  const { service, reqId, plan } = entries[index] as CustomerChange["entries"][number];
+  const isOfPlan = (entry: CustomerChange["entries"][number]) =>
+    entry.plan === plan && entry.reqId === reqId && entry.service === service;
+  return {
+    before: entries.slice(0, index).filter(isOfPlan).length,
+    isLast: entries.findLastIndex(isOfPlan) === index,
+  };
+}
