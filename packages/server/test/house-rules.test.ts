@@ -23,6 +23,8 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["config.ts", ["domain/", "log.ts", "database-address.ts"]],
   ["database-address.ts", []],
   ["log.ts", []],
+  ["log-lines.ts", []],
+  ["random-pool.ts", []],
   ["main.ts", [""]],
 ];
 

@@ -33,11 +33,8 @@ import { Watch } from "./watch.ts";
 const MAX_BATCH = 256;
 /** More than a second of work on a slow server: beyond that, a clear refusal beats a long wait. */
 const MAX_WAITING = 10_000;
-/** A batch at a time is the cheapest way until so many wait that PostgreSQL can well work on two. */
-const CONCURRENCY = {
-  maxBatches: Number(process.env["MAXB"] ?? 4),
-  worthwhile: Number(process.env["WORTH"] ?? 128),
-} as const;
+/** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
+const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
 
 const PING: Statement = {
   name: "ping",
