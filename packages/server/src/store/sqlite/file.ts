@@ -11,6 +11,9 @@ const OPENING_PAUSE_MS = 20;
 /** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
 const CACHE_KIB = 32 * 1024;
 
+/** The log is put into the file at 32 MiB: pages that many commits change are then written there once. */
+const CHECKPOINT_PAGES = 8_000;
+
 export interface OpenOptions {
   /** Refuses to make a new database. */
   readonly mustExist: boolean;
@@ -45,6 +48,7 @@ function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstan
     refuseForeign(connection);
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     connection.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
+    connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return connection;
   } catch (error) {
     connection?.close();
