@@ -50,7 +50,11 @@ const runtime: Runtime = {
   readMigrations: async ({ database }) =>
     database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
   openFile: openRegularFile,
-  createLogger: ({ logLevel }) => createLogger(logLevel, gatherLines(logs)),
+  openLog: ({ logLevel }) => {
+    const lines = gatherLines(logs);
+    const logger = createLogger(logLevel, lines);
+    return { logger, logLine: logger.isLevelEnabled("info") ? lines.write : undefined };
+  },
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
     new Promise((resolve) => {

@@ -22,10 +22,10 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     .addHelpText("after", "\nThe five trial customers are put back to their first state each time it starts.");
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
-    const logger = runtime.createLogger(config);
+    const log = runtime.openLog(config);
     const store = await runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
-    const service = await startService(runtime, config, store, logger);
+    const service = await startService(runtime, config, store, log);
     try {
       const token = await prepare(runtime, store);
       const base = `${service.url}${config.prefix}/v1.0.1`;

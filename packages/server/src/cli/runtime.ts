@@ -19,11 +19,17 @@ export interface Runtime extends Omit<Ports, "store"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
-  readonly createLogger: (config: Config) => FastifyBaseLogger;
+  readonly openLog: (config: Config) => ServiceLog;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolves once the process is asked to stop, with the signal's name. */
   readonly untilAskedToStop: () => Promise<string>;
+}
+
+export interface ServiceLog {
+  readonly logger: FastifyBaseLogger;
+  /** Takes a line that is complete, of the level `info`; undefined where such lines are not logged. */
+  readonly logLine: ((line: string) => void) | undefined;
 }
 
 /** A command that could not be done: its message is all that the operator sees (exit code 1). */

@@ -11,11 +11,12 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   const command = program.command("serve").description("run the service in production");
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
-    const logger = runtime.createLogger(config);
+    const log = runtime.openLog(config);
+    const { logger } = log;
     const store = await runtime.openStore(config);
     const askedToStop = runtime.untilAskedToStop();
     const isEmpty = await hasNoPartner(store);
-    const service = await startService(runtime, config, store, logger);
+    const service = await startService(runtime, config, store, log);
     if (isEmpty) logger.warn("the database has no partner yet: nobody can call");
     const { version } = runtime;
     logger.info({ url: service.url, database: showDatabaseAddress(config.database), version }, "listening");

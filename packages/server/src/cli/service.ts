@@ -1,9 +1,9 @@
 import { type AddressInfo, Server as NetServer } from "node:net";
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 import { buildApp, type Phase } from "../http/app.ts";
 import type { Store } from "../store/store.ts";
-import { CommandFailed, type Runtime } from "./runtime.ts";
+import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
 const FAREWELL_MS = 300;
@@ -21,7 +21,7 @@ export async function startService(
   runtime: Runtime,
   config: Config,
   store: Store,
-  logger: FastifyBaseLogger,
+  { logger, logLine }: ServiceLog,
 ): Promise<RunningService> {
   const { clock, random } = runtime;
   let phase: Phase = "serving";
@@ -31,6 +31,7 @@ export async function startService(
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
     logger,
+    logLine,
     phase: () => phase,
   });
   // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.

@@ -12,6 +12,7 @@ import { authenticateRequests } from "./authenticate.ts";
 import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
 import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
+import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
@@ -39,6 +40,8 @@ export interface AppOptions {
   /** By the name of the version; a version that is not named stays. */
   readonly retirements: Readonly<Record<string, Retirement>>;
   readonly logger: FastifyBaseLogger;
+  /** Takes a line of the log for each request; undefined where there is none to be. */
+  readonly logLine: ((line: string) => void) | undefined;
   /** How far the process is on its way to its end. */
   readonly phase: () => Phase;
 }
@@ -57,7 +60,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const nextId = requestIds(options.ports.random);
   const sockets = new Sockets(nextId);
   const app = fastify({
-    loggerInstance: options.logger,
+    loggerInstance: new LazyLogger(() => options.logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: nextId,
     bodyLimit: BODY_MAX_BYTES,
@@ -100,7 +103,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     const [path = ""] = request.url.split("?");
     sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
-  logRequests(app);
+  if (options.logLine !== undefined) logRequests(app, { clock: options.ports.clock, write: options.logLine });
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.

@@ -1,22 +1,41 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Instant } from "../domain/calendar.ts";
+
+export interface RequestLogOptions {
+  readonly clock: () => Instant;
+  /** Takes one line of the log, its end included. */
+  readonly write: (line: string) => void;
+}
 
 /**
  * One log line a request, of fields chosen one by one: no header, no body and no path that a caller
- * made up, so that no token, name or mobile number can come into it.
+ * made up, so that no token, name or mobile number can come into it. It looks like a line of the logger's,
+ * but is put together here: for what every request has to say, that takes a fraction of the time.
  */
-export function logRequests(app: FastifyInstance): void {
+export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOptions): void {
+  const routes = new Map<string, string>();
+  app.addHook("onRoute", ({ url }) => {
+    routes.set(url, JSON.stringify(url));
+  });
   app.addHook("onResponse", (request, reply, done) => {
-    request.log.info(
-      {
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        outcome: request.outcome,
-        partner: request.caller?.partnerId,
-        environment: request.caller?.environment,
-        ms: Math.round(reply.elapsedTime * 1000) / 1000,
-      },
-      "request",
-    );
+    const { url } = request.raw;
+    const route = routes.get(url ?? "") ?? JSON.stringify(request.routeOptions.url);
+    write(lineOf(request, reply, route, new Date(clock()).toISOString()));
     done();
   });
+}
+
+/** What may be in it is known to need no escaping, but for the route. */
+function lineOf(
+  { id, outcome, caller }: FastifyRequest,
+  reply: FastifyReply,
+  route: string | undefined,
+  time: string,
+): string {
+  const where = route === undefined ? "" : `,"route":${route}`;
+  const why = outcome === undefined ? "" : `,"outcome":"${outcome}"`;
+  const who = caller === undefined ? "" : `,"partner":${caller.partnerId},"environment":"${caller.environment}"`;
+  const ms = Math.round(reply.elapsedTime * 1000) / 1000;
+  const what = `${where},"status":${reply.statusCode}${why}${who},"ms":${ms}`;
+  return `{"level":"info","time":"${time}","requestId":"${id}"${what},"msg":"request"}\n`;
 }

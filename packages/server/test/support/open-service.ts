@@ -136,6 +136,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },
     logger: createLogger("debug", { write: (line) => logs.push(line) }),
+    logLine: (line) => logs.push(line),
     phase: () => "serving",
   });
   const found = await store.findPartner("wallet");
