@@ -51,7 +51,7 @@ export function isAccessToken(text: string): boolean {
 
 /** SHA-256: enough for a secret of 256 random bits, which no dictionary holds. */
 export function hashAccessToken(token: string): Buffer {
-  return hash("sha256", token, "buffer");
+  return Buffer.from(hash("sha256", token, "binary"), "binary");
 }
 
 /** Whether a token that is on record may be used now (decisions, "Failures"). */

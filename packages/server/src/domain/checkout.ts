@@ -1,7 +1,8 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Instant } from "./calendar.ts";
 import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
+import { hmacSha256 } from "./hmac.ts";
 
 /** A checkout can be used up to and including this long after its issue (interface, section 8). */
 export const CHECKOUT_VALID_MS = 300_000;
@@ -115,11 +116,9 @@ export function isCheckoutDead(checkout: Checkout, now: Instant): boolean {
 }
 
 function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder, bytes: Buffer): Buffer {
-  return createHmac("sha256", secret.key)
-    .update(`${environment}:${partnerId}:`)
-    .update(bytes.subarray(0, SEALED_BYTES))
-    .digest()
-    .subarray(0, TOTAL_BYTES - SEALED_BYTES);
+  const holder = Buffer.from(`${environment}:${partnerId}:`);
+  const digest = hmacSha256(secret.key, Buffer.concat([holder, bytes.subarray(0, SEALED_BYTES)]));
+  return Buffer.from(digest.slice(0, TOTAL_BYTES - SEALED_BYTES), "binary");
 }
 
 /** As many as are in hand at one time: each is asked for several times for one top-up. */
@@ -131,7 +130,7 @@ export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "envir
   const name = `${environment}:${cuid}`;
   const known = digests.get(name);
   if (known !== undefined) return known;
-  const digest = hash("sha256", name, "buffer").readUInt32BE(0);
+  const digest = Number.parseInt(hash("sha256", name, "hex").slice(0, 8), 16);
   if (digests.size >= DIGESTS_KEPT) digests.clear();
   digests.set(name, digest);
   return digest;
@@ -140,5 +139,5 @@ export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "envir
 /** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */
 function digestConnection({ cuid, service, reqId }: ConnectionKey, nonce: Uint8Array): Buffer {
   const names = Buffer.from(JSON.stringify([cuid, service, reqId]));
-  return hash("sha256", Buffer.concat([nonce, names]), "buffer").subarray(0, 6);
+  return Buffer.from(hash("sha256", Buffer.concat([nonce, names]), "binary").slice(0, 6), "binary");
 }

@@ -196,6 +196,25 @@ export function toTransaction(row: TopUpRow): Transaction {
   };
 }
 
+/** The row that the values of {@link TOP_UP_COLUMNS} make. */
+export function topUpRow(values: readonly unknown[]): TopUpRow {
+  return {
+    checkout_id: values[0],
+    txn_id: values[1],
+    partner_id: values[2],
+    environment: values[3],
+    cuid: values[4],
+    service: values[5],
+    req_id: values[6],
+    bouquet_code: values[7],
+    amount: values[8],
+    at: values[9],
+    status: values[10],
+    udf1: values[11],
+    udf2: values[12],
+  } satisfies Record<keyof TopUpRow, unknown> as TopUpRow;
+}
+
 type Value = string | number | null;
 
 /** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days */
@@ -216,9 +235,10 @@ export function subscriptionColumns(subscription: Subscription): Value[] {
   return [...label, ...run, toppedUp.months, toppedUp.days, grantedEnd ?? null];
 }
 
-/**
- * checkout_id, txn_id, partner_id, environment, cuid, service, req_id, bouquet_code, amount, at, status, udf1, udf2
- */
+export const TOP_UP_COLUMNS = `checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
+  bouquet_code, amount, at, status, udf1, udf2`;
+
+/** The values of {@link TOP_UP_COLUMNS}. */
 export function topUpColumns(transaction: Transaction): Value[] {
   const { checkoutId, txnId, partnerId, environment, cuid, service, reqId } = transaction;
   const { bouquetCode, amount, at, status, udf1, udf2 } = transaction;

@@ -1,6 +1,6 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
-import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
+import { TOP_UP_COLUMNS, topUpColumns, topUpRow, toTransaction } from "../common/rows.ts";
 import type { CatalogueTables } from "./catalogues.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
@@ -22,10 +22,9 @@ export class TopUpTables {
 
   constructor(database: Database, tables: OtherTables) {
     this.#tables = tables;
-    this.#find = database.prepare("SELECT * FROM top_up WHERE checkout_id = ?");
+    this.#find = database.prepareRows(`SELECT ${TOP_UP_COLUMNS} FROM top_up WHERE checkout_id = ?`);
     this.#insert = database.prepare(
-      `INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
-         bouquet_code, amount, at, status, udf1, udf2)
+      `INSERT INTO top_up (${TOP_UP_COLUMNS})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#findRetired = database.prepare("SELECT 1 FROM retired_checkout WHERE checkout_id = ?");
@@ -33,8 +32,8 @@ export class TopUpTables {
   }
 
   find(checkoutId: string): Transaction | undefined {
-    const row = this.#find.get(checkoutId) as TopUpRow | undefined;
-    return row && toTransaction(row);
+    const [values] = this.#find(checkoutId);
+    return values && toTransaction(topUpRow(values));
   }
 
   /** Loads, decides and writes one top-up of a batch. To be called inside a write transaction. */
