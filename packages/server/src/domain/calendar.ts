@@ -90,8 +90,7 @@ export function createCalendar(timeZone: string): Calendar {
     },
     format(instant) {
       if (!isPlain(instant)) return exact.format(instant);
-      const iso = new Date(instant + offsets.at(instant)).toISOString();
-      return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+      return writeWallClock(instant + offsets.at(instant));
     },
     parse(text) {
       if (!TIMESTAMP.test(text)) return undefined;
@@ -107,6 +106,17 @@ const PLAIN_UNTIL = Date.UTC(9999, 0, 1);
 
 function isPlain(ms: number): boolean {
   return ms >= PLAIN_FROM && ms < PLAIN_UNTIL;
+}
+
+const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, "0"));
+
+function writeWallClock(wallClock: number): string {
+  const days = Math.floor(wallClock / DAY_MS);
+  const { year, month, day } = civilDate(days);
+  const date = `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month + 1]}-${TWO_DIGITS[day]}`;
+  const seconds = Math.floor((wallClock - days * DAY_MS) / 1000);
+  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return `${date} ${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[seconds % 60]}`;
 }
 
 /** Months first, clamped to the month's end, then days. */
