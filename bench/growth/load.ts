@@ -39,12 +39,14 @@ const OPERATIONS: readonly Operation[] = [
 
 /** Serves all databases at the same time, and lets them take turns with each operation. */
 export async function measureLoad(databases: readonly Grown[], options: RoundOptions): Promise<Loaded[]> {
-  for (const { folder } of databases) await readIntoMemory(join(folder, "topupd.db"));
   const servers: Server[] = [];
   try {
     for (const { folder } of databases) servers.push(await startServer([TOPUPD, "serve", "--port", "0"], {}, folder));
     const loaded: Loaded[] = [];
-    for (const operation of OPERATIONS) loaded.push(await measureOperation(operation, databases, servers, options));
+    for (const operation of OPERATIONS) {
+      for (const { folder } of databases) await readIntoMemory(join(folder, "topupd.db"));
+      loaded.push(await measureOperation(operation, databases, servers, options));
+    }
     return loaded;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
