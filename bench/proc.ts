@@ -25,8 +25,9 @@ export function cpuMsOfFamily(parent: number): number | undefined {
 
 /** The most memory of a process that was resident so far, in MiB. */
 export function memoryMiBOf(pid: number): number | undefined {
-  const status = read(pid, "status");
-  return status === undefined ? undefined : Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  // One that has ended, and is not yet gone, has none.
+  const [, peakKiB] = /VmHWM:\s+(\d+)/.exec(read(pid, "status") ?? "") ?? [];
+  return peakKiB === undefined ? undefined : Number(peakKiB) / 1024;
 }
 
 interface Stat {

@@ -19,15 +19,21 @@ export function gatherLines(destination: DestinationStream): DestinationStream {
   const release = () => {
     clearTimeout(timer);
     timer = undefined;
-    destination.write(lines.join(""));
+    if (lines.length > 0) destination.write(lines.join(""));
     lines = [];
     characters = 0;
   };
   return {
     write(line) {
+      if (!MAY_WAIT.test(line)) {
+        release();
+        // By itself: where there is room for little more, it is not dropped with what it came after.
+        destination.write(line);
+        return;
+      }
       lines.push(line);
       characters += line.length;
-      if (characters >= ENOUGH_CHARACTERS || !MAY_WAIT.test(line)) release();
+      if (characters >= ENOUGH_CHARACTERS) release();
       else timer ??= setTimeout(release, LONGEST_WAIT_MS);
     },
   };

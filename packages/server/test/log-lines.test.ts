@@ -37,12 +37,12 @@ describe("log lines that are gathered", () => {
     const log = logger();
     log.info("one");
     log.warn("two");
-    expect(writes.map(messages)).toEqual([["one", "two"]]);
+    expect(writes.map(messages)).toEqual([["one"], ["two"]]);
     log.error("three");
-    expect(writes.map(messages)).toEqual([["one", "two"], ["three"]]);
+    expect(writes.map(messages)).toEqual([["one"], ["two"], ["three"]]);
     log.info("four");
     vi.advanceTimersByTime(100);
-    expect(writes.map(messages)).toEqual([["one", "two"], ["three"], ["four"]]);
+    expect(writes.map(messages)).toEqual([["one"], ["two"], ["three"], ["four"]]);
   });
 
   test("wait no longer once they are many", () => {

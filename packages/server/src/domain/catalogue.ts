@@ -9,11 +9,17 @@ export interface Catalogue {
   readonly bouquets: readonly Bouquet[];
 }
 
+/** What was found before of one revision, which never changes, by all that it depends on. */
+interface Offers {
+  /** Those that any bouquet names: a connection in another one is offered what one in none is. */
+  readonly segments: ReadonlySet<string>;
+  readonly byKind: Map<string, readonly Bouquet[]>;
+}
+
 /** More than a provider has kinds of connections. */
 const MOST_OFFERS = 1_000;
 
-/** What was found before, by all that it depends on: a revision never changes, so neither does its offer. */
-const offers = new WeakMap<Catalogue, Map<string, readonly Bouquet[]>>();
+const offersOf = new WeakMap<Catalogue, Offers>();
 
 /**
  * The bouquets that can be bought on a connection now: the same list, as long as it is the same answer.
@@ -21,12 +27,21 @@ const offers = new WeakMap<Catalogue, Map<string, readonly Bouquet[]>>();
  */
 export function purchasableBouquets(catalogue: Catalogue, connection: Connection, now: Instant): readonly Bouquet[] {
   const addOnsToo = hasRunningBase(connection, now);
-  const key = `${connection.service} ${addOnsToo} ${connection.segment === undefined ? "" : `in ${connection.segment}`}`;
-  const known = offers.get(catalogue) ?? new Map<string, readonly Bouquet[]>();
-  if (known.size === 0) offers.set(catalogue, known);
-  const offer = known.get(key) ?? findOffer(catalogue, connection, addOnsToo);
-  if (known.size < MOST_OFFERS) known.set(key, offer);
+  const { segments, byKind } = knownOffers(catalogue);
+  const { service, segment } = connection;
+  const kind = `${service} ${addOnsToo} ${segment === undefined || !segments.has(segment) ? "" : `in ${segment}`}`;
+  const offer = byKind.get(kind) ?? findOffer(catalogue, connection, addOnsToo);
+  if (byKind.size < MOST_OFFERS) byKind.set(kind, offer);
   return offer;
+}
+
+function knownOffers(catalogue: Catalogue): Offers {
+  const known = offersOf.get(catalogue);
+  if (known !== undefined) return known;
+  const segments = new Set(catalogue.bouquets.flatMap((bouquet) => bouquet.segments));
+  const offers = { segments, byKind: new Map<string, readonly Bouquet[]>() };
+  offersOf.set(catalogue, offers);
+  return offers;
 }
 
 function findOffer(catalogue: Catalogue, connection: Connection, addOnsToo: boolean): Bouquet[] {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authenticate } from "../operations/authenticate.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
+import { asError } from "./as-error.ts";
 import { sendFailure } from "./failures.ts";
 
 declare module "fastify" {
@@ -22,18 +23,33 @@ const FRESH_MS = 500;
  * and once more where the body was slow to come, since a revocation holds within a second.
  */
 export function authenticateRequests(app: FastifyInstance, ports: Ports): void {
-  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+  /** Whether the request may go on; otherwise its answer has been given. */
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
+    // What an earlier look at the token found holds no more.
+    request.caller = undefined;
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
-    if (token === undefined) return sendFailure(reply, "missing_token");
+    if (token === undefined) {
+      sendFailure(reply, "missing_token");
+      return false;
+    }
     const admitted = await authenticate(ports, token);
-    if (!admitted.ok) return sendFailure(reply, admitted.refusal);
-    request.caller = admitted.value;
-    return undefined;
+    if (admitted.ok) request.caller = admitted.value;
+    else sendFailure(reply, admitted.refusal);
+    return admitted.ok;
   };
-  app.addHook("onRequest", admit);
+  // Called back, and only where it goes on: for a promise of the reply, fastify would wait until the answer has
+  // gone out, or the caller has, and go on then.
+  const check = (request: FastifyRequest, reply: FastifyReply, goOn: (error?: Error) => void) => {
+    admit(request, reply).then(
+      (mayGoOn) => {
+        if (mayGoOn) goOn();
+      },
+      (reason: unknown) => goOn(asError(reason)),
+    );
+  };
+  app.addHook("onRequest", check);
   app.addHook("preHandler", (request, reply, done) => {
     if (reply.elapsedTime <= FRESH_MS) done();
-    // Once an answer has been sent, no hook may be called back.
-    else admit(request, reply).then((sent) => sent ?? done(), done);
+    else check(request, reply, done);
   });
 }

@@ -8,6 +8,7 @@ import { lookUpCustomer } from "../operations/look-up-customer.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { queryTransaction } from "../operations/query-transaction.ts";
 import { type TopUpAnswer, topUp } from "../operations/top-up.ts";
+import { asError } from "./as-error.ts";
 import { JSON_TYPE, sendFailure } from "./failures.ts";
 import { readLookUp, readPackagesRequest, readTopUp, readTransactionQuery } from "./requests.ts";
 import type { Envelope, Rendering, Version } from "./versions/version.ts";
@@ -54,7 +55,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
       if (reading === undefined) return;
       run(request.caller as Caller, reading)
         .then((result) => answer(reply, result))
-        .catch((error: unknown) => reply.send(error));
+        .catch((reason: unknown) => reply.send(asError(reason)));
     });
   };
 

@@ -1,6 +1,10 @@
 import fc from "fast-check";
+import fastify from "fastify";
+import { Type } from "typebox";
 import { expect, test } from "vitest";
-import { serializeListing } from "../../src/http/versions/shared-list.ts";
+import { type ListingEnvelope, serializeListing } from "../../src/http/versions/shared-list.ts";
+import type { Envelope } from "../../src/http/versions/version.ts";
+import { VERSIONS } from "../../src/http/versions/versions.ts";
 
 const bouquets = fc.array(
   fc.record({ code: fc.string(), name: fc.string({ unit: "grapheme" }), price: fc.integer({ min: 1 }) }),
@@ -23,4 +27,29 @@ test("what does not end with its list is left to the serializer", () => {
   const envelope = { body: { tv: { bouquets: [{ code: "A" }], last: "[]" } } };
   expect(serializeListing(envelope, JSON.stringify)).toBe(JSON.stringify(envelope));
   expect(serializeListing({ body: {} }, JSON.stringify)).toBe('{"body":{}}');
+});
+
+test.each(VERSIONS)("a listing of $name is written as the serializer of its route writes it", async ({ packages }) => {
+  const app = fastify();
+  const response = Type.Object({ success: Type.Boolean(), code: Type.String(), body: packages.schema });
+  let sent: Envelope & { readonly body: Record<string, unknown> & ListingEnvelope["body"] } = {
+    success: true,
+    code: "",
+    body: {},
+  };
+  app.get("/", { schema: { response: { 200: response } } }, async () => sent);
+  const profile = { cuid: "1", first_name: "\u2028", last_name: '"', status: "active" };
+  const subscriptions = [{ code: "A", name: "[]}}}", startdate: "x", enddate: "y" }];
+  await fc.assert(
+    fc.asyncProperty(bouquets, fc.constantFrom("tv", "internet", "iptv"), async (list, service) => {
+      const connection = service === "tv" ? { stb: "1", status: "active" } : { username: "1", status: "active" };
+      const priced = list.map(({ price, ...bouquet }) => ({ ...bouquet, price, amt: price }));
+      const kept = packages.schema === VERSIONS[0]?.packages.schema ? "price" : "amt";
+      const shown = priced.map(({ code, name, [kept]: price }) => ({ code, name, [kept]: price }));
+      const listing = { connection, subscriptions, bouquets: shown };
+      sent = { success: true, code: "400aa010", body: { checkoutId: "c", customer: profile, [service]: listing } };
+      const whole = (await app.inject("/")).body;
+      expect(serializeListing(sent, JSON.stringify)).toBe(whole);
+    }),
+  );
 });

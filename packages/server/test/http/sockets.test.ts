@@ -99,6 +99,40 @@ describe("a body that is slow to come", () => {
     socket.destroy();
   });
 
+  test("lets nobody go on by leaving while its token is looked up again", async () => {
+    let lookUps = 0;
+    let reset = () => {};
+    const service = await startTestService({
+      wrapStore: (store) => {
+        const find = store.findAccessToken.bind(store);
+        const findAccessToken = async (hash: Uint8Array) => {
+          lookUps += 1;
+          if (lookUps !== 2) return find(hash);
+          // As long as a look-up over a network, in which the caller goes away.
+          reset();
+          await sleep(100);
+          return find(hash);
+        };
+        return Object.assign(store, { findAccessToken });
+      },
+    });
+    const purchase = await prepareTopUp(service, FIBER);
+    lookUps = 0;
+    const { socket, ended } = await open(service);
+    const whole = request(service, "subscription-package-topup", purchase);
+    reset = () => socket.resetAndDestroy();
+    socket.write(whole.slice(0, -10));
+    await sleep(700);
+    const [token] = (await service.store.listAccessTokens()).filter(({ environment }) => environment === "trial");
+    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, service.now);
+    socket.write(whole.slice(-10));
+    await ended;
+    await sleep(300);
+    expect(lookUps).toBe(2);
+    expect(await service.store.findTransaction(purchase["checkoutId"] as string)).toBeUndefined();
+    expect(service.logs.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+
   test("is waited for ten seconds, and then told so", async () => {
     const service = await startTestService();
     const { socket, received, ended } = await open(service);

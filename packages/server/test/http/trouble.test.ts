@@ -90,6 +90,29 @@ describe("a defect", () => {
     expect(JSON.stringify(json)).not.toMatch(/secret-table|TypeError|\.ts/);
     expect(service.logs.join("")).toContain("secret-table");
   });
+
+  test.each([undefined, null, "", "away", { success: true }])(
+    "that rejects with %j, which is no error, is answered as any other",
+    async (reason) => {
+      const { failures, wrapStore } = breakable();
+      const service = await startTestService({ wrapStore });
+      failures.set("lookUpCustomers", () => Promise.reject(reason));
+      const answered = await service.call("get-customer-information", { code: "1000001" });
+      expect([answered.status, answered.json.code]).toEqual([500, "400ae001"]);
+      failures.set("findAccessToken", () => Promise.reject(reason));
+      const refused = await service.call("get-customer-information", { code: "1000001" });
+      expect([refused.status, refused.json.code]).toEqual([500, "400ae001"]);
+    },
+  );
+
+  test("in writing an answer is answered as any other", async () => {
+    const { failures, wrapStore } = breakable();
+    const service = await startTestService({ wrapStore });
+    const { checkoutId } = await prepareTopUp(service, FIBER);
+    failures.set("findTransaction", () => Promise.resolve({ checkoutId } as never));
+    const { status, json } = await service.call("txn-status", { checkoutId });
+    expect([status, json.code]).toEqual([500, "400ae001"]);
+  });
 });
 
 describe("the log", () => {

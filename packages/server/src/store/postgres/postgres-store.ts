@@ -35,6 +35,8 @@ const MAX_BATCH = 256;
 const MAX_WAITING = 10_000;
 /** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
+/** Of the connections, for look-ups: batches that are held up must not take all. */
+const SPARE_CONNECTIONS = 1;
 
 const PING: Statement = {
   name: "ping",
@@ -111,6 +113,7 @@ class PostgresStore implements Store {
       overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
       concurrency: {
         ...CONCURRENCY,
+        maxBatches: Math.max(1, Math.min(CONCURRENCY.maxBatches, options.connections - SPARE_CONNECTIONS)),
         lane: (item) => customerDigestIn(item.kind === "top_up" ? item.command.checkoutId : item.checkoutId),
       },
     });

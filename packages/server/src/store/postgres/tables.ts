@@ -3,9 +3,31 @@ import type { Query, Statement } from "./session.ts";
 /** A column, and its type as PostgreSQL names it. */
 export type Column = readonly [name: string, type: string];
 
-/** Rows of parameters, as one list for each column. */
-export function columnsOf(columns: number, rows: readonly (readonly unknown[])[]): unknown[][] {
-  return Array.from({ length: columns }, (_, column) => rows.map((row) => row[column]));
+/** Rows of parameters, as one array for each column, written out: the driver takes several times as long to do so. */
+export function columnsOf(columns: number, rows: Rows): string[] {
+  return Array.from({ length: columns }, (_, column) => arrayOf(rows, column));
+}
+
+/** As PostgreSQL reads an array. */
+function arrayOf(rows: Rows, column: number): string {
+  let text = "";
+  for (const row of rows) text += `${text === "" ? "{" : ","}${element(row[column])}`;
+  return text === "" ? "{}" : `${text}}`;
+}
+
+function element(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return `"${/["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value}"`;
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      if (value === null || value === undefined) return "NULL";
+      if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString("hex")}"`;
+      throw new TypeError("a parameter is of no type that a column has");
+  }
 }
 
 /** `unnest($1::text[], ...)`: as many rows as the lists are long, in one parameter for each column. */

@@ -11,8 +11,11 @@ const OPENING_PAUSE_MS = 20;
 /** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
 const CACHE_KIB = 32 * 1024;
 
-/** The log is put into the file at 32 MiB: pages that many commits change are then written there once. */
-const CHECKPOINT_PAGES = 8_000;
+/**
+ * At 128 MiB, the commit itself puts the log into the file. Where that is done aside before (see checkpointer.ts),
+ * little is left to do then.
+ */
+const CHECKPOINT_PAGES = 32_000;
 
 export interface OpenOptions {
   /** Refuses to make a new database. */
