@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { DatabaseSync } from "@photostructure/sqlite";
 
@@ -14,7 +15,9 @@ const PASSES = ["PASSIVE", "PASSIVE", "PASSIVE", "FULL"] as const;
 const PATIENCE_MS = 20;
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const database = new DatabaseSync((workerData as { readonly path: string }).path);
+const { path } = workerData as { readonly path: string };
+// Where the file was moved away, none is made in its place.
+const database = new DatabaseSync(new URL("?mode=rw", pathToFileURL(path)));
 database.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}; PRAGMA synchronous = FULL; PRAGMA cache_size = -1024`);
 
 port.on("message", (message: "checkpoint" | "close") => {

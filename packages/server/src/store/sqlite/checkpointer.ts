@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
 /** Long enough for pages that many commits change to be put into the file once, short enough for the log to stay small. */
@@ -33,7 +32,7 @@ export class Checkpointer {
     const thread = this.#thread;
     this.#thread = undefined;
     if (thread === undefined) return;
-    const exited = once(thread, "exit");
+    const exited = new Promise<unknown>((resolve) => thread.once("exit", resolve));
     // From now on the process is to wait for it.
     thread.ref();
     thread.postMessage("close");
