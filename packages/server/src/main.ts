@@ -54,7 +54,8 @@ const runtime: Runtime = {
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
     const logger = createLogger(logLevel, lines);
-    return { logger, logLine: logger.isLevelEnabled("info") ? lines.write : undefined };
+    const logLine = (line: string): void => lines.write(line);
+    return { logger, logLine: logger.isLevelEnabled("info") ? logLine : undefined };
   },
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>
