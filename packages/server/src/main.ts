@@ -9,7 +9,6 @@ import { gatherLines } from "./log-lines.ts";
 import { poolRandom } from "./random-pool.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
-import { Checkpointer } from "./store/sqlite/checkpointer.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
@@ -45,7 +44,7 @@ const runtime: Runtime = {
   openStore: async ({ database, databaseConnections, timeZone, currencyExponent }, options) => {
     const common = { timeZone, currencyExponent, ...options, clock: Date.now, random };
     return database.store === "sqlite"
-      ? openSqliteStore({ ...common, path: database.path, checkpointer: new Checkpointer(database.path) })
+      ? openSqliteStore({ ...common, path: database.path })
       : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
   },
   readMigrations: async ({ database }) =>

@@ -9,17 +9,11 @@ const LONGEST_PAUSE_MS = 20;
 
 const SYNCHRONOUS_FULL = 2;
 
-export interface DatabaseOptions extends OpenOptions {
-  /** Hears of each commit. */
-  readonly onCommit?: (() => void) | undefined;
-}
-
 /** One connection to the file, with the durability that topupd promises. */
 export class Database {
   readonly #connection: DatabaseSyncInstance;
   readonly #files: FileWatch;
   readonly #iterated = new Set<StatementSyncInstance>();
-  readonly #onCommit: (() => void) | undefined;
   /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
   #hasWritten = false;
   /** Whether the transaction that is open is the turn's, for reading. */
@@ -27,8 +21,7 @@ export class Database {
   #view = 0;
 
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
-  constructor(path: string, options: DatabaseOptions) {
-    this.#onCommit = options.onCommit;
+  constructor(path: string, options: OpenOptions) {
     this.#connection = openFile(path, options);
     this.#files = new FileWatch(path);
     this.#files.verify();
@@ -110,7 +103,6 @@ export class Database {
     this.#hasWritten = true;
     this.#files.verify();
     this.exec("COMMIT");
-    this.#onCommit?.();
   }
 
   /**
@@ -220,7 +212,6 @@ export class Database {
     try {
       const result = work();
       this.exec("COMMIT");
-      this.#onCommit?.();
       return result;
     } catch (error) {
       try {

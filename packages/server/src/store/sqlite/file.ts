@@ -11,12 +11,6 @@ const OPENING_PAUSE_MS = 20;
 /** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
 const CACHE_KIB = 32 * 1024;
 
-/**
- * At 128 MiB, the commit itself puts the log into the file. Where that is done aside before (see checkpointer.ts),
- * little is left to do then.
- */
-const CHECKPOINT_PAGES = 32_000;
-
 export interface OpenOptions {
   /** Refuses to make a new database. */
   readonly mustExist: boolean;
@@ -51,7 +45,6 @@ function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstan
     refuseForeign(connection);
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
     connection.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
-    connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return connection;
   } catch (error) {
     connection?.close();

@@ -15,7 +15,6 @@ import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
-import type { Checkpointer } from "./checkpointer.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
@@ -36,8 +35,6 @@ export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
   /** Refuses to make a new database, and to bring an older one up to date. */
   readonly mustExist?: boolean;
-  /** Puts the log into the file aside; without one, commits do it. */
-  readonly checkpointer?: Checkpointer | undefined;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
 }
@@ -47,15 +44,15 @@ export interface SqliteStoreOptions extends ProviderWishes {
  * @throws StoreRefused where topupd will not work with the file; the message says why.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { path, mustExist = false, checkpointer } = options;
-  const database = new Database(path, { mustExist, onCommit: checkpointer && (() => checkpointer.committed()) });
+  const { path, mustExist = false } = options;
+  const database = new Database(path, { mustExist });
   try {
     database.verifyDurability();
     migrate(database, options.clock(), { mayApply: !mustExist });
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);
     database.opened();
-    return new SqliteStore(path, database, provider, options);
+    return new SqliteStore(path, database, provider, options.clock);
   } catch (error) {
     database.close();
     throw translate(error);
@@ -66,7 +63,6 @@ class SqliteStore implements Store {
   readonly provider: ProviderSettings;
   readonly #path: string;
   readonly #database: Database;
-  readonly #checkpointer: Checkpointer | undefined;
   readonly #clock: () => Instant;
   readonly #memory: Memory;
   readonly #partners: PartnerTables;
@@ -78,14 +74,8 @@ class SqliteStore implements Store {
   #imports: CustomerImports | undefined;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
-  constructor(
-    path: string,
-    database: Database,
-    provider: ProviderSettings,
-    { clock, checkpointer }: Pick<SqliteStoreOptions, "clock" | "checkpointer">,
-  ) {
+  constructor(path: string, database: Database, provider: ProviderSettings, clock: () => Instant) {
     this.#path = path;
-    this.#checkpointer = checkpointer;
     this.provider = provider;
     this.#database = database;
     this.#clock = clock;
@@ -115,7 +105,6 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#batcher.drained();
-    await this.#checkpointer?.close();
     this.#database.close();
   }
 
