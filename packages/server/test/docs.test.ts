@@ -22,9 +22,11 @@ interface Fence {
 }
 
 const pages: readonly Page[] = [
-  ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
-  ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`),
-].map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+  ...readdirSync(ROOT),
+  ...["docs", "bench"].flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)),
+]
+  .filter((path) => path.endsWith(".md"))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 
 describe("docs/failures.md", () => {
   const rows = tableRows(page("docs/failures.md").text).filter(([code = ""]) => /^`400[a-z]{2}\d{3}`$/.test(code));
