@@ -51,8 +51,9 @@ export function readOptions(words: readonly string[]): BenchOptions {
   };
 }
 
-function readCount(name: string, text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new TypeError(`--${name} must be a whole number from 1 on, not "${text}"`);
+/** @throws TypeError where it is no number of customers, rounds or seconds. */
+export function readCount(name: string, text: string): number {
+  if (!/^[1-9]\d{0,7}$/.test(text)) throw new TypeError(`--${name} must be a whole number from 1 on, not "${text}"`);
   return Number(text);
 }
 

@@ -1,5 +1,6 @@
 import type { Machine } from "../report/machine.ts";
-import { comparisonTable, figureTable, type Table } from "../report/rows.ts";
+import { table } from "../report/markdown.ts";
+import { comparisonTable, figureTable } from "../report/rows.ts";
 import type { Results } from "../results.ts";
 import type { RoundOptions } from "../rounds.ts";
 
@@ -23,9 +24,3 @@ export function markdownOf({ comparisons, figures }: Results, machine: Machine, 
 }
 
 const NAMELESS = { title: "", align: "left" } as const;
-
-function table({ columns, rows }: Table): string {
-  const titles = columns.map(({ title }) => title);
-  const rule = columns.map(({ align }) => (align === "left" ? "---" : "---:"));
-  return [titles, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-}

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { readCount } from "../options.ts";
 import type { RoundOptions } from "../rounds.ts";
 import { MOST_CUSTOMERS } from "./customers.ts";
 
@@ -37,10 +38,4 @@ function readSizes(text: string): number[] {
   if (sizes.some((size, index) => size > MOST_CUSTOMERS || size <= (sizes[index - 1] ?? 0)))
     throw new TypeError(`--customers must be numbers up to ${MOST_CUSTOMERS}, each larger than the one before`);
   return sizes;
-}
-
-function readCount(name: string, text: string): number {
-  if (!/^[1-9]\d{0,7}$/.test(text))
-    throw new TypeError(`--${name} must be made of whole numbers from 1 on, not "${text}"`);
-  return Number(text);
 }

@@ -36,7 +36,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-function table({ columns, rows }: Table): string {
+export function table({ columns, rows }: Table): string {
   const lines = [
     columns.map(({ title }) => title),
     columns.map(({ align }) => (align === "left" ? "---" : "---:")),
