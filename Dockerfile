@@ -9,16 +9,21 @@ FROM ${NODE} AS build
 WORKDIR /build
 COPY .npmrc package.json package-lock.json ./
 COPY packages/server/package.json packages/server/
+COPY packages/client/package.json packages/client/
+COPY packages/conformance/package.json packages/conformance/
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
+COPY scripts/build-package.mjs scripts/
 COPY packages/server/build.mjs packages/server/tsconfig.json packages/server/
 COPY packages/server/src packages/server/src
-RUN npm run --silent build
+RUN npm run --silent build --workspace topupd
 
 FROM ${NODE} AS dependencies
 WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
 COPY packages/server/package.json packages/server/
+COPY packages/client/package.json packages/client/
+COPY packages/conformance/package.json packages/conformance/
 RUN npm ci --ignore-scripts --omit=dev
 # Half of what is installed: SQLite's source, and what was compiled for other systems.
 RUN cd node_modules/@photostructure/sqlite \
