@@ -9,11 +9,11 @@ export type CurrencyExponent = number;
 
 export const MAX_CURRENCY_EXPONENT = 4;
 
-/**
- * No amount reaches this many minor units. Fifteen significant digits survive the way into a
- * JSON number and back in every partner's language.
- */
-const LIMIT: Money = 10n ** 15n;
+/** An amount has no more digits than survive the way into a JSON number and back in every partner's language. */
+export const MONEY_DIGITS = 15;
+
+/** No amount reaches this many minor units. */
+const LIMIT: Money = 10n ** BigInt(MONEY_DIGITS);
 
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 

@@ -9,6 +9,7 @@ import fastify, {
 import type { Ports } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
+import { TOP_UP_OPERATION } from "./contract.ts";
 import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
 import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
@@ -16,7 +17,7 @@ import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
-import { addOperations, TOP_UP_OPERATION } from "./routes.ts";
+import { addOperations } from "./routes.ts";
 import { Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
 import type { Version } from "./versions/version.ts";

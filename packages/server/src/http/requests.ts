@@ -1,50 +1,70 @@
 import { SERVICES } from "../domain/bouquet.ts";
-import { FieldReader, IDENTIFIER_MAX_LENGTH, type Reading } from "../domain/fields.ts";
-import type { JsonObject } from "../domain/json.ts";
-import type { CurrencyExponent } from "../domain/money.ts";
 import type { PackagesRequest } from "../operations/list-packages.ts";
+import type { LookUpRequest } from "../operations/look-up-customer.ts";
+import type { TransactionQuery } from "../operations/query-transaction.ts";
 import type { TopUpRequest } from "../operations/top-up.ts";
+import {
+  choiceField,
+  freeTextField,
+  identifierField,
+  moneyField,
+  type RequestFields,
+  requestForm,
+  typedIdentifierField,
+} from "./request-fields.ts";
 
-/** The longest udf1 and udf2 (interface, section 8). */
+/** The longest udf1 and udf2, in characters (interface, section 8). */
 const FREE_FIELD_MAX_LENGTH = 30;
 
-/** Requests as the interface, section 4, lists their fields. Unknown fields are passed over. */
-export function readLookUp(body: JsonObject): Reading<{ readonly code: string }> {
-  const fields = new FieldReader(body);
-  return fields.finish({ code: fields.text("code", { maxLength: IDENTIFIER_MAX_LENGTH, trim: true }) });
-}
+/*
+ * Requests as the interface, section 4, lists their fields.
+ */
 
-export function readPackagesRequest(body: JsonObject): Reading<PackagesRequest> {
-  const fields = new FieldReader(body);
-  return fields.finish(readConnection(fields));
-}
+const CONNECTION: RequestFields<PackagesRequest> = {
+  cuid: identifierField("cuid", "The customer id."),
+  service: choiceField("service", SERVICES, "The service of the connection."),
+  reqId: identifierField(
+    "reqId",
+    "The set-top box number of a tv connection, the username of an internet or iptv connection.",
+  ),
+};
 
-/** @param freeFields whether udf1 and udf2 exist in this version. */
-export function readTopUp(body: JsonObject, exponent: CurrencyExponent, freeFields: boolean): Reading<TopUpRequest> {
-  const fields = new FieldReader(body);
-  return fields.finish({
-    ...readConnection(fields),
-    checkoutId: fields.identifier("checkoutId"),
-    bouquetId: fields.identifier("bouquetId"),
-    amount: fields.money("amt", exponent),
-    udf1: freeFields ? readFreeField(fields, "udf1") : undefined,
-    udf2: freeFields ? readFreeField(fields, "udf2") : undefined,
-  });
-}
+const PURCHASE: RequestFields<TopUpRequest> = {
+  ...CONNECTION,
+  checkoutId: identifierField("checkoutId", "The checkoutId that came with the listing of this connection."),
+  bouquetId: identifierField("bouquetId", "The code of a bouquet in that listing."),
+  amount: moneyField(
+    "amt",
+    "The price of that bouquet: a plain decimal without sign, exponent, blanks or leading zeros, as a string or a number.",
+  ),
+};
 
-export function readTransactionQuery(body: JsonObject): Reading<{ readonly checkoutId: string }> {
-  const fields = new FieldReader(body);
-  return fields.finish({ checkoutId: fields.identifier("checkoutId") });
-}
+export const LOOK_UP = requestForm<LookUpRequest>({
+  code: typedIdentifierField(
+    "code",
+    "The customer's mobile number, customer id, set-top box number, or internet or IPTV username. Blanks around it do not matter.",
+  ),
+});
 
-function readConnection(fields: FieldReader): PackagesRequest {
-  return {
-    cuid: fields.identifier("cuid"),
-    service: fields.oneOf("service", SERVICES),
-    reqId: fields.identifier("reqId"),
-  };
-}
+export const LISTING = requestForm<PackagesRequest>(CONNECTION);
 
-function readFreeField(fields: FieldReader, name: string): string | undefined {
-  return fields.optionalText(name, { maxLength: FREE_FIELD_MAX_LENGTH, mayBeEmpty: true });
+/** A top-up before there were udf1 and udf2. */
+export const TOP_UP_1_0_0 = requestForm<TopUpRequest>(PURCHASE);
+
+export const TOP_UP = requestForm<TopUpRequest>({
+  ...PURCHASE,
+  udf1: freeField("udf1"),
+  udf2: freeField("udf2"),
+});
+
+export const TRANSACTION_QUERY = requestForm<TransactionQuery>({
+  checkoutId: identifierField("checkoutId", "The checkoutId of the top-up, which is also its orderId."),
+});
+
+function freeField(name: "udf1" | "udf2") {
+  return freeTextField(
+    name,
+    FREE_FIELD_MAX_LENGTH,
+    "A text of your own, such as an order number. It is kept with the top-up, and not given back.",
+  );
 }

@@ -7,35 +7,28 @@ import { listPackages } from "../operations/list-packages.ts";
 import { lookUpCustomer } from "../operations/look-up-customer.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { queryTransaction } from "../operations/query-transaction.ts";
-import { type TopUpAnswer, topUp } from "../operations/top-up.ts";
+import { topUp } from "../operations/top-up.ts";
 import { asError } from "./as-error.ts";
+import { contractOf, type OperationContract } from "./contract.ts";
 import { JSON_TYPE, sendFailure } from "./failures.ts";
-import { readLookUp, readPackagesRequest, readTopUp, readTransactionQuery } from "./requests.ts";
-import type { Envelope, Rendering, Version } from "./versions/version.ts";
+import type { Envelope, Version } from "./versions/version.ts";
 
-/** Success codes (interface, section 7). */
-const LOOKED_UP = "400aa010";
-const SETTLED = "400ab001";
-
-export const TOP_UP_OPERATION = "subscription-package-topup";
-
-/** One operation of one version: its path, how its request is read, what runs, how the answer looks. */
-interface Operation<Request, Answer> {
-  readonly path: string;
-  readonly code: string;
-  readonly read: (body: JsonObject) => Reading<Request>;
+/** What carries an operation out. */
+interface Carrying<Request, Answer> {
   readonly run: (caller: Caller, request: Request) => Promise<Result<Answer>>;
-  readonly rendering: Rendering<Answer>;
   /** Headers beside the envelope. */
   readonly headers?: (answer: Answer) => Record<string, string>;
 }
 
-/** Adds the four operations of one version (interface, section 4). */
+/** Adds the four operations of one version. */
 export function addOperations(app: FastifyInstance, version: Version, ports: Ports, lapsedDays: number): void {
   const { provider } = ports.store;
-  const add = <Request, Answer>(operation: Operation<Request, Answer>) => {
-    const { path, code, read, run, rendering, headers } = operation;
+  const add = <Request, Answer>(
+    { name, code, request: form, rendering }: OperationContract<Request, Answer>,
+    { run, headers }: Carrying<Request, Answer>,
+  ) => {
     const envelope = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
+    const read = (body: JsonObject) => form.read(body, provider.currencyExponent);
     const answer = (reply: FastifyReply, result: Result<Answer>) => {
       if (!result.ok) {
         sendFailure(reply, result.refusal);
@@ -50,7 +43,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
       reply.send({ success: true, code, body: render(result.value, provider) });
     };
     // Called back, and not promised: for a promise, fastify would listen to the answer's end once more.
-    app.post(`/${version.name}/${path}`, { schema: { response: { 200: envelope } } }, (request, reply) => {
+    app.post(`/${version.name}/${name}`, { schema: { response: { 200: envelope } } }, (request, reply) => {
       const reading = readRequest(request, reply, read);
       if (reading === undefined) return;
       run(request.caller as Caller, reading)
@@ -59,38 +52,14 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
     });
   };
 
-  add({
-    path: "get-customer-information",
-    code: LOOKED_UP,
-    read: readLookUp,
-    run: (caller, request) => lookUpCustomer(ports, caller, request),
-    rendering: version.customerInformation,
-  });
-  add({
-    path: "get-subscription-package",
-    code: LOOKED_UP,
-    read: readPackagesRequest,
-    run: (caller, request) => listPackages(ports, caller, request, lapsedDays),
-    rendering: version.packages,
-  });
-  add({
-    path: TOP_UP_OPERATION,
-    code: SETTLED,
-    read: (body) => readTopUp(body, provider.currencyExponent, version.freeFields),
+  const contract = contractOf(version);
+  add(contract.lookUp, { run: (caller, request) => lookUpCustomer(ports, caller, request) });
+  add(contract.listing, { run: (caller, request) => listPackages(ports, caller, request, lapsedDays) });
+  add(contract.topUp, {
     run: (caller, request) => topUp(ports, caller, request),
-    rendering: {
-      schema: version.transaction.schema,
-      render: ({ transaction }: TopUpAnswer) => version.transaction.render(transaction, provider),
-    },
     headers: ({ replayed }) => (replayed ? { "idempotent-replayed": "true" } : {}),
   });
-  add({
-    path: "txn-status",
-    code: SETTLED,
-    read: readTransactionQuery,
-    run: (caller, request) => queryTransaction(ports, caller, request),
-    rendering: version.transaction,
-  });
+  add(contract.query, { run: (caller, request) => queryTransaction(ports, caller, request) });
 }
 
 /** The request's fields, or undefined after the failure has been sent. */

@@ -3,6 +3,11 @@ import { type CustomerProfile, type WireStatus, wireStatus } from "../domain/cus
 import { done, type Result, refused } from "../domain/failure.ts";
 import type { Caller, Ports } from "./ports.ts";
 
+export interface LookUpRequest {
+  /** A mobile number, customer id, set-top box number or username. */
+  readonly code: string;
+}
+
 export interface CustomerInformation {
   readonly customer: CustomerProfile;
   readonly connections: readonly ConnectionInformation[];
@@ -18,7 +23,7 @@ export interface ConnectionInformation {
 export async function lookUpCustomer(
   { store, clock }: Ports,
   { environment }: Caller,
-  { code }: { readonly code: string },
+  { code }: LookUpRequest,
 ): Promise<Result<CustomerInformation>> {
   const [customer, another] = await store.lookUpCustomers(environment, code);
   if (customer === undefined) return refused("customer_not_found");

@@ -3,6 +3,10 @@ import { done, type Result, refused } from "../domain/failure.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { Caller, Ports } from "./ports.ts";
 
+export interface TransactionQuery {
+  readonly checkoutId: string;
+}
+
 /**
  * txn-status (interface, section 4.4). `never_topped_up` is a promise: it is given only after no
  * top-up can be recorded any more, and after that has been written down.
@@ -10,7 +14,7 @@ import type { Caller, Ports } from "./ports.ts";
 export async function queryTransaction(
   { store, clock }: Ports,
   caller: Caller,
-  { checkoutId }: { readonly checkoutId: string },
+  { checkoutId }: TransactionQuery,
 ): Promise<Result<Transaction>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
   if (checkout === undefined) return refused("checkout_unknown");

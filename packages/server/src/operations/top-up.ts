@@ -10,8 +10,8 @@ export interface TopUpRequest extends PackagesRequest {
   readonly checkoutId: string;
   readonly bouquetId: string;
   readonly amount: Money;
-  readonly udf1: string | undefined;
-  readonly udf2: string | undefined;
+  readonly udf1?: string | undefined;
+  readonly udf2?: string | undefined;
 }
 
 export interface TopUpAnswer {
@@ -28,9 +28,9 @@ export async function topUp(
 ): Promise<Result<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   if (checkout === undefined) return refused("checkout_unknown");
-  const { bouquetId, ...rest } = request;
+  const { bouquetId, udf1, udf2, ...rest } = request;
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const outcome = await store.settleTopUp({ ...caller, ...rest, bouquetCode: bouquetId, checkout, txnId });
+  const outcome = await store.settleTopUp({ ...caller, ...rest, bouquetCode: bouquetId, udf1, udf2, checkout, txnId });
   if (outcome.kind === "refused") return refused(outcome.refusal);
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }

@@ -2,8 +2,10 @@ import { type Static, Type } from "typebox";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { CustomerInformation } from "../../operations/look-up-customer.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { TOP_UP_1_0_0 } from "../requests.ts";
+import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
 import { serializeListing } from "./shared-list.ts";
-import { Connections, Profile, packagesBodySchema, v1_0_1 } from "./v1_0_1.ts";
+import { v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -11,16 +13,19 @@ import type { Version } from "./version.ts";
  * "Versions"): connection beside customer, amt in place of price, and no udf1 and udf2.
  */
 
-const CustomerBody = Type.Object({ customer: Profile, connection: Connections });
+const CustomerBody = Type.Object({ customer: Customer, connection: Connections });
 
-const BouquetItem = Type.Object({ code: Type.String(), name: Type.String(), amt: Type.Number() });
-const PackagesBody = packagesBodySchema(BouquetItem);
+const BouquetItem = Type.Object(
+  { ...BOUQUET_LABEL, amt: amount("What a top-up of it costs, to be sent as `amt`.") },
+  { title: "Bouquet", description: "A package that can be bought for the connection." },
+);
+const PackagesBody = packagesBody(BouquetItem);
 
 export const v1_0_0: Version = {
   ...v1_0_1,
   name: "v1.0.0",
   successor: v1_0_1.name,
-  freeFields: false,
+  topUp: TOP_UP_1_0_0,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
   packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
 };

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { CustomerProfile } from "../../domain/customer.ts";
 import { moneyToJson } from "../../domain/money.ts";
@@ -7,6 +7,18 @@ import type { Transaction } from "../../domain/top-up.ts";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { ConnectionInformation, CustomerInformation } from "../../operations/look-up-customer.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { TOP_UP } from "../requests.ts";
+import {
+  amount,
+  BOUQUET_LABEL,
+  Connections,
+  Customer,
+  type NamedConnection,
+  packagesBody,
+  type SubscriptionRow,
+  TransactionBody,
+  type TvConnection,
+} from "./schemas.ts";
 import { serializeListing } from "./shared-list.ts";
 import type { Version } from "./version.ts";
 
@@ -15,70 +27,23 @@ import type { Version } from "./version.ts";
  * open for IPTV is settled by the decisions page, "Customers and connections".
  */
 
-const TvConnection = Type.Object({ stb: Type.String(), status: Type.String() });
-const NamedConnection = Type.Object({ username: Type.String(), status: Type.String() });
-
-export const Profile = Type.Object({
-  cuid: Type.String(),
-  first_name: Type.String(),
-  last_name: Type.String(),
-  status: Type.String(),
-});
-
-export const Connections = Type.Object({
-  tv: Type.Array(TvConnection),
-  internet: Type.Array(NamedConnection),
-  iptv: Type.Array(NamedConnection),
-});
-
 const CustomerBody = Type.Object({
-  customer: Type.Object({ ...Profile.properties, connections: Connections }),
+  customer: Type.Object(
+    { ...Customer.properties, connections: Connections },
+    { title: "CustomerWithConnections", description: "A customer with all connections." },
+  ),
 });
 
-const SubscriptionItem = Type.Object({
-  code: Type.String(),
-  name: Type.String(),
-  startdate: Type.String(),
-  enddate: Type.String(),
-});
-
-const BouquetItem = Type.Object({ code: Type.String(), name: Type.String(), price: Type.Number() });
-
-/** @param bouquet the item of the bouquets list, in which versions differ. */
-export function packagesBodySchema<Item extends TSchema>(bouquet: Item) {
-  const listing = <Connection extends TSchema>(connection: Connection) =>
-    Type.Optional(
-      Type.Object({ connection, subscriptions: Type.Array(SubscriptionItem), bouquets: Type.Array(bouquet) }),
-    );
-  return Type.Object({
-    checkoutId: Type.String(),
-    customer: Profile,
-    tv: listing(TvConnection),
-    internet: listing(NamedConnection),
-    iptv: listing(NamedConnection),
-  });
-}
-
-const PackagesBody = packagesBodySchema(BouquetItem);
-
-const TransactionBody = Type.Object({
-  result: Type.Object({
-    orderId: Type.String(),
-    txnId: Type.String(),
-    cuid: Type.String(),
-    reqId: Type.String(),
-    bouquetId: Type.String(),
-    amt: Type.Number(),
-    txnDate: Type.String(),
-    status: Type.String(),
-    service: Type.String(),
-  }),
-});
+const BouquetItem = Type.Object(
+  { ...BOUQUET_LABEL, price: amount("What a top-up of it costs, to be sent as `amt`.") },
+  { title: "Bouquet", description: "A package that can be bought for the connection." },
+);
+const PackagesBody = packagesBody(BouquetItem);
 
 export const v1_0_1 = {
   name: "v1.0.1",
   successor: undefined,
-  freeFields: true,
+  topUp: TOP_UP,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
   packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
   transaction: { schema: TransactionBody, render: renderTransaction },
@@ -131,7 +96,7 @@ function renderTransaction(transaction: Transaction, provider: ProviderSettings)
   };
 }
 
-function renderProfile({ cuid, firstName, lastName, status }: CustomerProfile): Static<typeof Profile> {
+function renderProfile({ cuid, firstName, lastName, status }: CustomerProfile): Static<typeof Customer> {
   return { cuid, first_name: firstName, last_name: lastName, status };
 }
 
@@ -146,7 +111,7 @@ function renderUsername({ reqId, status }: ConnectionInformation): Static<typeof
 function renderSubscription(
   { bouquet, start, end }: Subscription,
   { calendar }: ProviderSettings,
-): Static<typeof SubscriptionItem> {
+): Static<typeof SubscriptionRow> {
   return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
 }
 

@@ -2,7 +2,9 @@ import type { TSchema } from "typebox";
 import type { Transaction } from "../../domain/top-up.ts";
 import type { Packages } from "../../operations/list-packages.ts";
 import type { CustomerInformation } from "../../operations/look-up-customer.ts";
+import type { TopUpRequest } from "../../operations/top-up.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import type { RequestForm } from "../request-fields.ts";
 
 /** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
 export interface Rendering<Answer> {
@@ -25,8 +27,8 @@ export interface Version {
   readonly name: string;
   /** The version that partners should move to; undefined for the current one. */
   readonly successor: string | undefined;
-  /** Whether udf1 and udf2 exist. */
-  readonly freeFields: boolean;
+  /** How a top-up is asked for: the one request in which versions differ. */
+  readonly topUp: RequestForm<TopUpRequest>;
   readonly customerInformation: Rendering<CustomerInformation>;
   readonly packages: Rendering<Packages>;
   readonly transaction: Rendering<Transaction>;
