@@ -15,6 +15,7 @@ import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
 import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
+import { publishContract } from "./openapi/publish.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
@@ -114,11 +115,16 @@ export async function buildApp(options: AppOptions): Promise<App> {
       reply.raw.destroy();
     });
   });
+  // Pages that are not there: to everything else, the hook above has an answer.
+  app.setNotFoundHandler((_request, reply) => {
+    sendFailure(reply, "unknown_operation");
+  });
   app.setErrorHandler((error, request, reply) => {
     sendError(error, request, reply);
   });
   addHealth(app, options.ports.store, () => options.phase() !== "serving");
 
+  await publishContract(app, { ...options, provider: options.ports.store.provider });
   for (const version of VERSIONS) {
     await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
   }
@@ -142,18 +148,20 @@ function announceRetirement(scope: FastifyInstance, { name, successor }: Version
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const reason = reasonOf(error);
+  const reason = reasonOf(error, request);
   if (reason === "internal_error") request.log.error({ err: error }, "a request failed");
   if (reason === "unavailable") request.log.warn({ cause: (error as Error).message }, "the store is unavailable");
   return sendFailure(reply, reason, { isTopUp: request.routeOptions.url?.endsWith(`/${TOP_UP_OPERATION}`) === true });
 }
 
-function reasonOf(error: unknown): FailureReason {
+function reasonOf(error: unknown, { method }: FastifyRequest): FailureReason {
   if (error instanceof StoreUnavailable) return "unavailable";
   if (error instanceof MalformedBody) return "malformed_json";
   if (error instanceof UnsupportedBody) return "unsupported_media_type";
   const { code, statusCode = 500 } = error as Partial<FastifyError>;
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "unsupported_media_type";
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "body_too_large";
-  return statusCode < 500 ? "malformed_json" : "internal_error";
+  if (statusCode >= 500) return "internal_error";
+  // Only operations have a body that could be wrong: of a page, it is the path.
+  return method === "POST" ? "malformed_json" : "unknown_operation";
 }

@@ -18,6 +18,7 @@ export const TOP_UP_OPERATION = "subscription-package-topup";
 export interface OperationContract<Request, Answer> {
   /** The last part of the path. */
   readonly name: string;
+  readonly tag: "Customers" | "Top-ups";
   readonly summary: string;
   readonly description: string;
   /** Of a success. */
@@ -40,6 +41,7 @@ export function contractOf(version: Version): Contract {
   return {
     lookUp: {
       name: "get-customer-information",
+      tag: "Customers",
       summary: "Find a customer",
       description: "Finds a customer with all connections by one code that the customer gives.",
       code: LOOKED_UP,
@@ -49,6 +51,7 @@ export function contractOf(version: Version): Contract {
     },
     listing: {
       name: "get-subscription-package",
+      tag: "Customers",
       summary: "List packages, and get a checkoutId",
       description:
         "Lists what runs on one connection and what can be bought for it, and issues a checkoutId that is good for one top-up within five minutes.",
@@ -59,6 +62,7 @@ export function contractOf(version: Version): Contract {
     },
     topUp: {
       name: TOP_UP_OPERATION,
+      tag: "Top-ups",
       summary: "Top up",
       description:
         "Buys one bouquet for the connection, and answers when that is safely on disk. The same request sent again with the same checkoutId is answered with the same result, and tops up nothing more. When no answer comes, ask txn-status.",
@@ -83,6 +87,7 @@ export function contractOf(version: Version): Contract {
     },
     query: {
       name: "txn-status",
+      tag: "Top-ups",
       summary: "Ask what became of a top-up",
       description:
         "Tells the result of the top-up that was made with a checkoutId, or that there is none so far, or that there never will be one.",

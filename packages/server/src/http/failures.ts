@@ -26,7 +26,8 @@ type TransportFailure =
 export type FailureReason = Refusal | TransportFailure;
 
 /** What a partner does next. */
-type Retry = "fix_request" | "same_request" | "new_checkout" | "query_status" | "no";
+export const RETRIES = ["fix_request", "same_request", "new_checkout", "query_status", "no"] as const;
+type Retry = (typeof RETRIES)[number];
 
 interface FailureKind {
   readonly code: string;

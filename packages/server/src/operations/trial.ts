@@ -36,7 +36,8 @@ export async function resetTrial({ store, clock }: Ports): Promise<void> {
   await store.importCustomers("trial", trialCustomers(bouquets, calendar, now), now, "reset");
 }
 
-function trialCatalogue(exponent: CurrencyExponent): readonly Bouquet[] {
+/** What the trial environment sells, at the same number of major units in every currency. */
+export function trialCatalogue(exponent: CurrencyExponent): readonly Bouquet[] {
   const rows = new CatalogueRows();
   for (const [service, code, name, price] of CATALOGUE) {
     rows.add(expectGood(readCatalogueRow(asRow({ service, code, name, price }), exponent)));

@@ -10,6 +10,7 @@ import { issueToken } from "../../src/operations/issue-token.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { expectInContract } from "./contract.ts";
 import { seededRandom } from "./random.ts";
 
 export const PREFIX = "/staging/api/third-party";
@@ -50,7 +51,7 @@ export interface TestService {
   readonly liveToken: string;
   addPartner(name: string): Promise<Partner>;
   issue(partner: Partner, environment: Environment): Promise<string>;
-  /** Calls an operation, by default in v1.0.1 with the trial token. */
+  /** Calls an operation, by default in v1.0.1 with the trial token. Any answer that is not in the contract is an error. */
   call(operation: OperationName, body: object, options?: CallOptions): Promise<Answer>;
   inject(request: InjectOptions | string): Promise<LightMyRequestResponse>;
   importCatalogue(rows: readonly object[], environment?: Environment): Promise<ImportReport>;
@@ -118,6 +119,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         payload: JSON.stringify(body),
       });
+      expectInContract(version, operation, response.statusCode, response.json());
       return { status: response.statusCode, headers: response.headers, json: response.json() };
     },
     inject: (request) => service.app.inject(request),

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { createCalendar } from "../../../src/domain/calendar.ts";
+import type { Json } from "../../../src/http/openapi/components.ts";
+import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { EXAMPLE_TIME } from "../../../src/http/openapi/examples.ts";
+import { VERSIONS } from "../../../src/http/versions/versions.ts";
+import { documentOf, expectInContract } from "../../support/contract.ts";
+import { type OperationName, PREFIX, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
+
+const NAMES = VERSIONS.map(({ name }) => name) as ("v1.0.1" | "v1.0.0")[];
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into by name
+type Part = any;
+
+describe.each(NAMES)("the OpenAPI document of %s", (version) => {
+  test("is as committed, to the byte", async () => {
+    const text = `${JSON.stringify(documentOf(version), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(`../../../../../contract/openapi.${version}.json`);
+  });
+
+  test("is served, with the zone and the currency of the provider", async () => {
+    const service = await startTestService({ timeZone: "Asia/Kathmandu", currencyExponent: 3 });
+    const { statusCode, headers, body } = await service.inject(`/openapi/${version}.json`);
+    expect(statusCode).toBe(200);
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    const provider = { calendar: createCalendar("Asia/Kathmandu"), currencyExponent: 3 };
+    const found = VERSIONS.find(({ name }) => name === version) as (typeof VERSIONS)[number];
+    expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix: PREFIX, provider, isDeprecated: false }));
+    expect(body).toContain("Asia/Kathmandu");
+  });
+
+  test("describes every field", () => {
+    const undescribed: string[] = [];
+    const visit = (part: Json, path: string) => {
+      if (part === null || typeof part !== "object") return;
+      const { properties } = part as Part;
+      for (const [name, field] of Object.entries<Part>(properties ?? {})) {
+        if (field.description === undefined && field.$ref === undefined) undescribed.push(`${path}/${name}`);
+      }
+      for (const [name, member] of Object.entries(part)) visit(member, `${path}/${name}`);
+    };
+    const document = documentOf(version) as Part;
+    visit(document, "");
+    // The body of an envelope has nothing to say beside its fields.
+    expect(
+      undescribed.filter((path) => !path.endsWith("Answer/properties/body") && !path.endsWith("Answer/body")),
+    ).toEqual([]);
+    expect(Object.keys(document.components.schemas).length).toBeGreaterThan(15);
+    for (const [name, schema] of Object.entries<Part>(document.components.schemas)) {
+      if (!/(?:Request|Answer)$/.test(name)) expect(schema.description, name).toBeTruthy();
+    }
+  });
+
+  test("has the four operations, each with what it takes, what it gives and what it costs to fail", () => {
+    const { paths } = documentOf(version) as Part;
+    expect(Object.keys(paths)).toEqual([
+      "/get-customer-information",
+      "/get-subscription-package",
+      "/subscription-package-topup",
+      "/txn-status",
+    ]);
+    for (const { post } of Object.values<Part>(paths)) {
+      expect(Object.keys(post.responses)).toEqual(
+        expect.arrayContaining(["200", "400", "401", "403", "404", "413", "415", "429", "500", "503"]),
+      );
+    }
+  });
+
+  test("has examples that the trial environment gives", async () => {
+    const service = await startTestService({ now: EXAMPLE_TIME });
+    const { paths } = documentOf(version) as Part;
+    for (const [path, { post }] of Object.entries<Part>(paths)) {
+      const operation = path.slice(1) as OperationName;
+      const shown = post.responses["200"].content["application/json"].examples;
+      const requests = post.requestBody.content["application/json"].examples;
+      expect(Object.keys(requests).length).toBeGreaterThan(0);
+      for (const [name, { value }] of Object.entries<Part>(requests)) {
+        const checkoutId = value.checkoutId && (await checkoutFor(service, operation));
+        const { json } = await service.call(operation, { ...value, ...(checkoutId && { checkoutId }) }, { version });
+        expect(withoutIds(json), `${operation}: ${name}`).toEqual(withoutIds(shown[name].value));
+        expectInContract(version, operation, 200, shown[name].value);
+      }
+    }
+  });
+});
+
+test("a version whose end is announced is marked as deprecated in its document, and no other", async () => {
+  const service = await startTestService({ deprecatedAt: EXAMPLE_TIME });
+  const deprecated = async (version: string) => {
+    const { paths } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
+    return Object.values<Part>(paths).map(({ post }) => post.deprecated);
+  };
+  expect(await deprecated("v1.0.0")).toEqual([true, true, true, true]);
+  expect(await deprecated("v1.0.1")).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test("an answer that is not in the contract is found", () => {
+  const body = { success: true, code: "400ab001", body: { result: {} } };
+  expect(() => expectInContract("v1.0.1", "txn-status", 200, body)).toThrow(/required property 'orderId'/);
+  expect(() => expectInContract("v1.0.1", "txn-status", 418, body)).toThrow(/no 418/);
+  const failure = (reason: string, code: string, more = {}) => ({
+    success: false,
+    code,
+    body: { reason, message: "", retry: "no", requestId: "", ...more },
+  });
+  expectInContract("v1.0.1", "txn-status", 404, failure("not_topped_up", "400ab107"));
+  expect(() => expectInContract("v1.0.1", "txn-status", 404, failure("customer_not_found", "400aa101"))).toThrow(
+    /allowed values/,
+  );
+  expect(() => expectInContract("v1.0.1", "txn-status", 404, failure("not_topped_up", "400ab107", { x: 1 }))).toThrow(
+    /additional properties/,
+  );
+});
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+/** A checkout as the example needs it: unused for the top-up, topped up with for the query. */
+async function checkoutFor(service: TestService, operation: OperationName): Promise<string> {
+  const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+  if (operation === "txn-status") await service.call("subscription-package-topup", purchase);
+  return purchase["checkoutId"] as string;
+}
+
+/** What is another one each time. */
+function withoutIds(answer: Part): Part {
+  return JSON.parse(
+    JSON.stringify(answer, (name, value) => {
+      if (!["checkoutId", "orderId", "txnId"].includes(name)) return value;
+      return String(value).replace(/[A-Za-z0-9_-]/g, "x");
+    }),
+  );
+}

@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { documentOf } from "../../support/contract.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+const REDOCLY = join(dirname(createRequire(import.meta.url).resolve("@redocly/cli/package.json")), "bin", "cli.js");
+
+/** The strictest rules that the linter has ready. */
+async function lint(document: unknown): Promise<readonly { readonly ruleId: string }[]> {
+  const folder = temporaryFolder();
+  const path = join(folder, "openapi.json");
+  writeFileSync(path, JSON.stringify(document));
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [REDOCLY, "lint", path, "--extends", "recommended-strict", "--format", "json", "--max-problems", "1000"],
+    { cwd: folder, env },
+  ).catch((error: { readonly stdout: string }) => error);
+  return JSON.parse(stdout.slice(stdout.indexOf("{"))).problems;
+}
+
+test.each(["v1.0.1", "v1.0.0"])(
+  "the document of %s passes an independent linter without a warning",
+  async (version) => {
+    expect(await lint(documentOf(version))).toEqual([]);
+  },
+);
+
+test("the linter finds what is wrong", async () => {
+  const { security, ...unsecured } = documentOf("v1.0.1");
+  expect(security).toBeDefined();
+  expect((await lint(unsecured)).map(({ ruleId }) => ruleId)).toContain("security-defined");
+});
