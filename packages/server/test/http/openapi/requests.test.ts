@@ -15,8 +15,17 @@ const text = fc.oneof(
   fc.constantFrom(64, 65).map((length) => ` ${"x".repeat(length)} `),
   fc.constantFrom("tv", "internet", "iptv", "TV", "1130", "1130.00", "1130.000", "01", "1e3", "-1", "9999999999999.99"),
 );
+/** Amounts about the longest that there are, in currencies of any number of decimals. */
+const amount = fc
+  .tuple(fc.integer({ min: 10, max: 17 }), fc.constantFrom("", ".9", ".99", ".99999"))
+  .map(([digits, decimals]) => `${"9".repeat(digits)}${decimals}`);
 const number = fc.constantFrom(0, 1, 1130, 2847.15, 9999999999999.99, 10000000000000, -1);
-const value = fc.oneof({ weight: 8, arbitrary: text }, number, fc.constantFrom(null, true, [], {}));
+const value = fc.oneof(
+  { weight: 8, arbitrary: text },
+  { weight: 4, arbitrary: amount },
+  number,
+  fc.constantFrom(null, true, [], {}),
+);
 
 describe.each(VERSIONS)("what the contract of $name says of a request", (version) => {
   const { lookUp, listing, topUp, query } = contractOf(version);
