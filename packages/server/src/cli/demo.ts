@@ -31,7 +31,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, token);
-      runtime.stdout(instructions(config, base, token));
+      runtime.stdout(instructions(config, service.url, token));
       await askedToStop;
     } finally {
       await service.stop({ drainSeconds: 0 });
@@ -93,7 +93,7 @@ function chooseFirst(answer: unknown) {
   return { checkoutId, bouquet };
 }
 
-function instructions({ database }: Config, base: string, token: string): string {
+function instructions({ database, prefix }: Config, url: string, token: string): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);
   const curl = (operation: string, data: string) =>
     `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
@@ -101,7 +101,7 @@ function instructions({ database }: Config, base: string, token: string): string
 Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
 
 TOKEN=${token}
-BASE=${base}
+BASE=${url}${prefix}/v1.0.1
 
 ${curl("get-customer-information", `'{"code":"${CUSTOMER.cuid}"}'`)}; echo
 
@@ -112,6 +112,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
+The interface, to read and to try in a browser: ${url}/docs
 Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
 `;
 }

@@ -23,7 +23,13 @@ const person = (cuid: string, tv: object[], more: object = {}) => ({
 const box = (stb: string, status = "active") => ({ stb, status });
 const tv = (cuid: string, reqId: string) => ({ cuid, service: "tv", reqId });
 
-const operations = VERSIONS.flatMap((version) =>
+interface Listed {
+  readonly version: string;
+  readonly name: string;
+  readonly refusals: readonly string[];
+}
+
+const operations = VERSIONS.flatMap((version): Listed[] =>
   Object.values(contractOf(version)).map(({ name, refusals }) => ({ version: version.name, name, refusals })),
 );
 
@@ -83,7 +89,7 @@ test("every refusal that the contract lists of an operation can be had, and none
 
   const listed = operations
     .filter(({ version }) => version === "v1.0.1")
-    .flatMap(({ name, refusals }) => refusals.map((refusal: string) => `${name} ${refusal}`));
+    .flatMap(({ name, refusals }) => refusals.map((refusal) => `${name} ${refusal}`));
   expect([...met].sort()).toEqual(listed.filter((each) => !NOT_PROVOKED.includes(each)).sort());
 });
 
