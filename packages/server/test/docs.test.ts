@@ -23,7 +23,9 @@ interface Fence {
 
 const pages: readonly Page[] = [
   ...readdirSync(ROOT),
-  ...["docs", "bench"].flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)),
+  ...["docs", "bench", "packages/client", "packages/conformance", "contract/collections"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ),
 ]
   .filter((path) => path.endsWith(".md"))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));

@@ -195,7 +195,7 @@ describe("deploy/haproxy.cfg", () => {
   });
 
   test("passes on the prefix and nothing else", () => {
-    expect(haproxy).toMatch(`http-request deny deny_status 404 unless { path_beg ${SETTINGS.prefix.fallback}/ }`);
+    expect(haproxy).toMatch(`http-request deny deny_status 404 unless { path_beg ${SETTINGS.prefix.fallback}/ } `);
   });
 
   test("notices a process that stops before it refuses connections", () => {

@@ -1,0 +1,169 @@
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { FAILURES, RETRIES } from "../src/http/failures.ts";
+import {
+  type Answer,
+  PREFIX,
+  prepareTopUp,
+  START,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from "./support/service.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const guide = readFileSync(join(ROOT, "docs/partner-guide.md"), "utf8");
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+const hasCurl = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
+if (!hasCurl) process.stderr.write("SKIPPED: the partner's guide with curl, since bash or curl is not here\n");
+
+describe("the partner's guide", () => {
+  test.skipIf(!hasCurl)("has a flow with curl that works just as it is pasted", async () => {
+    const service = await startTestService();
+    await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = service.app.server.address() as { port: number };
+    const folder = temporaryFolder();
+    const env = {
+      ...process.env,
+      TOKEN: service.trialToken,
+      BASE: `http://127.0.0.1:${port}${PREFIX}/v1.0.1`,
+    };
+    const blocks = fences("sh");
+    expect(blocks.length).toBe(6);
+    const topUp = blocks.find((block) => block.startsWith("call subscription-package-topup")) as string;
+    const script = [...blocks, topUp].join("\n");
+    const { stdout, stderr } = await promisify(execFile)("bash", ["-eu", "-c", script], { cwd: folder, env });
+    expect(stderr).toBe("");
+    const codes = [...stdout.matchAll(/"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
+    expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001", "400ab001"]);
+    const transactions = [...stdout.matchAll(/"txnId":"(\w+)"/g)].map((match) => match[1]);
+    expect(new Set(transactions).size).toBe(1);
+    const [, checkoutId = ""] = readFileSync(join(folder, "orders.txt"), "utf8").trim().split(" ");
+    expect(await service.store.findTransaction(checkoutId)).toMatchObject({
+      bouquetCode: "TRIAL-NET-3M",
+      udf1: "order-1",
+    });
+  });
+
+  test("shows the client by the program that is tested with it", () => {
+    const example = readFileSync(join(ROOT, "packages/client/examples/top-up.mjs"), "utf8");
+    expect(fences("js")).toContain(example.trimEnd());
+    expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+  });
+
+  test("names only failures and next steps that there are", () => {
+    const known = [...Object.keys(FAILURES), ...RETRIES, "topped_up", "first_name", "last_name"];
+    const named = [...guide.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
+    expect(named.length).toBeGreaterThan(20);
+    expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
+    for (const retry of RETRIES) expect(tableRows().map(([first]) => first)).toContain(`\`${retry}\``);
+  });
+
+  test("says what becomes of each thing that can be tried out in the trial environment", async () => {
+    const rows = tableRows().filter(([first = ""]) => first in TRIALS);
+    expect(rows.map(([first]) => first).sort()).toEqual(Object.keys(TRIALS).sort());
+    const header = tableRows().findIndex(([first]) => first === "Do");
+    expect(tableRows().slice(header + 1, header + 1 + rows.length)).toEqual(rows);
+    for (const [what = "", expected = ""] of rows) {
+      const { status, headers, json } = await (TRIALS[what] as Trial)(await startTestService());
+      const isReplay = expected.includes("Idempotent-Replayed");
+      if (isReplay) expect([status, headers["idempotent-replayed"]], what).toEqual([200, "true"]);
+      else expect(`\`${json.body.reason}\``, what).toBe(expected.split(",")[0]);
+    }
+  });
+
+  test("names trial customers by codes that find them", async () => {
+    const service = await startTestService();
+    const rows = tableRows().filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
+    expect(rows.length).toBe(5);
+    for (const row of rows) {
+      const [cuid, ...codes] = [...row.join(" ").matchAll(/`([^`]+)`/g)].map((match) => match[1]);
+      expect(codes.length).toBeGreaterThan(1);
+      for (const code of codes) {
+        const { json } = await service.call("get-customer-information", { code });
+        expect(json.body.customer?.cuid, code).toBe(cuid);
+      }
+    }
+  });
+});
+
+test("llms.txt leads to every page of the documentation, and to nothing that is not there", () => {
+  const links = [...readFileSync(join(ROOT, "docs/llms.txt"), "utf8").matchAll(/\]\(([^)]+)\)/g)].map(
+    (match) => match[1],
+  );
+  expect(links.filter((link) => !existsSync(join(ROOT, "docs", link as string)))).toEqual([]);
+  const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+  expect(pages.filter((name) => !links.includes(name))).toEqual([]);
+});
+
+type Trial = (service: TestService) => Promise<Answer>;
+
+/** What the guide proposes to try, in the words of its table. */
+const TRIALS: Readonly<Record<string, Trial>> = {
+  "look up `0000000`": (service) => service.call("get-customer-information", { code: "0000000" }),
+  "list for `1000001`, `internet`, `nobody`": (service) =>
+    service.call("get-subscription-package", { ...FIBER, reqId: "nobody" }),
+  "list for the inactive customer `1000005`": (service) =>
+    service.call("get-subscription-package", { cuid: "1000005", service: "internet", reqId: "trial5" }),
+  "top up with the price plus one": (service) => topUp(service, { amt: "3221" }),
+  "top up with a bouquet of another service": (service) => topUp(service, { bouquetId: "TRIAL-TV-1M" }),
+  "top up with the checkoutId of another connection": (service) => topUp(service, { cuid: "1000002", reqId: "trial2" }),
+  "top up twice with the same values": (service) => topUp(service, {}, {}),
+  "top up twice with another bouquet": (service) => topUp(service, {}, { bouquetId: "TRIAL-NET-1M", amt: "1130" }),
+  "ask txn-status before the top-up": async (service) => ask(service, await prepareTopUp(service, FIBER)),
+  "wait for more than five minutes, then top up": (service) => {
+    return prepareTopUp(service, FIBER).then((purchase) => {
+      service.now = START + 300_001;
+      return service.call("subscription-package-topup", purchase);
+    });
+  },
+  "wait for more than six minutes, then ask txn-status": async (service) => {
+    const purchase = await prepareTopUp(service, FIBER);
+    service.now = START + 360_001;
+    return ask(service, purchase);
+  },
+  "send no token": async (service) => {
+    const headers = { "content-type": "application/json" };
+    const url = `${PREFIX}/v1.0.1/txn-status`;
+    const { statusCode, headers: sent, body } = await service.inject({ method: "POST", url, headers, payload: "{}" });
+    return { status: statusCode, headers: sent, json: JSON.parse(body) };
+  },
+};
+
+/** Tops up once for each set of changes, with one and the same checkoutId. @returns the last answer. */
+async function topUp(service: TestService, ...changes: readonly object[]): Promise<Answer> {
+  const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+  const answers: Answer[] = [];
+  for (const changed of changes) {
+    answers.push(await service.call("subscription-package-topup", { ...purchase, ...changed }));
+  }
+  return answers.at(-1) as Answer;
+}
+
+function ask(service: TestService, { checkoutId }: Readonly<Record<string, string>>): Promise<Answer> {
+  return service.call("txn-status", { checkoutId });
+}
+
+function fences(language: string): string[] {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, body = ""]) =>
+    body.trimEnd(),
+  );
+}
+
+function tableRows(): string[][] {
+  return guide
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^\|[-|]+$/.test(line))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
