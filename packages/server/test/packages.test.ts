@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { publint } from "publint";
+import { describe, expect, test } from "vitest";
+
+/*
+ * What would be published. The packages are those that the build has just made.
+ */
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ATTW = join(
+  dirname(createRequire(import.meta.url).resolve("@arethetypeswrong/cli/package.json")),
+  "dist/index.js",
+);
+
+const names = readdirSync(join(ROOT, "packages"));
+const manifest = (name: string) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
+const libraries = names.filter((name) => manifest(name).exports !== undefined);
+
+describe.each(names)("packages/%s", (name) => {
+  const folder = join(ROOT, "packages", name);
+
+  test("is published without a warning", async () => {
+    const { messages } = await publint({ pkgDir: folder, strict: true, pack: false });
+    expect(messages).toEqual([]);
+  });
+
+  test("packs what is needed to run it, and nothing else", async () => {
+    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: folder,
+    });
+    const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    const known = /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql))$/;
+    expect(paths.filter((path) => !known.test(path))).toEqual([]);
+    expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
+    expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
+    for (const path of Object.values<string>(manifest(name).bin ?? {})) expect(paths).toContain(path);
+  });
+
+  test("has the licence, the version and the oldest Node of the others", () => {
+    const { license, version, engines } = manifest(name);
+    const root = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect({ license, version, engines }).toEqual({
+      license: root.license,
+      version: root.version,
+      engines: root.engines,
+    });
+    expect(readFileSync(join(folder, "LICENSE"), "utf8")).toBe(readFileSync(join(ROOT, "LICENSE"), "utf8"));
+  });
+});
+
+test.each(libraries)("the types of packages/%s are what a program that imports it gets", async (name) => {
+  const args = [ATTW, "--pack", join(ROOT, "packages", name), "--profile", "esm-only", "--no-color"];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  expect(stdout).toContain("No problems found");
+});
+
+/** What each may import beside its own files. */
+const ALLOWED: Readonly<Record<string, RegExp>> = { client: /^\.\//, conformance: /^(?:\.{1,2}\/|node:|commander$)/ };
+
+test.each(Object.entries(ALLOWED))("packages/%s imports nothing of the server, and what it may", (name, allowed) => {
+  const src = join(ROOT, "packages", name, "src");
+  const paths = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+  expect(paths.length).toBeGreaterThan(5);
+  const breaches = paths.flatMap((path) => {
+    const text = readFileSync(join(src, path), "utf8");
+    const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] as string);
+    const isOwn = (module: string) => !module.startsWith(".") || existsSync(join(src, dirname(path), module));
+    return imported.filter((module) => !allowed.test(module) || !isOwn(module)).map((module) => `${path}: ${module}`);
+  });
+  expect(breaches).toEqual([]);
+});
