@@ -1,0 +1,19 @@
+import type { OpenApi } from "./openapi.ts";
+
+/** What a reader of a collection is told first. */
+export interface Introduction {
+  readonly title: string;
+  /** Markdown. */
+  readonly description: string;
+}
+
+export function introduce({ info }: OpenApi): Introduction {
+  return {
+    title: info.title,
+    description: [
+      info.summary,
+      "Set `baseUrl` to the service and `token` to your access token; `code` is any code of a customer, and `service` is `tv`, `internet` or `iptv`. Then send the requests of a version from the first to the last: each takes what it needs from the answers before it.",
+      "The third request of each version tops up for real. Use a trial token, which reaches trial customers only.",
+    ].join("\n\n"),
+  };
+}
