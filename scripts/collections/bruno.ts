@@ -33,13 +33,8 @@ function collection({ description }: Introduction): string {
 /** The token is a secret: Bruno keeps its value beside the collection and never in this file. */
 function environment(): string {
   const { token: _, ...open } = SETTINGS;
-  return file(
-    block(
-      "vars",
-      Object.entries(open).map(([name, value]) => `${name}: ${value}`),
-    ),
-    "vars:secret [\n  token\n]",
-  );
+  const lines = Object.entries(open).map(([name, value]) => `${name}: ${value}`);
+  return `${block("vars", lines)}\nvars:secret [\n  token\n]\n`;
 }
 
 function folder(name: string, description: string, seq: number): string {

@@ -83,14 +83,8 @@ export function replayed(document: OpenApi, topUp: Operation, isReplay: boolean)
   if (topUp.responses["200"]?.headers[header] === undefined)
     throw new Error(`v${document.info.version} does not mark replays`);
   return isReplay
-    ? {
-        title: "is marked as a replay",
-        lines: (say) => [`${say.expect}(${say.header(header)}).to.equal("true");`],
-      }
-    : {
-        title: "is made by this request, and not a replay",
-        lines: (say) => [
-          `${say.expect}(${say.header(header)} ?? "none", "this checkoutId was used before: list again").to.equal("none");`,
-        ],
-      };
+    ? finds("is marked as a replay", (say) => [`${say.expect}(${say.header(header)}).to.equal("true");`])
+    : finds("is made by this request, and not a replay", (say) => [
+        `${say.expect}(${say.header(header)} ?? "none", "this checkoutId was used before: list again").to.equal("none");`,
+      ]);
 }

@@ -1,15 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { collectionFiles } from "../../../../scripts/collections/collections.ts";
-import type { OpenApi } from "../../../../scripts/collections/openapi.ts";
-import { VERSIONS } from "../../src/http/versions/versions.ts";
-import { documentOf } from "../support/contract.ts";
+import { documents, FOLDER } from "./documents.ts";
 
-const FOLDER = fileURLToPath(new URL("../../../../contract/collections/", import.meta.url));
-
-const documents = VERSIONS.map(({ name }) => documentOf(name) as unknown as OpenApi) as [OpenApi, ...OpenApi[]];
 const files = collectionFiles(documents);
 
 describe("the committed collections", () => {
@@ -21,6 +15,26 @@ describe("the committed collections", () => {
     const found = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(FOLDER.length).replaceAll("\\", "/"));
+    expect(found).toContain("README.md");
     expect(found.filter((path) => path !== "README.md" && !files.has(path))).toEqual([]);
+  });
+
+  test("hold no access token", () => {
+    const holding = [...files].filter(([, text]) => /topup_(?:trial|live)_/.test(text));
+    expect(holding.map(([path]) => path)).toEqual([]);
+  });
+});
+
+describe("a document without what the flow needs", () => {
+  const [current] = documents;
+  const without = (name: string) => [JSON.parse(JSON.stringify(current).replaceAll(name, "other"))] as typeof documents;
+
+  test.each([
+    ["txnStatus", "the document has no operation txnStatus"],
+    ["checkout_unknown", "txnStatus never refuses with checkout_unknown"],
+    ["bouquets", "the document has no such field"],
+    ["idempotent-replayed", "v1.0.1 does not mark replays"],
+  ])("makes no collection: %s", (name, problem) => {
+    expect(() => collectionFiles(without(name))).toThrow(problem);
   });
 });

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../support/service.ts";
+import { FOLDER } from "./documents.ts";
+
+/*
+ * The collections run by the programs that partners have, in processes of their own which reach this machine alone.
+ */
+
+const require = createRequire(import.meta.url);
+const NEWMAN = join(dirname(require.resolve("newman/package.json")), "bin", "newman.js");
+const BRU = join(dirname(require.resolve("@usebruno/cli/package.json")), "bin", "bru.js");
+
+/** One test of one request. */
+export interface Verdict {
+  readonly request: string;
+  readonly title: string;
+  readonly isPassed: boolean;
+}
+
+export interface Run {
+  readonly code: number | null;
+  /** Empty if the program did not come to its end. */
+  readonly verdicts: readonly Verdict[];
+  readonly output: string;
+}
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** The exit code of a program that tried to reach another machine. */
+export const STRAYED = 99;
+
+export async function runPostman(settings: Settings): Promise<Run> {
+  const report = join(temporaryFolder(), "report.json");
+  const reporters = ["--reporters", "cli,json", "--reporter-json-export", report];
+  const { code, output } = await run(NEWMAN, FOLDER, [
+    ...["run", "postman.json", ...reporters, "--color", "off"],
+    ...Object.entries(settings).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]),
+  ]);
+  const { run: ran } = (readReport(report) ?? { run: { executions: [] } }) as PostmanReport;
+  const verdicts = ran.executions.flatMap(({ item, assertions = [] }) =>
+    assertions.map(({ assertion, error }) => ({
+      request: item.name,
+      title: assertion,
+      isPassed: error === undefined,
+    })),
+  );
+  return { code, output, verdicts };
+}
+
+interface PostmanReport {
+  readonly run: {
+    readonly executions: readonly {
+      readonly item: { readonly name: string };
+      readonly assertions?: readonly { readonly assertion: string; readonly error?: object }[];
+    }[];
+  };
+}
+
+export async function runBruno(settings: Settings): Promise<Run> {
+  const report = join(temporaryFolder(), "report.json");
+  const { code, output } = await run(BRU, join(FOLDER, "bruno"), [
+    // Without --noproxy it asks the desktop for a proxy.
+    ...["run", "--env", "demo", "--sandbox", "safe", "--noproxy", "--reporter-json", report],
+    ...Object.entries(settings).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]),
+  ]);
+  const iterations = (readReport(report) ?? []) as BrunoReport;
+  const verdicts = iterations.flatMap(({ results }) =>
+    results.flatMap(({ name, testResults = [] }) =>
+      testResults.map(({ description, status }) => ({
+        request: name,
+        title: description,
+        isPassed: status === "pass",
+      })),
+    ),
+  );
+  return { code, output, verdicts };
+}
+
+type BrunoReport = readonly {
+  readonly results: readonly {
+    readonly name: string;
+    readonly testResults?: readonly { readonly description: string; readonly status: string }[];
+  }[];
+}[];
+
+function readReport(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+async function run(program: string, cwd: string, words: readonly string[]) {
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd,
+    env: {
+      PATH: process.env["PATH"],
+      // Nothing of what the person at this machine has set up.
+      HOME: temporaryFolder(),
+      NO_COLOR: "1",
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(LOOPBACK_ONLY)}`,
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  const ended = once(child, "close");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const [code] = (await ended) as [number | null];
+  return { code, output };
+}
+
+/** Ends the process rather than let it reach another machine: an error could be swallowed. */
+const LOOPBACK_ONLY = `
+  import net from "node:net";
+  const { connect } = net.Socket.prototype;
+  net.Socket.prototype.connect = function (...words) {
+    const [options] = words.flat();
+    if (options?.host !== "127.0.0.1") {
+      console.error("it strayed to " + options?.host);
+      process.exit(${STRAYED});
+    }
+    return connect.apply(this, words);
+  };
+`;
