@@ -1,1 +1,5 @@
-export {};
+export type { Level } from "./checks/check.ts";
+export type { Service, Version } from "./facts.ts";
+export { type ConformanceOptions, type Purchase, WrongOption } from "./options.ts";
+export type { CheckResult, Note, Report } from "./report.ts";
+export { runConformance, ServiceUnreachable } from "./run.ts";

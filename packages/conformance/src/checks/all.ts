@@ -1,0 +1,19 @@
+import type { Check } from "./check.ts";
+import { CUSTOMER_CHECKS } from "./customer.ts";
+import { LISTING_CHECKS } from "./listing.ts";
+import { TOP_UP_CHECKS } from "./top-up.ts";
+import { TOPUPD_LISTING_CHECKS } from "./topupd-listings.ts";
+import { TOPUPD_REQUEST_CHECKS } from "./topupd-requests.ts";
+import { TOPUPD_TOP_UP_CHECKS } from "./topupd-top-up.ts";
+import { VERSIONS_CHECKS } from "./versions.ts";
+
+/** Every check there is, in the order in which they are shown. */
+export const CHECKS: readonly Check[] = [
+  ...CUSTOMER_CHECKS,
+  ...LISTING_CHECKS,
+  ...TOP_UP_CHECKS,
+  ...TOPUPD_REQUEST_CHECKS,
+  ...TOPUPD_LISTING_CHECKS,
+  ...TOPUPD_TOP_UP_CHECKS,
+  ...VERSIONS_CHECKS,
+];

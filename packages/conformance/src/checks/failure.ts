@@ -1,0 +1,41 @@
+import { type Exchange, envelopeOf } from "../exchange.ts";
+import { describe, member } from "../shape.ts";
+import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+
+/** The failures that the kit provokes: [code, HTTP status, retry] (decisions, Failures and requests). */
+const FAILURES = {
+  missing_token: ["400ac001", 401, "fix_request"],
+  unknown_token: ["400ac002", 401, "no"],
+  malformed_json: ["400ad001", 400, "fix_request"],
+  invalid_field: ["400ad002", 400, "fix_request"],
+  unknown_operation: ["400ad003", 404, "fix_request"],
+  method_not_allowed: ["400ad004", 405, "fix_request"],
+  body_too_large: ["400ad005", 413, "fix_request"],
+  unsupported_media_type: ["400ad006", 415, "fix_request"],
+  customer_not_found: ["400aa101", 404, "no"],
+  connection_not_found: ["400aa103", 404, "no"],
+  checkout_unknown: ["400ab101", 404, "new_checkout"],
+  checkout_used: ["400ab103", 409, "query_status"],
+  bouquet_unavailable: ["400ab105", 422, "new_checkout"],
+  amount_mismatch: ["400ab106", 422, "fix_request"],
+  not_topped_up: ["400ab107", 404, "query_status"],
+} as const satisfies Record<string, readonly [string, number, string]>;
+
+export type Reason = keyof typeof FAILURES;
+
+/** Whether an answer is this failure, by its HTTP status, code, reason and retry. */
+export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Verdict {
+  if (exchange === undefined) return skipped("there was nothing to try it with");
+  const [code, status, retry] = FAILURES[reason];
+  const expected = `HTTP ${status}, code ${code}, reason ${reason}, retry ${retry}`;
+  if (!exchange.answered) return fails(expected, exchange.problem);
+  const envelope = envelopeOf(exchange);
+  const body = member(envelope, "body");
+  const came = [member(envelope, "code"), member(body, "reason"), member(body, "retry")];
+  if (exchange.status === status && came[0] === code && came[1] === reason && came[2] === retry) return HOLDS;
+  const shown = typeof came[1] === "string" && came[1] in FAILURES ? came[1] : describe(came[1]);
+  return fails(
+    expected,
+    `HTTP ${exchange.status}, code ${describe(came[0])}, reason ${shown}, retry ${describe(came[2])}`,
+  );
+}

@@ -1,0 +1,163 @@
+import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
+import type { Listing, Service, VersionFacts } from "../facts.ts";
+import { findPackages, nameOf, readCheckoutId, readResult, txnIdOf } from "../read.ts";
+import { asArray, asObject, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
+import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { must, type VersionCheck } from "./check.ts";
+import { stringsIn } from "./customer.ts";
+import { envelopeChecks } from "./envelope.ts";
+
+const PACKAGES = "§2 Package listing";
+const ESSENTIAL = { isEssential: true };
+const NO_LISTING = "nothing was listed: the customer has no tv or internet connection";
+/** Something upper-case in parentheses (interface, section 2, Package listing): which periods there are is not said. */
+const PERIOD = /\([^()a-z]*[A-Z][^()a-z]*\)/;
+
+export type ListingJudge = (listing: Listing, facts: VersionFacts) => Verdict;
+
+/** What each listing must be like; for iptv the interface shows no shape, and topupd decides that it is the same. */
+export const LISTING_DEMANDS: readonly (readonly [id: string, sentence: string, judge: ListingJudge])[] = [
+  ["listing-checkout-id", "checkoutId is a string.", judgeCheckoutId],
+  ["listing-customer", "customer: the cuid asked for, names and status.", judgeCustomer],
+  ["listing-key", "The packages stand under the service's name.", judgeKey],
+  ["listing-connection", "connection: the reqId asked for, and status.", judgeConnection],
+  ["listing-subscriptions", "subscriptions is an array.", ofArray("subscriptions")],
+  ["subscription-fields", "A subscription has code and name, strings.", ofEntries("subscriptions", judgeNames)],
+  ["subscription-dates", "startdate and enddate are YYYY-MM-DD HH:MM:SS.", ofEntries("subscriptions", judgeDates)],
+  ["listing-bouquets", "bouquets is an array.", ofArray("bouquets")],
+  ["bouquet-fields", "A bouquet has code and name, strings.", ofEntries("bouquets", judgeNames)],
+  ["bouquet-price", "A bouquet's price (v1.0.0: amt) is a JSON number.", ofEntries("bouquets", judgePrice)],
+  ["bouquet-period", "A name has its period in upper-case parentheses.", ofEntries("bouquets", judgePeriod)],
+];
+const ESSENTIAL_DEMANDS = ["listing-checkout-id", "listing-key", "listing-subscriptions", "listing-bouquets"];
+
+export const LISTING_CHECKS: readonly VersionCheck[] = [
+  ...envelopeChecks("listing", {
+    call: "A listing",
+    code: "400aa010",
+    answers: (facts) => judged(facts).map(({ exchange }) => exchange),
+    none: NO_LISTING,
+    needsTopUp: false,
+  }),
+  ...LISTING_DEMANDS.map(([id, sentence, judge]) =>
+    must(
+      id,
+      PACKAGES,
+      sentence,
+      (facts) => every(judged(facts), NO_LISTING, (listing) => onBody(listing, facts, judge)),
+      { isEssential: ESSENTIAL_DEMANDS.includes(id) },
+    ),
+  ),
+  must("checkout-unique", PACKAGES, "Each listing gives another checkoutId.", judgeUnique, ESSENTIAL),
+  must("txn-status-unused", "§3 States and transitions", "A checkoutId that was not used has no top-up.", judgeUnused),
+];
+
+/** The listings that the interface promises, and those it leaves open where they have succeeded. */
+function judged({ listings }: VersionFacts): readonly Listing[] {
+  return listings.filter(
+    ({ connection, isCertain, exchange }) => connection.service !== "iptv" && (isCertain || isSuccess(exchange)),
+  );
+}
+
+export function onBody(listing: Listing, facts: VersionFacts, judge: ListingJudge): Verdict {
+  return bodyOf(listing.exchange) === undefined ? skipped("no listing came to look at") : judge(listing, facts);
+}
+
+function judgeCheckoutId({ exchange }: Listing): Verdict {
+  const checkoutId = member(bodyOf(exchange), "checkoutId");
+  return typeof checkoutId === "string" && checkoutId !== ""
+    ? HOLDS
+    : fails("checkoutId, a string", describe(checkoutId));
+}
+
+function judgeCustomer({ exchange }: Listing, { cuid }: VersionFacts): Verdict {
+  const customer = asObject(member(bodyOf(exchange), "customer"));
+  return both(
+    () =>
+      customer === undefined
+        ? fails("body.customer, an object", describe(member(bodyOf(exchange), "customer")))
+        : HOLDS,
+    () => stringsIn(customer, ["cuid", "first_name", "last_name", "status"], "customer."),
+    () => (member(customer, "cuid") === cuid ? HOLDS : fails("customer.cuid as in the request", "another string")),
+  );
+}
+
+function judgeKey({ exchange, connection: { service } }: Listing): Verdict {
+  const packages = member(bodyOf(exchange), service);
+  return asObject(packages) === undefined ? fails(`body.${service}, an object`, describe(bodyOf(exchange))) : HOLDS;
+}
+
+function judgeConnection({ exchange, connection: { service, reqId } }: Listing): Verdict {
+  const packages = findPackages(exchange, service);
+  if (packages === undefined) return skipped("no packages came");
+  const connection = asObject(member(packages, "connection"));
+  const name = nameOf(service);
+  return both(
+    () => stringsIn(connection, [name, "status"], `${service}.connection.`),
+    () =>
+      member(connection, name) === reqId
+        ? HOLDS
+        : fails(`${service}.connection.${name} as in the request`, "another string"),
+  );
+}
+
+function ofArray(key: string): ListingJudge {
+  return ({ exchange, connection: { service } }) => {
+    const packages = findPackages(exchange, service);
+    if (packages === undefined) return skipped("no packages came");
+    const array = member(packages, key);
+    return asArray(array) === undefined ? fails(`${service}.${key}, an array`, describe(array)) : HOLDS;
+  };
+}
+
+type EntryJudge = (entry: JsonObject | undefined, version: VersionFacts["version"], where: string) => Verdict;
+
+function ofEntries(key: "subscriptions" | "bouquets", judge: EntryJudge): ListingJudge {
+  return ({ exchange, connection }, { version }) => {
+    const where = `${connection.service}.${key}: `;
+    return every(entriesOf(exchange, connection.service, key), `no ${key} were listed`, (entry) =>
+      judge(asObject(entry), version, where),
+    );
+  };
+}
+
+export function entriesOf(exchange: Exchange, service: Service, key: "subscriptions" | "bouquets"): readonly unknown[] {
+  return asArray(member(findPackages(exchange, service), key)) ?? [];
+}
+
+function judgeNames(entry: JsonObject | undefined, _version: string, where: string): Verdict {
+  return stringsIn(entry, ["code", "name"], where);
+}
+
+function judgeDates(entry: JsonObject | undefined, _version: string, where: string): Verdict {
+  const wrong = ["startdate", "enddate"].find((name) => !isTimestamp(member(entry, name)));
+  return wrong === undefined ? HOLDS : fails(`${where}${wrong}, YYYY-MM-DD HH:MM:SS`, describe(member(entry, wrong)));
+}
+
+function judgePrice(entry: JsonObject | undefined, version: VersionFacts["version"], where: string): Verdict {
+  const name = version === "v1.0.1" ? "price" : "amt";
+  const price = member(entry, name);
+  return typeof price === "number" ? HOLDS : fails(`${where}${name}, a number`, describe(price ?? entry));
+}
+
+function judgePeriod(entry: JsonObject | undefined, _version: string, where: string): Verdict {
+  const name = member(entry, "name");
+  if (typeof name !== "string") return skipped("the bouquet has no name");
+  return PERIOD.test(name) ? HOLDS : fails(`${where}name with a period such as (MONTHLY)`, describe(name));
+}
+
+function judgeUnique({ listings }: VersionFacts): Verdict {
+  const ids = listings.flatMap(({ exchange }) => readCheckoutId(exchange) ?? []);
+  if (ids.length < 2) return skipped("fewer than two checkoutIds came");
+  return new Set(ids).size === ids.length
+    ? HOLDS
+    : fails("another checkoutId with each listing", "one that came before");
+}
+
+/** How the failure looks is not shown. What must not come is a transaction that nobody made. */
+function judgeUnused({ unusedStatus }: VersionFacts): Verdict {
+  if (unusedStatus === undefined) return skipped("no checkoutId came");
+  if (!unusedStatus.answered) return skipped("txn-status was not answered");
+  const isClaimed = txnIdOf(unusedStatus) !== undefined && member(readResult(unusedStatus), "status") === "success";
+  return isClaimed ? fails("no successful transaction", "a result with a txnId and status success") : HOLDS;
+}

@@ -1,0 +1,165 @@
+import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
+import type { Spending, VersionFacts } from "../facts.ts";
+import { hasGrown, reachOf, readResult, txnIdOf } from "../read.ts";
+import { asObject, asText, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
+import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { must, type VersionCheck } from "./check.ts";
+import { stringsIn } from "./customer.ts";
+import { envelopeChecks } from "./envelope.ts";
+
+const RESULT = "§2 Transaction result";
+const TRAITS = { needsTopUp: true };
+const ESSENTIAL = { needsTopUp: true, isEssential: true };
+const NONE = "no top-up was made";
+
+/** With these the same transaction is told; the status may move on, since its transitions are not shown. */
+const LASTING = ["orderId", "txnId", "cuid", "reqId", "bouquetId", "amt", "txnDate", "service"];
+
+export const TOP_UP_CHECKS: readonly VersionCheck[] = [
+  ...envelopeChecks("topup", {
+    call: "A top-up",
+    code: "400ab001",
+    answers: ({ spending }) => present(spending?.topUp),
+    none: NONE,
+    needsTopUp: true,
+  }),
+  ...envelopeChecks("txn-status", {
+    call: "A query",
+    code: "400ab001",
+    // Of a top-up that failed, the interface does not say what txn-status shows.
+    answers: ({ spending }) => (isSuccess(spending?.topUp) ? present(spending?.status) : []),
+    none: "no top-up has succeeded",
+    needsTopUp: true,
+  }),
+  must("result-object", RESULT, "The body of both holds result, an object.", judgeResult, ESSENTIAL),
+  must("result-order-id", RESULT, "orderId is the checkoutId that was used.", ofResult(judgeOrderId), ESSENTIAL),
+  must("result-txn-id", RESULT, "txnId is a string.", ofResult(judgeTxnId), ESSENTIAL),
+  must("result-values", RESULT, "cuid, reqId, bouquetId and service are as sent.", ofResult(judgeValues), TRAITS),
+  must("result-amt", RESULT, "amt is a JSON number, the price that was paid.", ofResult(judgeAmount), TRAITS),
+  must("result-txn-date", RESULT, "txnDate is YYYY-MM-DD HH:MM:SS.", ofResult(judgeDate), TRAITS),
+  must(
+    "result-status",
+    RESULT,
+    "status is a string.",
+    ofResult((result) => stringsIn(result, ["status"])),
+    TRAITS,
+  ),
+  must("txn-status-same", "§4.4 txn-status", "txn-status tells of the same top-up.", judgeSame, ESSENTIAL),
+  must(
+    "checkout-one-time",
+    "§1 What the service does",
+    "A checkoutId sent twice keeps its one transaction.",
+    judgeOneTime,
+    ESSENTIAL,
+  ),
+  must(
+    "checkout-extends-once",
+    "§3 States and transitions",
+    "A checkoutId sent twice extends only once.",
+    judgeExtendedOnce,
+    TRAITS,
+  ),
+];
+
+function present(exchange: Exchange | undefined): readonly Exchange[] {
+  return exchange === undefined ? [] : [exchange];
+}
+
+/** The successes of the top-up and of the query after it, with where they come from. */
+function successes(spending: Spending | undefined): readonly (readonly [where: string, exchange: Exchange])[] {
+  if (spending?.topUp === undefined || !isSuccess(spending.topUp)) return [];
+  const status = isSuccess(spending.status) ? present(spending.status) : [];
+  return [["top-up: ", spending.topUp], ...status.map((exchange) => ["txn-status: ", exchange] as const)];
+}
+
+function judgeResult({ spending }: VersionFacts): Verdict {
+  return every(successes(spending), NONE, ([where, exchange]) => {
+    const body = bodyOf(exchange);
+    if (body === undefined) return skipped("there is no body to look at");
+    const result = member(body, "result");
+    return asObject(result) === undefined ? fails(`${where}result, an object`, describe(result)) : HOLDS;
+  });
+}
+
+type ResultJudge = (result: JsonObject, sent: Readonly<Record<string, string>>, where: string) => Verdict;
+
+function ofResult(judge: ResultJudge): VersionCheck["judge"] {
+  return ({ spending }) =>
+    every(successes(spending), NONE, ([where, exchange]) => {
+      const result = readResult(exchange);
+      return result === undefined ? skipped("no result came") : judge(result, spending?.sent ?? {}, where);
+    });
+}
+
+function judgeOrderId(result: JsonObject, sent: Readonly<Record<string, string>>, where: string): Verdict {
+  const orderId = member(result, "orderId");
+  if (orderId === sent["checkoutId"]) return HOLDS;
+  return fails(`${where}orderId, the checkoutId`, typeof orderId === "string" ? "another string" : describe(orderId));
+}
+
+function judgeTxnId(result: JsonObject, _sent: unknown, where: string): Verdict {
+  const txnId = member(result, "txnId");
+  return typeof txnId === "string" && txnId !== "" ? HOLDS : fails(`${where}txnId, a string`, describe(txnId));
+}
+
+function judgeValues(result: JsonObject, sent: Readonly<Record<string, string>>, where: string): Verdict {
+  const wrong = ["cuid", "reqId", "bouquetId", "service"].find((name) => member(result, name) !== sent[name]);
+  if (wrong === undefined) return HOLDS;
+  const came = member(result, wrong);
+  return fails(`${where}${wrong} as it was sent`, typeof came === "string" ? "another string" : describe(came));
+}
+
+function judgeAmount(result: JsonObject, sent: Readonly<Record<string, string>>, where: string): Verdict {
+  const amt = member(result, "amt");
+  if (typeof amt !== "number") return fails(`${where}amt, a number`, describe(amt));
+  return amt === Number(sent["amt"]) ? HOLDS : fails(`${where}amt, the price of the bouquet`, "another number");
+}
+
+function judgeDate(result: JsonObject, _sent: unknown, where: string): Verdict {
+  const date = member(result, "txnDate");
+  return isTimestamp(date) ? HOLDS : fails(`${where}txnDate, YYYY-MM-DD HH:MM:SS`, describe(date));
+}
+
+/** Compared as text: of what type each value is, is for other checks. */
+function judgeSame({ spending }: VersionFacts): Verdict {
+  const [toppedUp, queried] = [readResult(spending?.topUp), readResult(spending?.status)];
+  if (toppedUp === undefined || queried === undefined) return skipped("there are no two results to compare");
+  const other = LASTING.find((name) => asText(member(toppedUp, name)) !== asText(member(queried, name)));
+  return other === undefined ? HOLDS : fails(`${other} as the top-up said it`, describe(member(queried, other)));
+}
+
+/**
+ * What the answer to the second request is, the interface leaves open (section 7). But its token is one-time (section
+ * 1), so no other transaction may come of it.
+ */
+function judgeOneTime({ spending }: VersionFacts): Verdict {
+  const [first, again] = [txnIdOf(spending?.status), txnIdOf(spending?.statusAfterRepeat)];
+  if (spending?.repeat === undefined || first === undefined) return skipped("there is no transaction to send again");
+  const repeated = txnIdOf(spending.repeat);
+  return both(
+    () =>
+      again === first
+        ? HOLDS
+        : fails("txn-status with the txnId as before", again === undefined ? "no txnId" : "another txnId"),
+    () =>
+      repeated === undefined || repeated === txnIdOf(spending.topUp)
+        ? HOLDS
+        : fails("the txnId of the first, or a failure", "a success with another txnId"),
+  );
+}
+
+/**
+ * Only growth both times counts: a service that shows a top-up late would otherwise be accused of what the first
+ * request has done.
+ */
+function judgeExtendedOnce({ spending }: VersionFacts): Verdict {
+  if (spending?.plan === undefined || spending.repeat === undefined) return skipped("nothing was sent twice");
+  const { connection, bouquetId } = spending.plan;
+  const [before, after, afterRepeat] = [spending.before, spending.after, spending.afterRepeat].map((exchange) =>
+    reachOf(exchange, connection.service, bouquetId),
+  );
+  if (before === undefined || after === undefined || afterRepeat === undefined)
+    return skipped("a listing cannot be read");
+  const isTwice = hasGrown(before, after) && hasGrown(after, afterRepeat);
+  return isTwice ? fails("one extension", "the subscription grew after each of the two requests") : HOLDS;
+}

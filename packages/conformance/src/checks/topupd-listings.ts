@@ -1,0 +1,108 @@
+import { bodyOf, isSuccess } from "../exchange.ts";
+import type { Listing, VersionFacts } from "../facts.ts";
+import { findConnections, readCheckoutId } from "../read.ts";
+import { asArray, asText, describe, member } from "../shape.ts";
+import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { decided, type VersionCheck } from "./check.ts";
+import { judgeLookUp, ofItems } from "./customer.ts";
+import { entriesOf, LISTING_DEMANDS, onBody } from "./listing.ts";
+
+const CUSTOMERS = "Customers and connections";
+const BOUQUETS = "Bouquets and the catalogue";
+const NO_LISTING = "nothing was listed";
+const PERIODS = /\((?:DAILY|WEEKLY|MONTHLY|QUARTERLY|HALF YEARLY|YEARLY|\d+ DAYS|\d+ MONTHS)\)/g;
+
+/** What topupd decides about customers, connections and bouquets. */
+export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
+  decided("status-words", CUSTOMERS, "Each status is active or inactive.", judgeStatuses),
+  decided("iptv-items", CUSTOMERS, "iptv items have username and status, strings.", ofItems("iptv", "username")),
+  decided(
+    "lookup-by-iptv-username",
+    CUSTOMERS,
+    "The customer is found by an IPTV username.",
+    judgeLookUp("iptv username", true),
+  ),
+  decided("iptv-listing", CUSTOMERS, "An IPTV listing looks like one of internet.", judgeIptv),
+  decided("services-in-both", "Versions", "All services can be listed in both versions.", judgeServices),
+  decided("checkout-id-form", "Checkouts", "A checkoutId has 1 to 64 URL-safe characters.", (facts) =>
+    every(facts.listings, NO_LISTING, judgeCheckoutId),
+  ),
+  decided("bouquet-one-period", BOUQUETS, "A bouquet's name holds exactly one known period.", ofBouquets(judgePeriod)),
+  decided("bouquet-price-positive", BOUQUETS, "A bouquet's price is more than zero.", ofBouquets(judgePrice)),
+  decided("bouquet-codes-unique", BOUQUETS, "A bouquet's code is unique within its service.", ofListings(judgeCodes)),
+  decided("add-on-needs-base", BOUQUETS, "Add-ons are offered beside a base only.", ofListings(judgeAddOns)),
+];
+
+function judgeStatuses({ lookUp, customer }: VersionFacts): Verdict {
+  if (customer === undefined) return skipped("no customer came");
+  const connections = findConnections(bodyOf(lookUp));
+  const items = ["tv", "internet", "iptv"].flatMap((key) => asArray(member(connections, key)) ?? []);
+  return every([customer, ...items], "no customer came", (item) => {
+    const status = member(item, "status");
+    return status === "active" || status === "inactive" ? HOLDS : fails("active or inactive", describe(status));
+  });
+}
+
+function judgeIptv(facts: VersionFacts): Verdict {
+  const listings = facts.listings.filter(({ connection }) => connection.service === "iptv");
+  return every(listings, "the customer has no iptv connection", (listing) => {
+    const judges = LISTING_DEMANDS.map(([, , judge]) => () => {
+      const verdict = onBody(listing, facts, judge);
+      return verdict.outcome === "skipped" ? HOLDS : verdict;
+    });
+    const isRefused = !isSuccess(listing.exchange);
+    if (isRefused && !listing.connection.isActive) return skipped("the iptv connection is not active");
+    return isRefused ? fails("a listing", "a failure") : both(...judges);
+  });
+}
+
+function judgeServices({ listings, customer }: VersionFacts): Verdict {
+  const promised = listings.filter(({ connection }) => connection.isActive && member(customer, "status") === "active");
+  return every(promised, "the customer has no active connection", ({ exchange, connection }) =>
+    isSuccess(exchange) ? HOLDS : fails(`a listing of ${connection.service}`, "a failure"),
+  );
+}
+
+function judgeCheckoutId({ exchange }: Listing): Verdict {
+  const checkoutId = readCheckoutId(exchange);
+  if (checkoutId === undefined) return skipped("no checkoutId came");
+  return /^[A-Za-z0-9_-]{1,64}$/.test(checkoutId) ? HOLDS : fails("1 to 64 of A-Z a-z 0-9 - _", describe(checkoutId));
+}
+
+function ofListings(
+  judge: (bouquets: readonly unknown[], subscriptions: readonly unknown[]) => Verdict,
+): VersionCheck["judge"] {
+  return ({ listings }) =>
+    every(listings, NO_LISTING, ({ exchange, connection: { service } }) =>
+      judge(entriesOf(exchange, service, "bouquets"), entriesOf(exchange, service, "subscriptions")),
+    );
+}
+
+function ofBouquets(judge: (bouquet: unknown) => Verdict): VersionCheck["judge"] {
+  return ofListings((bouquets) => every(bouquets, "no bouquets were listed", judge));
+}
+
+function judgePeriod(bouquet: unknown): Verdict {
+  const periods = asText(member(bouquet, "name"))?.match(PERIODS) ?? [];
+  return periods.length === 1 ? HOLDS : fails("one period, such as (MONTHLY)", `a name with ${periods.length} periods`);
+}
+
+function judgePrice(bouquet: unknown): Verdict {
+  const price = member(bouquet, "price") ?? member(bouquet, "amt");
+  if (price === undefined) return skipped("no price came");
+  return Number(price) > 0 ? HOLDS : fails("more than zero", "zero or less");
+}
+
+function judgeCodes(bouquets: readonly unknown[]): Verdict {
+  const codes = bouquets.flatMap((bouquet) => asText(member(bouquet, "code")) ?? []);
+  return new Set(codes).size === codes.length ? HOLDS : fails("each code once", "a code twice");
+}
+
+/** Listed subscriptions may have ended, so only their entire absence is a proof. */
+function judgeAddOns(bouquets: readonly unknown[], subscriptions: readonly unknown[]): Verdict {
+  const isAddOn = (entry: unknown) => asText(member(entry, "name"))?.includes("[AddOn]") === true;
+  if (!bouquets.some(isAddOn)) return skipped("no add-on was offered");
+  return subscriptions.some((subscription) => !isAddOn(subscription))
+    ? HOLDS
+    : fails("a base subscription beside it", "an add-on without one");
+}

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from "node:util";
+import { bodyOf } from "../exchange.ts";
+import type { RunFacts, VersionFacts } from "../facts.ts";
+import { findConnections, findPackages } from "../read.ts";
+import { asArray, asObject, type JsonObject, member } from "../shape.ts";
+import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { decidedForAll, type RunCheck } from "./check.ts";
+
+const ONE_VERSION = "only one version is checked";
+
+/** What topupd decides about the versions side by side. */
+export const VERSIONS_CHECKS: readonly RunCheck[] = [
+  decidedForAll("versions-same-customer", "Versions", "Look-ups differ in the connections' place only.", (facts) =>
+    judgePair(facts, (one, other) => compare(customerOf(one), customerOf(other), "customer and connections")),
+  ),
+  decidedForAll("versions-same-packages", "Versions", "Listings differ in the name of the price only.", (facts) =>
+    judgePair(facts, (one, other) =>
+      every(one.listings, "nothing was listed", ({ connection: { service, reqId } }) =>
+        compare(packagesOf(one, service, reqId), packagesOf(other, service, reqId), `listing of ${service}`),
+      ),
+    ),
+  ),
+];
+
+function judgePair({ versions }: RunFacts, judge: (one: VersionFacts, other: VersionFacts) => Verdict): Verdict {
+  const [one, other] = versions;
+  return one === undefined || other === undefined ? skipped(ONE_VERSION) : judge(one, other);
+}
+
+function compare(one: unknown, other: unknown, what: string): Verdict {
+  if (one === undefined || other === undefined) return skipped("there are no two answers to compare");
+  return isDeepStrictEqual(one, other) ? HOLDS : fails(`the same ${what}`, "a difference");
+}
+
+/** The customer and the connections, wherever they stand. */
+function customerOf({ lookUp, customer }: VersionFacts): unknown {
+  if (customer === undefined) return undefined;
+  const { connections: _one, connection: _other, ...rest } = customer;
+  return { ...rest, connections: findConnections(bodyOf(lookUp)) };
+}
+
+/** The packages of a connection, with the price by one name. */
+function packagesOf({ listings }: VersionFacts, service: string, reqId: string): unknown {
+  const listing = listings.find(({ connection }) => connection.service === service && connection.reqId === reqId);
+  const packages = findPackages(listing?.exchange, listing?.connection.service ?? "tv");
+  if (packages === undefined) return undefined;
+  return { ...packages, bouquets: asArray(member(packages, "bouquets"))?.map(renamePrice) };
+}
+
+function renamePrice(bouquet: unknown): unknown {
+  const object: JsonObject | undefined = asObject(bouquet);
+  if (object === undefined) return bouquet;
+  const { price, amt, ...rest } = object;
+  return { ...rest, price: price ?? amt };
+}

@@ -1,0 +1,165 @@
+import { Command, CommanderError, Option } from "commander";
+import type { Service, Version } from "./facts.ts";
+import { type ConformanceOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
+import { renderJunit } from "./render/junit.ts";
+import { renderTable } from "./render/table.ts";
+import type { Report } from "./report.ts";
+import { runConformance, ServiceUnreachable } from "./run.ts";
+
+export const EXIT = { holds: 0, fails: 1, wrongUsage: 2, unreachable: 3 } as const;
+
+/** What the command may touch of the outside. */
+export interface Runtime {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** @throws if the file cannot be read */
+  readonly readFile: (path: string) => string;
+  /** @throws if the file cannot be written */
+  readonly writeFile: (path: string, text: string) => void;
+}
+
+interface Flags {
+  readonly baseUrl: string;
+  readonly code: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly api: string;
+  readonly topUp?: boolean;
+  readonly service?: string;
+  readonly reqId?: string;
+  readonly bouquet?: string;
+  readonly profile?: "topupd";
+  readonly prefix: string;
+  readonly timeout: string;
+  readonly json?: string;
+  readonly junit?: string;
+}
+
+const HELP_END = `
+The access token may also be in the environment, as CONFORMANCE_TOKEN, or in a
+file: a command line can be read by others on the same machine.
+
+Exit code: 0 all holds, 1 something fails or too little could be judged,
+2 wrong usage, 3 the service cannot be reached.
+
+Example:
+  CONFORMANCE_TOKEN=... conformance \\
+    --base-url https://topup.provider.example --code 1000001
+`;
+
+/** Runs one command line, without the program's own name. @returns the exit code. */
+export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
+  const program = createProgram(runtime);
+  try {
+    program.parse(words, { from: "user" });
+    const flags = program.opts<Flags>();
+    if (flags.json === "-" && flags.junit === "-") throw new WrongOption("only one of --json and --junit can go to -");
+    const report = await runConformance(optionsOf(flags, runtime));
+    write(report, flags, runtime);
+    return report.ok ? EXIT.holds : EXIT.fails;
+  } catch (error) {
+    return conclude(error, runtime);
+  }
+}
+
+function createProgram({ version, stdout, stderr }: Runtime): Command {
+  return new Command("conformance")
+    .description(
+      "Checks a service against the Subscription Top-up Service Interface.\nSpends nothing without --top-up.",
+    )
+    .version(version)
+    .requiredOption("--base-url <url>", "where the service is")
+    .requiredOption("--code <code>", "a customer to look at: id, mobile number, STB\nnumber or username")
+    .option("--token <token>", "the access token")
+    .option("--token-file <file>", "a file that holds the access token")
+    .option("--api <versions>", "which versions to check", "v1.0.1,v1.0.0")
+    .option("--top-up", "make one top-up per version, which spends")
+    .option("--service <service>", "what to top up: tv, internet or iptv")
+    .option("--req-id <reqId>", "what to top up: an STB number or username")
+    .option("--bouquet <code>", "what to buy; by default the cheapest")
+    .option("--prefix <path>", "what stands before the version in paths", DEFAULT_PREFIX)
+    .addOption(new Option("--profile <name>", "check topupd's own decisions too").choices(["topupd"]))
+    .option("--timeout <seconds>", "for one request; four times for a top-up", "10")
+    .option("--json <file>", "write the report as JSON; - is stdout")
+    .option("--junit <file>", "write the report as JUnit XML; - is stdout")
+    .addHelpText("after", HELP_END)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureHelp({ helpWidth: 80 })
+    .configureOutput({
+      writeOut: stdout,
+      writeErr: stderr,
+      outputError: (text, print) => print(text.replace(/^error:/, "conformance:")),
+    })
+    .showHelpAfterError("(add --help for what it takes)");
+}
+
+/** @throws WrongOption */
+function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
+  if (!/^\d+(\.\d+)?$/.test(flags.timeout)) throw new WrongOption("--timeout takes seconds, such as 10");
+  const purchase: Purchase = {
+    ...(flags.service === undefined ? {} : { service: flags.service as Service }),
+    ...(flags.reqId === undefined ? {} : { reqId: flags.reqId }),
+    ...(flags.bouquet === undefined ? {} : { bouquetId: flags.bouquet }),
+  };
+  return {
+    baseUrl: flags.baseUrl,
+    token: readToken(flags, runtime),
+    code: flags.code,
+    versions: flags.api.split(",") as Version[],
+    prefix: flags.prefix,
+    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
+    topUp: flags.topUp === true,
+    purchase,
+    timeoutMs: Number(flags.timeout) * 1000,
+    onProgress: (line) => runtime.stderr(`${line}\n`),
+  };
+}
+
+/** @throws WrongOption */
+function readToken({ token, tokenFile }: Flags, { env, readFile }: Runtime): string {
+  if (token !== undefined && tokenFile !== undefined) throw new WrongOption("give --token or --token-file, not both");
+  if (token !== undefined) return token;
+  if (tokenFile !== undefined) return onFile(tokenFile, () => readFile(tokenFile)).trim();
+  const given = env["CONFORMANCE_TOKEN"]?.trim();
+  if (given !== undefined && given !== "") return given;
+  throw new WrongOption("an access token is needed: give --token-file FILE, or set CONFORMANCE_TOKEN");
+}
+
+/** Results to stdout, unless a report takes its place there. */
+function write(report: Report, { json, junit }: Flags, { stdout, writeFile }: Runtime): void {
+  const outputs = [
+    [json, () => `${JSON.stringify(report, null, 2)}\n`],
+    [junit, () => renderJunit(report)],
+  ] as const;
+  if (json !== "-" && junit !== "-") stdout(renderTable(report));
+  for (const [file, render] of outputs) {
+    if (file === "-") stdout(render());
+    else if (file !== undefined) onFile(file, () => writeFile(file, render()));
+  }
+}
+
+function onFile<Value>(file: string, act: () => Value): Value {
+  try {
+    return act();
+  } catch (error) {
+    const { code = "it cannot be used" } = error as NodeJS.ErrnoException;
+    throw new WrongOption(`${file}: ${code}; give another file`);
+  }
+}
+
+/** Says what went wrong, where commander has not said it yet. */
+function conclude(error: unknown, { stderr }: Runtime): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.wrongUsage;
+  if (error instanceof WrongOption) {
+    stderr(`conformance: ${error.message}\n(add --help for what it takes)\n`);
+    return EXIT.wrongUsage;
+  }
+  if (error instanceof ServiceUnreachable) {
+    stderr(`conformance: ${error.message}\n`);
+    return EXIT.unreachable;
+  }
+  throw error;
+}

@@ -1,0 +1,94 @@
+import type { Caller } from "./caller.ts";
+import { bodyOf, isSuccess } from "./exchange.ts";
+import {
+  type CodeKind,
+  type Connection,
+  type Listing,
+  type LookUp,
+  SERVICES,
+  type Service,
+  type VersionFacts,
+} from "./facts.ts";
+import type { ConformanceOptions } from "./options.ts";
+import { probe } from "./probes.ts";
+import { readCheckoutId, readConnections } from "./read.ts";
+import { asObject, asText, member } from "./shape.ts";
+
+/** Sends everything that spends nothing: look-ups, listings, a status query and, for topupd, requests that are wrong. */
+export async function explore(caller: Caller, options: ConformanceOptions): Promise<VersionFacts> {
+  const { version, exchanges } = caller;
+  const progress = (step: string) => options.onProgress?.(`${version}: ${step}`);
+  progress("looking the customer up");
+  const lookUp = await caller.call("get-customer-information", { code: options.code });
+  const body = bodyOf(lookUp);
+  const customer = asObject(member(body, "customer"));
+  const cuid = asText(member(customer, "cuid"));
+  const connections = SERVICES.flatMap((service) => readConnections(body, service));
+  const nothing = { otherLookUps: [], withoutToken: undefined, listings: [], unusedStatus: undefined };
+  const found = { version, lookUp, customer, cuid, connections, exchanges, spending: undefined };
+  // A service that is silent here would keep every further request waiting.
+  if (!lookUp.answered) return { ...found, ...nothing, probes: new Map() };
+
+  const withoutToken = await caller.call("get-customer-information", { code: options.code }, { authorization: null });
+  const otherLookUps = cuid === undefined ? [] : await lookUpOtherwise(caller, options, cuid, connections);
+  progress("listing packages");
+  const isActive = member(customer, "status") === "active";
+  const listings = cuid === undefined ? [] : await list(caller, options, cuid, connections, isActive);
+  const checkoutId = listings.map(({ exchange }) => readCheckoutId(exchange)).find((id) => id !== undefined);
+  const unusedStatus = checkoutId === undefined ? undefined : await caller.call("txn-status", { checkoutId });
+  if (options.profile === "topupd") progress("sending what must be refused");
+  const probes =
+    options.profile === "topupd" ? await probe(caller, { code: options.code, cuid, checkoutId }) : new Map();
+  return { ...found, otherLookUps, withoutToken, listings, unusedStatus, probes };
+}
+
+/** By one code of each kind that the interface, section 4.1, names and that is known. */
+async function lookUpOtherwise(
+  caller: Caller,
+  { profile }: ConformanceOptions,
+  cuid: string,
+  connections: readonly Connection[],
+): Promise<LookUp[]> {
+  const first = (service: Service) => connections.find((connection) => connection.service === service)?.reqId;
+  // Digital TV came with v1.0.1 (interface, section 9), so v1.0.0 may not know set-top boxes.
+  const kinds: readonly (readonly [CodeKind, string | undefined, boolean])[] = [
+    ["cuid", cuid, true],
+    ["stb", first("tv"), caller.version !== "v1.0.0"],
+    ["username", first("internet"), true],
+    ["iptv username", profile === "topupd" ? first("iptv") : undefined, false],
+  ];
+  const lookUps: LookUp[] = [];
+  for (const [kind, code, isCertain] of kinds) {
+    if (code === undefined) continue;
+    lookUps.push({ kind, isCertain, exchange: await caller.call("get-customer-information", { code }) });
+  }
+  return lookUps;
+}
+
+/** One connection of each service, and the first of them once more for a second checkoutId. */
+async function list(
+  caller: Caller,
+  { profile, purchase }: ConformanceOptions,
+  cuid: string,
+  connections: readonly Connection[],
+  isCustomerActive: boolean,
+): Promise<Listing[]> {
+  const picked = SERVICES.flatMap((service) => {
+    const all = connections.filter((connection) => connection.service === service);
+    const chosen = all.find(({ reqId }) => reqId === purchase?.reqId);
+    const connection = chosen ?? all.find(({ isActive }) => isActive) ?? all[0];
+    const isWanted = service !== "iptv" || profile === "topupd" || purchase?.service === "iptv";
+    return connection !== undefined && isWanted ? [connection] : [];
+  });
+  const listings: Listing[] = [];
+  const add = async (connection: Connection) => {
+    const { service, reqId, isActive } = connection;
+    const isKnown = service === "internet" || (service === "tv" && caller.version !== "v1.0.0");
+    const exchange = await caller.call("get-subscription-package", { cuid, service, reqId });
+    listings.push({ connection, isCertain: isCustomerActive && isActive && isKnown, exchange });
+  };
+  for (const connection of picked) await add(connection);
+  const again = listings.find(({ exchange }) => isSuccess(exchange));
+  if (again !== undefined) await add(again.connection);
+  return listings;
+}

@@ -1,0 +1,37 @@
+import { bodyOf, isSuccess } from "./exchange.ts";
+import type { RunFacts, VersionFacts } from "./facts.ts";
+import { findConnections, readResult } from "./read.ts";
+import type { Note } from "./report.ts";
+import { asArray, member } from "./shape.ts";
+
+const SERVICE_KEYS = ["tv", "internet", "iptv"];
+
+/** What the interface does not forbid, and somebody should look at all the same. */
+export function takeNotes({ versions }: RunFacts): Note[] {
+  return versions.flatMap((facts) => notesOn(facts).map((text) => ({ group: facts.version, text })));
+}
+
+function notesOn({ lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
+  const connections = findConnections(bodyOf(lookUp));
+  const items = SERVICE_KEYS.flatMap((key) => asArray(member(connections, key)) ?? []);
+  const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
+  const answers = [lookUp, ...listings.map(({ exchange }) => exchange), ...[spending?.topUp, spending?.status]];
+  const isOddStatus = answers.some((answer) => answer?.answered === true && isSuccess(answer) && answer.status !== 200);
+  const result = readResult(spending?.topUp);
+  const notes: readonly (readonly [boolean, string])[] = [
+    [
+      bodyOf(withoutToken) !== undefined && member(bodyOf(withoutToken), "customer") !== undefined,
+      "A request without an access token was answered with a customer (§5 Authentication).",
+    ],
+    [
+      [customer, ...items].some((item) => item !== undefined && isOther(item)),
+      "A status other than active and inactive came, which are those observed (§3).",
+    ],
+    [
+      result !== undefined && member(result, "status") !== "success",
+      "The top-up's status is not success, which is the one observed (§2 Transaction result).",
+    ],
+    [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
+  ];
+  return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));
+}

@@ -1,0 +1,71 @@
+import { SERVICES, type Service, VERSIONS, type Version } from "./facts.ts";
+
+export const DEFAULT_PREFIX = "/staging/api/third-party";
+export const DEFAULT_TIMEOUT_MS = 10_000;
+
+export interface ConformanceOptions {
+  /** Where the service is, such as `https://topup.provider.example`. */
+  readonly baseUrl: string;
+  /** The access token; it goes to the service and nowhere else. */
+  readonly token: string;
+  /** A code of a customer that may be looked up, and with `topUp` topped up. */
+  readonly code: string;
+  /** Both versions, unless one is named. */
+  readonly versions?: readonly Version[];
+  /** What stands before the version in each path; `/staging/api/third-party` (interface, section 4). */
+  readonly prefix?: string;
+  /** With `topupd`, what topupd decides where the interface is silent is checked as well. */
+  readonly profile?: "topupd";
+  /** Makes one top-up per version. Without it nothing is bought, and no top-up is sent. */
+  readonly topUp?: boolean;
+  /** What to buy; by default the cheapest bouquet of the first active connection. */
+  readonly purchase?: Purchase;
+  /** For one request, in milliseconds; a top-up has four times as long. 10 000 by default. */
+  readonly timeoutMs?: number;
+  /** Takes a line at each step, and what will be spent before it is. */
+  readonly onProgress?: (line: string) => void;
+}
+
+export interface Purchase {
+  readonly service?: Service;
+  readonly reqId?: string;
+  readonly bouquetId?: string;
+}
+
+/** The options cannot be used as they are; the message says what to give instead. */
+export class WrongOption extends Error {}
+
+/** @throws WrongOption */
+export function checkOptions(options: ConformanceOptions): void {
+  const { token, code, prefix = DEFAULT_PREFIX, versions = VERSIONS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  readBaseUrl(options.baseUrl);
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new WrongOption("the access token must be one word of visible characters");
+  if (code.trim() === "") throw new WrongOption("the code must name a customer, such as a customer id");
+  if (!/^(\/[\w.~%-]+)*$/.test(prefix)) {
+    throw new WrongOption(`the prefix must look like ${DEFAULT_PREFIX}, beginning with "/" and not ending with it`);
+  }
+  if (versions.length === 0 || versions.some((version) => !VERSIONS.includes(version))) {
+    throw new WrongOption(`the versions must be among ${VERSIONS.join(",")}`);
+  }
+  if (new Set(versions).size < versions.length) throw new WrongOption("each version can be given once");
+  if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new WrongOption("the time-out must be from 1 to 600 seconds");
+  const { purchase } = options;
+  if (purchase === undefined || Object.keys(purchase).length === 0) return;
+  if (options.topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
+  if (purchase.service !== undefined && !SERVICES.includes(purchase.service)) {
+    throw new WrongOption("the service must be tv, internet or iptv");
+  }
+}
+
+/** @throws WrongOption */
+export function readBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new WrongOption("the base URL must look like https://topup.provider.example");
+  }
+  // Credentials would end up in reports, and a query on none of the paths.
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw new WrongOption("the base URL must have no user, password, query or fragment");
+  }
+  return url;
+}

@@ -1,0 +1,65 @@
+import type { Caller, Departure } from "./caller.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Operation } from "./facts.ts";
+
+/** More than the 4096 bytes that topupd takes. */
+const TOO_LARGE_BYTES = 5000;
+const UNKNOWN_CHECKOUT_ID = "A".repeat(64);
+
+interface Known {
+  readonly code: string;
+  readonly cuid: string | undefined;
+  readonly checkoutId: string | undefined;
+}
+
+type Probe = readonly [name: string, operation: Operation, body: object | string, departure?: Departure];
+
+/** Sends requests that topupd refuses, or takes although they look odd. None of them is a top-up. */
+export async function probe(caller: Caller, known: Known): Promise<Map<string, Exchange>> {
+  const answers = new Map<string, Exchange>();
+  for (const [name, operation, body, departure] of probesFor(known)) {
+    answers.set(name, await caller.call(operation, body, departure));
+  }
+  return answers;
+}
+
+function probesFor({ code, cuid, checkoutId }: Known): readonly Probe[] {
+  const lookUp = "get-customer-information";
+  const quoted = JSON.stringify(code);
+  const always: readonly Probe[] = [
+    ["missing_token", lookUp, { code }, { authorization: null }],
+    ["unknown_token", lookUp, { code }, { authorization: "Bearer not-an-access-token" }],
+    ["malformed_json", lookUp, `{"code": ${quoted}`],
+    ["duplicate_key", lookUp, `{"code": ${quoted}, "code": ${quoted}}`],
+    ["invalid_field", "get-subscription-package", { cuid: 1, service: "radio" }],
+    ["unknown_operation", lookUp, { code }, { operation: "no-such-operation" }],
+    ["method_not_allowed", lookUp, { code }, { method: "GET" }],
+    ["body_too_large", lookUp, { code, filling: "x".repeat(TOO_LARGE_BYTES) }],
+    ["unsupported_media_type", lookUp, { code }, { contentType: "text/plain" }],
+    ["customer_not_found", lookUp, { code: "no-such-customer" }],
+    ["checkout_unknown", "txn-status", { checkoutId: UNKNOWN_CHECKOUT_ID }],
+    ["code_trimmed", lookUp, { code: ` ${code.trim()} ` }],
+    ["extra_fields", lookUp, { code, "x-of-no-meaning": { a: [1] } }],
+  ];
+  const ofCustomer: readonly Probe[] =
+    cuid === undefined
+      ? []
+      : [
+          ["leading_zero", lookUp, { code: `0${cuid}` }],
+          [
+            "connection_not_found",
+            "get-subscription-package",
+            { cuid, service: "internet", reqId: "no-such-connection" },
+          ],
+        ];
+  const ofCheckout: readonly Probe[] =
+    checkoutId === undefined ? [] : [["checkout_altered", "txn-status", { checkoutId: alter(checkoutId) }]];
+  return [...always, ...ofCustomer, ...ofCheckout];
+}
+
+/** One character in the middle is another one; the last could hold bits that no one reads. */
+function alter(checkoutId: string): string {
+  const middle = Math.floor(checkoutId.length / 2);
+  const other = checkoutId[middle] === "a" ? "b" : "a";
+  return checkoutId.slice(0, middle) + other + checkoutId.slice(middle + 1);
+}

@@ -1,0 +1,76 @@
+import { bodyOf, type Exchange } from "./exchange.ts";
+import type { Connection, Service } from "./facts.ts";
+import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
+
+/*
+ * Reads answers with goodwill: what stands in the wrong place or has the wrong type is found all the same. That
+ * something is wrong is said by the check of just that, and everything behind it can still be looked at.
+ */
+
+/** The connections wherever they stand, by the names and places of either version. */
+export function findConnections(body: JsonObject | undefined): JsonObject | undefined {
+  const customer = member(body, "customer");
+  const places = [customer, body].flatMap((place) => [member(place, "connections"), member(place, "connection")]);
+  return places.map(asObject).find((place) => place !== undefined);
+}
+
+export function readConnections(body: JsonObject | undefined, service: Service): readonly Connection[] {
+  const items = asArray(member(findConnections(body), service)) ?? [];
+  return items.flatMap((item) => {
+    const reqId =
+      asText(member(item, nameOf(service))) ?? asText(member(item, "stb")) ?? asText(member(item, "username"));
+    return reqId === undefined ? [] : [{ service, reqId, isActive: member(item, "status") === "active" }];
+  });
+}
+
+/** The field that names a connection (interface, section 2, Connections; for iptv: decisions). */
+export function nameOf(service: Service): "stb" | "username" {
+  return service === "tv" ? "stb" : "username";
+}
+
+/** The object under the service's key, or under another service's. */
+export function findPackages(exchange: Exchange | undefined, service: Service): JsonObject | undefined {
+  const body = bodyOf(exchange);
+  return [service, "internet", "tv", "iptv"]
+    .map((key) => asObject(member(body, key)))
+    .find((found) => found !== undefined);
+}
+
+export function readCheckoutId(exchange: Exchange | undefined): string | undefined {
+  return asText(member(bodyOf(exchange), "checkoutId"));
+}
+
+/** A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. */
+export function priceOf(bouquet: unknown): string | undefined {
+  return asText(member(bouquet, "price")) ?? asText(member(bouquet, "amt"));
+}
+
+export function readResult(exchange: Exchange | undefined): JsonObject | undefined {
+  return asObject(member(bodyOf(exchange), "result"));
+}
+
+export function txnIdOf(exchange: Exchange | undefined): string | undefined {
+  return asText(member(readResult(exchange), "txnId"));
+}
+
+/** How far the subscriptions of one bouquet reach: the latest end, and how many there are. */
+export interface Reach {
+  readonly end: string;
+  readonly count: number;
+}
+
+/** @returns undefined if the listing cannot be read. */
+export function reachOf(exchange: Exchange | undefined, service: Service, bouquetId: string): Reach | undefined {
+  const subscriptions = asArray(member(findPackages(exchange, service), "subscriptions"));
+  if (subscriptions === undefined) return undefined;
+  const ends = subscriptions
+    .filter((subscription) => asText(member(subscription, "code")) === bouquetId)
+    .map((subscription) => asText(member(subscription, "enddate")) ?? "");
+  // Timestamps of the interface's form sort as text.
+  return { end: ends.toSorted().at(-1) ?? "", count: ends.length };
+}
+
+/** Whether a later listing shows more of the bouquet than an earlier one. */
+export function hasGrown(from: Reach, to: Reach): boolean {
+  return to.end > from.end || to.count > from.count;
+}

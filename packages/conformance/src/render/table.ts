@@ -1,0 +1,79 @@
+import { type CheckResult, NEEDS_TOP_UP, type Report } from "../report.ts";
+
+/** The width of a terminal, in characters. */
+const WIDTH = 80;
+const ID_WIDTH = 24;
+const MARKS = { holds: "✓", fails: "✗", skipped: "-" } as const;
+
+/** The report for people: one line or two per check, what failed with its reasons, and a summary. */
+export function renderTable(report: Report): string {
+  const groups = [...new Set(report.results.map(({ group }) => group))];
+  const lines = groups.flatMap((group) => [
+    group === "versions" ? "Both versions" : group,
+    ...report.results.filter((result) => result.group === group && !isUnspent(result)).flatMap(renderResult),
+    ...renderUnspent(report.results.filter((result) => result.group === group && isUnspent(result)).length),
+    ...report.notes.filter((note) => note.group === group).flatMap(({ text }) => hang("  ! ", text)),
+    "",
+  ]);
+  return `${[...lines, ...summarise(report)].join("\n")}\n`;
+}
+
+/** Without --top-up, the checks of top-ups are of no interest one by one. */
+function isUnspent({ reason }: CheckResult): boolean {
+  return reason === NEEDS_TOP_UP;
+}
+
+function renderUnspent(count: number): string[] {
+  return count === 0 ? [] : [`  - ${`${count} checks of top-ups`.padEnd(ID_WIDTH)} skipped: ${NEEDS_TOP_UP}`];
+}
+
+function renderResult({ id, level, sentence, source, outcome, expected, came, reason }: CheckResult): string[] {
+  const head = `  ${MARKS[outcome]} ${id.padEnd(ID_WIDTH)} `;
+  if (outcome === "skipped") return hang(head, `skipped: ${reason}`);
+  if (outcome === "holds") return hang(head, sentence);
+  return [
+    ...hang(head, sentence),
+    ...hang("      expected  ", expected ?? ""),
+    ...hang("      came      ", came ?? ""),
+    ...hang("      source    ", sourceName(level, source)),
+  ];
+}
+
+export function sourceName(level: CheckResult["level"], source: string): string {
+  return level === "must" ? `the interface, ${source}` : `topupd's decisions, ${source}`;
+}
+
+function summarise({ ok, counts, unjudged, topUp, profile, notes }: Report): string[] {
+  const told = notes.length === 0 ? "" : `, ${notes.length} to look at (!)`;
+  const what = profile === "topupd" ? "the interface and topupd's decisions" : "the interface";
+  const spent = topUp ? "" : " Top-ups were not checked: that needs --top-up.";
+  const verdict = ok
+    ? `The service keeps to ${what}, as far as was checked.${spent}`
+    : counts.fails > 0
+      ? `The service does not keep to ${what}.`
+      : "Nothing failed, but too little could be judged.";
+  return [
+    `${counts.holds} hold, ${counts.fails} fail, ${counts.skipped} skipped${told}`,
+    ...hang("", verdict),
+    ...(unjudged.length === 0 ? [] : hang("", `Essential, and not judged: ${unjudged.join(", ")}.`)),
+    ...(unjudged.length === 0 || counts.fails > 0
+      ? []
+      : hang("", "Try a --code whose customer is active and has an active internet or tv connection.")),
+  ];
+}
+
+/** Puts a text behind a head, on as many lines as it takes, each as far in as the first. */
+function hang(head: string, text: string): string[] {
+  const room = WIDTH - head.length;
+  const lines: string[] = [];
+  for (const word of text.split(" ").flatMap((long) => cut(long, room))) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line, index) => (index === 0 ? head : " ".repeat(head.length)) + line);
+}
+
+function cut(word: string, room: number): string[] {
+  return word.length <= room ? [word] : [word.slice(0, room), ...cut(word.slice(room), room)];
+}

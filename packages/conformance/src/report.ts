@@ -1,0 +1,110 @@
+import { CHECKS } from "./checks/all.ts";
+import type { Check, Level } from "./checks/check.ts";
+import type { RunFacts, Version, VersionFacts } from "./facts.ts";
+import { takeNotes } from "./notes.ts";
+import { fails, skipped, type Verdict } from "./verdict.ts";
+
+/** Why checks of top-ups are skipped where none may be made. */
+export const NEEDS_TOP_UP = "needs --top-up, which spends";
+
+/** What one check said of one version, or of the versions together. */
+export interface CheckResult {
+  readonly id: string;
+  readonly group: Version | "versions";
+  readonly level: Level;
+  readonly sentence: string;
+  /** The section of the interface, or the heading of topupd's decisions. */
+  readonly source: string;
+  readonly outcome: "holds" | "fails" | "skipped";
+  /** Where it fails. */
+  readonly expected?: string;
+  /** Where it fails; of what kind the value was, never a value that may be personal. */
+  readonly came?: string;
+  /** Why it was skipped. */
+  readonly reason?: string;
+}
+
+/** Something worth knowing that no demand speaks of. */
+export interface Note {
+  readonly group: Version;
+  readonly text: string;
+}
+
+export interface Report {
+  readonly format: "topupd-conformance-1";
+  /** Whether nothing failed and everything essential was judged. */
+  readonly ok: boolean;
+  readonly baseUrl: string;
+  readonly prefix: string;
+  readonly profile: "interface" | "topupd";
+  readonly topUp: boolean;
+  readonly counts: { readonly holds: number; readonly fails: number; readonly skipped: number };
+  /** Essential checks that could not be judged, as `version id`. */
+  readonly unjudged: readonly string[];
+  readonly results: readonly CheckResult[];
+  readonly notes: readonly Note[];
+}
+
+export interface Scope {
+  readonly baseUrl: string;
+  readonly prefix: string;
+  readonly profile: "interface" | "topupd";
+  readonly topUp: boolean;
+}
+
+/** Judges what was seen. */
+export function judge(facts: RunFacts, scope: Scope): Report {
+  const checks = CHECKS.filter(({ level }) => level === "must" || scope.profile === "topupd");
+  const results = [
+    ...facts.versions.flatMap((version) => checks.flatMap((check) => judgeVersion(check, version, scope))),
+    ...checks.flatMap((check) => judgeVersions(check, facts, scope)),
+  ];
+  const count = (outcome: CheckResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
+  const counts = { holds: count("holds"), fails: count("fails"), skipped: count("skipped") };
+  const unjudged = results.filter((result) => isUnjudged(result, scope)).map(({ group, id }) => `${group} ${id}`);
+  const ok = counts.fails === 0 && unjudged.length === 0;
+  return { format: "topupd-conformance-1", ok, ...scope, counts, unjudged, results, notes: takeNotes(facts) };
+}
+
+function isUnjudged({ id, outcome }: CheckResult, { topUp }: Scope): boolean {
+  const check = CHECKS.find((candidate) => candidate.id === id);
+  return outcome === "skipped" && check?.isEssential === true && (topUp || !check.needsTopUp);
+}
+
+function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckResult[] {
+  if (!("judge" in check)) return [];
+  return [
+    resultOf(
+      check,
+      facts.version,
+      guard(check, scope, facts.spending?.notMade, () => check.judge(facts)),
+    ),
+  ];
+}
+
+function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult[] {
+  return "judgeAll" in check
+    ? [
+        resultOf(
+          check,
+          "versions",
+          guard(check, scope, undefined, () => check.judgeAll(facts)),
+        ),
+      ]
+    : [];
+}
+
+/** A service can answer with things on which a check itself breaks, such as an array nested without end. */
+function guard({ needsTopUp }: Check, { topUp }: Scope, notMade: string | undefined, run: () => Verdict): Verdict {
+  if (needsTopUp && !topUp) return skipped(NEEDS_TOP_UP);
+  try {
+    const verdict = run();
+    return verdict.outcome === "skipped" && needsTopUp && notMade !== undefined ? skipped(notMade) : verdict;
+  } catch {
+    return fails("an answer that can be judged", "one that cannot");
+  }
+}
+
+function resultOf({ id, level, sentence, source }: Check, group: CheckResult["group"], verdict: Verdict): CheckResult {
+  return { id, group, level, sentence, source, ...verdict };
+}
