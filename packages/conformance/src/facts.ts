@@ -47,8 +47,8 @@ export interface Plan {
 
 /** Everything that happened around the one top-up of a version. What was not reached is missing. */
 export interface Spending {
-  /** Why no top-up was sent, if none was. */
-  readonly notMade?: string;
+  /** Why no top-up was sent, or nothing more after it. */
+  readonly stopped?: string;
   readonly plan?: Plan;
   readonly sent?: Readonly<Record<string, string>>;
   readonly before?: Exchange;

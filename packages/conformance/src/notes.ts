@@ -17,7 +17,7 @@ function notesOn({ lookUp, customer, withoutToken, listings, spending }: Version
   const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
   const answers = [lookUp, ...listings.map(({ exchange }) => exchange), ...[spending?.topUp, spending?.status]];
   const isOddStatus = answers.some((answer) => answer?.answered === true && isSuccess(answer) && answer.status !== 200);
-  const result = readResult(spending?.topUp);
+  const toppedUp = readResult(spending?.topUp);
   const notes: readonly (readonly [boolean, string])[] = [
     [
       bodyOf(withoutToken) !== undefined && member(bodyOf(withoutToken), "customer") !== undefined,
@@ -28,8 +28,12 @@ function notesOn({ lookUp, customer, withoutToken, listings, spending }: Version
       "A status other than active and inactive came, which are those observed (§3).",
     ],
     [
-      result !== undefined && member(result, "status") !== "success",
+      toppedUp !== undefined && member(toppedUp, "status") !== "success",
       "The top-up's status is not success, which is the one observed (§2 Transaction result).",
+    ],
+    [
+      spending?.topUp !== undefined && !isSuccess(spending.topUp) && readResult(spending.status) !== undefined,
+      "The top-up did not succeed, yet txn-status tells of one: it was made, and paid for.",
     ],
     [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
   ];

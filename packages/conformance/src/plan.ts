@@ -51,7 +51,8 @@ export function announce(plans: readonly (readonly [version: string, plan: Plan]
 }
 
 function endOf({ service, reqId }: Connection): string {
-  return `${service} ...${plain(reqId.slice(-3))}`;
+  const shown = Math.min(3, Math.floor(reqId.length / 2));
+  return `${service} ...${plain(reqId.slice(reqId.length - shown))}`;
 }
 
 /** A service's text on somebody's terminal: no control characters, and not without end. */

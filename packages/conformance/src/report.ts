@@ -77,7 +77,7 @@ function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckRes
     resultOf(
       check,
       facts.version,
-      guard(check, scope, facts.spending?.notMade, () => check.judge(facts)),
+      guard(check, scope, facts.spending?.stopped, () => check.judge(facts)),
     ),
   ];
 }
@@ -95,11 +95,11 @@ function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult
 }
 
 /** A service can answer with things on which a check itself breaks, such as an array nested without end. */
-function guard({ needsTopUp }: Check, { topUp }: Scope, notMade: string | undefined, run: () => Verdict): Verdict {
+function guard({ needsTopUp }: Check, { topUp }: Scope, stopped: string | undefined, run: () => Verdict): Verdict {
   if (needsTopUp && !topUp) return skipped(NEEDS_TOP_UP);
   try {
     const verdict = run();
-    return verdict.outcome === "skipped" && needsTopUp && notMade !== undefined ? skipped(notMade) : verdict;
+    return verdict.outcome === "skipped" && needsTopUp && stopped !== undefined ? skipped(stopped) : verdict;
   } catch {
     return fails("an answer that can be judged", "one that cannot");
   }

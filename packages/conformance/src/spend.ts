@@ -2,7 +2,7 @@ import type { Caller } from "./caller.ts";
 import { type Exchange, isSuccess } from "./exchange.ts";
 import type { Plan, Spending } from "./facts.ts";
 import { findOffer } from "./plan.ts";
-import { readCheckoutId } from "./read.ts";
+import { readCheckoutId, txnIdOf } from "./read.ts";
 
 /** As long as udf1 and udf2 may be (interface, section 8). */
 const REFERENCE = "conformance-check-reference-01";
@@ -21,7 +21,7 @@ type Draft = { -readonly [Key in keyof Spending]: Spending[Key] };
 
 /** A version without a top-up, and why. */
 export function notSpent(reason: string, plan?: Plan): Spending {
-  return plan === undefined ? { notMade: reason } : { notMade: reason, plan };
+  return plan === undefined ? { stopped: reason } : { stopped: reason, plan };
 }
 
 /**
@@ -43,10 +43,10 @@ export async function spend(situation: Situation): Promise<Spending> {
   const query = (from = caller) => from.call("txn-status", { checkoutId });
   const draft: Draft = { plan, sent, before };
   if (isTopupd && (await wasTaken(draft, "wrongAmount", topUp({ ...sent, amt: otherAmount(plan.amt) })))) {
-    return { ...draft, notMade: "a top-up with a wrong amount was not refused" };
+    return { ...draft, stopped: "a top-up with a wrong amount was not refused" };
   }
   if (isTopupd && (await wasTaken(draft, "wrongBouquet", topUp({ ...sent, bouquetId: UNKNOWN_BOUQUET })))) {
-    return { ...draft, notMade: "a top-up of an unknown bouquet was not refused" };
+    return { ...draft, stopped: "a top-up of an unknown bouquet was not refused" };
   }
   if (isTopupd) draft.statusAfterRefusals = await query();
 
@@ -58,6 +58,7 @@ export async function spend(situation: Situation): Promise<Spending> {
   draft.statusAfterRepeat = await query();
   draft.afterRepeat = await list();
   if (!isTopupd) return draft;
+  if (wasBoughtTwice(draft)) return { ...draft, stopped: "the checkoutId bought twice: nothing more was sent" };
   draft.otherForm = await topUp({ ...sent, amt: Number(plan.amt) });
   draft.otherValues = await topUp({ ...sent, amt: otherAmount(plan.amt) });
   draft.longReference = await topUp({ ...sent, udf1: `${REFERENCE}x` });
@@ -75,6 +76,12 @@ async function wasTaken(draft: Draft, name: "wrongAmount" | "wrongBouquet", call
   const answer = await call;
   draft[name] = answer;
   return !answer.answered || isSuccess(answer);
+}
+
+function wasBoughtTwice({ topUp, repeat, status, statusAfterRepeat }: Spending): boolean {
+  const repeated = txnIdOf(repeat);
+  const isAnother = repeated !== undefined && repeated !== txnIdOf(topUp);
+  return isAnother || txnIdOf(statusAfterRepeat) !== txnIdOf(status);
 }
 
 /** Small, so that a service that wrongly takes it spends little. */

@@ -1,4 +1,4 @@
-import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
+import { bodyOf, describeAnswer, type Exchange, isSuccess } from "../exchange.ts";
 import type { Listing, Service, VersionFacts } from "../facts.ts";
 import { findPackages, nameOf, readCheckoutId, readResult, txnIdOf } from "../read.ts";
 import { asArray, asObject, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
@@ -49,7 +49,7 @@ export const LISTING_CHECKS: readonly VersionCheck[] = [
     ),
   ),
   must("checkout-unique", PACKAGES, "Each listing gives another checkoutId.", judgeUnique, ESSENTIAL),
-  must("txn-status-unused", "§3 States and transitions", "A checkoutId that was not used has no top-up.", judgeUnused),
+  must("txn-status-unused", "§3 States and transitions", "For an unused checkoutId, no top-up is told.", judgeUnused),
 ];
 
 /** The listings that the interface promises, and those it leaves open where they have succeeded. */
@@ -157,7 +157,8 @@ function judgeUnique({ listings }: VersionFacts): Verdict {
 /** How the failure looks is not shown. What must not come is a transaction that nobody made. */
 function judgeUnused({ unusedStatus }: VersionFacts): Verdict {
   if (unusedStatus === undefined) return skipped("no checkoutId came");
-  if (!unusedStatus.answered) return skipped("txn-status was not answered");
+  const isJson = unusedStatus.answered && unusedStatus.json !== undefined;
+  if (!isJson) return fails("an answer in JSON", describeAnswer(unusedStatus));
   const isClaimed = txnIdOf(unusedStatus) !== undefined && member(readResult(unusedStatus), "status") === "success";
   return isClaimed ? fails("no successful transaction", "a result with a txnId and status success") : HOLDS;
 }

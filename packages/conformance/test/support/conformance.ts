@@ -1,0 +1,25 @@
+import { type ConformanceOptions, type Report, runConformance } from "../../src/index.ts";
+import { CODE, TOKEN } from "./fake-data.ts";
+import { type FakeOptions, type FakeProvider, startFakeProvider } from "./fake-provider.ts";
+
+export type Settings = Omit<Partial<ConformanceOptions>, "baseUrl">;
+
+/** Runs the kit against a fake of its own. */
+export async function check(
+  fake: FakeOptions,
+  settings: Settings = {},
+): Promise<{ report: Report; provider: FakeProvider }> {
+  const provider = await startFakeProvider(fake);
+  const report = await runConformance({ baseUrl: provider.baseUrl, token: TOKEN, code: CODE, ...settings });
+  return { report, provider };
+}
+
+/** The ids of the checks that failed, each once. */
+export function failedIn({ results }: Report): string[] {
+  return [...new Set(results.filter(({ outcome }) => outcome === "fails").map(({ id }) => id))];
+}
+
+/** The ids of the checks that were skipped in each group they are in. */
+export function skippedIn({ results }: Report): string[] {
+  return [...new Set(results.filter(({ outcome }) => outcome === "skipped").map(({ group, id }) => `${group} ${id}`))];
+}

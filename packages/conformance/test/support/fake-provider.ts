@@ -1,0 +1,97 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { TOKEN } from "./fake-data.ts";
+import { type Answer, type Behaviour, createRules, type Fields } from "./fake-rules.ts";
+
+const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
+
+export interface Request {
+  readonly method: string;
+  readonly version: string;
+  readonly operation: string;
+  readonly text: string;
+  readonly fields: Fields;
+}
+
+export interface FakeOptions extends Behaviour {
+  /** Decides as topupd does what the interface leaves open; otherwise it decides something else. */
+  readonly isTopupd?: boolean;
+  /** Changes an answer that would have been right, before it is sent. */
+  readonly rewrite?: (answer: Answer, request: Request) => void;
+}
+
+export interface FakeProvider {
+  readonly baseUrl: string;
+  /** Every request so far. */
+  readonly requests: readonly Request[];
+  /** How many top-ups have been charged. */
+  readonly charged: () => number;
+}
+
+/** A small service that is right by the interface, in memory, gone after the test. */
+export async function startFakeProvider(options: FakeOptions = {}): Promise<FakeProvider> {
+  const requests: Request[] = [];
+  const rules = createRules(options);
+  const server = createServer((incoming, response) => {
+    readText(incoming).then(
+      (text) => {
+        const [, version = "", operation = ""] =
+          /^\/staging\/api\/third-party\/([^/]+)\/([^/]+)$/.exec(incoming.url ?? "") ?? [];
+        const request = { method: incoming.method ?? "", version, operation, text, fields: fieldsOf(text) };
+        requests.push(request);
+        const reason = refusalOf(request, incoming, options.isTopupd === true);
+        const answer = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
+        if (options.isTopupd === true) addRequestId(answer, `fake-${requests.length}`);
+        options.rewrite?.(answer, request);
+        response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
+        response.end(JSON.stringify(answer.json));
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, requests, charged: rules.charged };
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+function fieldsOf(text: string): Fields {
+  try {
+    return JSON.parse(text) as Fields;
+  } catch {
+    return {};
+  }
+}
+
+/** What is wrong with a request before anything is looked up, by the name that topupd gives it. */
+function refusalOf(
+  { method, operation, text, fields }: Request,
+  { headers }: IncomingMessage,
+  isTopupd: boolean,
+): string | undefined {
+  if (!OPERATIONS.includes(operation)) return "unknown_operation";
+  if (method !== "POST") return "method_not_allowed";
+  if (headers.authorization === undefined) return "missing_token";
+  if (headers.authorization !== `Bearer ${TOKEN}`) return "unknown_token";
+  if (Object.keys(fields).length === 0) return "malformed_json";
+  if (!isTopupd) return undefined;
+  const keys = [...text.matchAll(/"([^"]+)"\s*:/g)].map(([, key]) => key);
+  if (new Set(keys).size < keys.length) return "malformed_json";
+  if (text.length > 4096) return "body_too_large";
+  return headers["content-type"] === "application/json" ? undefined : "unsupported_media_type";
+}
+
+function addRequestId(answer: Answer, id: string): void {
+  answer.headers["x-request-id"] = id;
+  if (answer.json.success === false) answer.json.body.requestId = id;
+}

@@ -1,0 +1,220 @@
+import { BOUQUETS, CONNECTIONS, CUSTOMER, FAILURES, MOBILE } from "./fake-data.ts";
+
+/** What a request holds: whatever a client sends. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests change answers into all kinds of things
+  json: any;
+}
+
+/** How the fake differs from a service that is right. */
+export interface Behaviour {
+  readonly isTopupd?: boolean;
+  /** A used checkoutId makes another transaction, or extends once more behind the same one. */
+  readonly onReuse?: "charge" | "extend";
+  /** Every listing gives the same checkoutId. */
+  readonly reusesCheckoutIds?: boolean;
+  /** txn-status tells of the first top-up there ever was. */
+  readonly tellsFirstTopUp?: boolean;
+  /** Takes any amount. */
+  readonly takesAnyAmount?: boolean;
+  /** Takes udf1 and udf2 of any length, or none of 30 characters. */
+  readonly freeFieldMaxLength?: number;
+  /** A repeat with other values is answered like one with the same. */
+  readonly replaysAnything?: boolean;
+  /** v1.0.0 knows no set-top boxes. */
+  readonly isTvNew?: boolean;
+}
+
+interface Subscription {
+  readonly code: string;
+  readonly name: string;
+  readonly startdate: string;
+  enddate: string;
+}
+
+type Sent = Readonly<Record<string, string>>;
+
+export interface Rules {
+  readonly run: (version: string, operation: string, fields: Fields) => Answer;
+  readonly refuse: (reason: string) => Answer;
+  readonly charged: () => number;
+}
+
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 10, 20);
+
+export function createRules(behaviour: Behaviour): Rules {
+  const issued = new Map<string, string>();
+  const results = new Map<string, Record<string, unknown>>();
+  const subscriptions = new Map<string, Subscription[]>();
+  let charges = 0;
+  if (behaviour.tellsFirstTopUp === true) results.set("older", resultOf({ ...OLDER }, 0));
+
+  const refuse = (reason: string): Answer => {
+    const [code, status, retry] = FAILURES[reason] ?? ["", 500, ""];
+    if (behaviour.isTopupd !== true)
+      return { status: 200, headers: {}, json: { success: false, code: "E-17", body: {} } };
+    const headers: Record<string, string> = {};
+    if (status === 401) headers["www-authenticate"] = "Bearer";
+    if (status === 405) headers["allow"] = "POST";
+    return { status, headers, json: { success: false, code, body: { reason, message: "It is refused.", retry } } };
+  };
+
+  const lookUp = (version: string, code: unknown): Answer => {
+    const trimmed = behaviour.isTopupd === true && typeof code === "string" ? code.trim() : code;
+    const names = [CUSTOMER.cuid, MOBILE, ...Object.values(CONNECTIONS).flat().map(nameOf)];
+    if (!names.includes(trimmed as string)) return refuse("customer_not_found");
+    const connections = structuredClone(CONNECTIONS);
+    const body =
+      version === "v1.0.1"
+        ? { customer: { ...CUSTOMER, connections } }
+        : { customer: { ...CUSTOMER }, connection: connections };
+    return succeed("400aa010", body);
+  };
+
+  const list = (version: string, { cuid, service, reqId }: Sent): Answer => {
+    if (cuid !== CUSTOMER.cuid) return refuse("customer_not_found");
+    const connection = connectionOf(service, reqId);
+    if (connection === undefined) return refuse("connection_not_found");
+    if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
+    const checkoutId = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
+    issued.set(checkoutId, `${service} ${reqId}`);
+    const bouquets = (BOUQUETS[service as string] ?? []).map(({ price, ...rest }) =>
+      version === "v1.0.1" ? { ...rest, price } : { ...rest, amt: price },
+    );
+    const packages = {
+      connection: { ...connection },
+      subscriptions: structuredClone(running(service, reqId)),
+      bouquets,
+    };
+    return succeed("400aa010", { checkoutId, customer: { ...CUSTOMER }, [service as string]: packages });
+  };
+
+  const running = (service = "", reqId = ""): Subscription[] => {
+    const [first] = BOUQUETS[service] ?? [];
+    const base = {
+      code: first?.code ?? "",
+      name: first?.name ?? "",
+      startdate: format(START - 9 * DAY_MS),
+      enddate: format(START),
+    };
+    const found = subscriptions.get(`${service} ${reqId}`) ?? [base];
+    subscriptions.set(`${service} ${reqId}`, found);
+    return found;
+  };
+
+  const extend = ({ service = "", reqId = "", bouquetId }: Sent): void => {
+    const found = running(service, reqId);
+    const bouquet = (BOUQUETS[service] ?? []).find(({ code }) => code === bouquetId);
+    const same = found.find(({ code }) => code === bouquetId);
+    if (same !== undefined) same.enddate = format(Date.parse(`${same.enddate.replace(" ", "T")}Z`) + 30 * DAY_MS);
+    else if (bouquet !== undefined) {
+      const { code, name } = bouquet;
+      found.push({ code, name, startdate: format(START), enddate: format(START + 30 * DAY_MS) });
+    }
+  };
+
+  const charge = (sent: Sent): Answer => {
+    charges += 1;
+    const result = resultOf(sent, charges);
+    results.set(sent["checkoutId"] ?? "", result);
+    extend(sent);
+    return succeed("400ab001", { result: { ...result } });
+  };
+
+  const topUp = (version: string, fields: Fields): Answer => {
+    const sent = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]));
+    const { checkoutId = "", bouquetId, amt, udf1 = "", udf2 = "", service = "", reqId = "" } = sent;
+    const longest = Math.max(udf1.length, udf2.length);
+    if (version === "v1.0.1" && longest > (behaviour.freeFieldMaxLength ?? 30)) return refuse("invalid_field");
+    const recorded = results.get(checkoutId);
+    if (recorded !== undefined) return reuse(sent, recorded);
+    if (issued.get(checkoutId) !== `${service} ${reqId}`) return refuse("checkout_unknown");
+    const bouquet = (BOUQUETS[service] ?? []).find(({ code }) => code === bouquetId);
+    if (bouquet === undefined) return refuse("bouquet_unavailable");
+    if (Number(amt) !== bouquet.price && behaviour.takesAnyAmount !== true) return refuse("amount_mismatch");
+    return charge(sent);
+  };
+
+  const reuse = (sent: Sent, recorded: Record<string, unknown>): Answer => {
+    if (behaviour.onReuse === "charge") return charge(sent);
+    if (behaviour.onReuse === "extend") extend(sent);
+    const isSame = ["cuid", "service", "reqId", "bouquetId", "amt"].every(
+      (name) => String(recorded[name]) === sent[name],
+    );
+    if (behaviour.isTopupd !== true) return refuse("checkout_used");
+    if (!isSame && behaviour.replaysAnything !== true) return refuse("checkout_used");
+    const answer = succeed("400ab001", { result: { ...recorded } });
+    answer.headers["idempotent-replayed"] = "true";
+    return answer;
+  };
+
+  const query = (checkoutId: string): Answer => {
+    const result = behaviour.tellsFirstTopUp === true ? results.get("older") : results.get(checkoutId);
+    if (result !== undefined) return succeed("400ab001", { result: { ...result } });
+    return refuse(issued.has(checkoutId) ? "not_topped_up" : "checkout_unknown");
+  };
+
+  const run: Rules["run"] = (version, operation, fields) => {
+    const wrong = wrongFields(operation, fields);
+    if (wrong.length > 0) {
+      const answer = refuse("invalid_field");
+      answer.json.body.fields = wrong.map((field) => ({ field, problem: "is wrong" }));
+      return answer;
+    }
+    if (operation === "get-customer-information") return lookUp(version, fields["code"]);
+    if (operation === "get-subscription-package") return list(version, fields as Sent);
+    return operation === "txn-status" ? query(fields["checkoutId"] as string) : topUp(version, fields);
+  };
+  return { run, refuse, charged: () => charges };
+}
+
+const OLDER = {
+  checkoutId: "older",
+  cuid: CUSTOMER.cuid,
+  service: "internet",
+  reqId: "maya.net",
+  bouquetId: "NET-1M",
+  amt: "900",
+};
+
+function succeed(code: string, body: object): Answer {
+  return { status: 200, headers: {}, json: { success: true, code, body } };
+}
+
+function resultOf({ checkoutId, cuid, reqId, bouquetId, amt, service }: Sent, number: number): Record<string, unknown> {
+  const txnId = `TXN${String(number).padStart(23, "0")}`;
+  const txnDate = format(START + number * 1000);
+  return { orderId: checkoutId, txnId, cuid, reqId, bouquetId, amt: Number(amt), txnDate, status: "success", service };
+}
+
+function nameOf(connection: { stb: string } | { username: string }): string {
+  return "stb" in connection ? connection.stb : connection.username;
+}
+
+function connectionOf(service = "", reqId = ""): object | undefined {
+  const all = CONNECTIONS[service as keyof typeof CONNECTIONS] ?? [];
+  return all.find((connection) => nameOf(connection) === reqId);
+}
+
+function wrongFields(operation: string, fields: Fields): string[] {
+  const texts =
+    operation === "get-customer-information"
+      ? ["code"]
+      : operation === "txn-status"
+        ? ["checkoutId"]
+        : ["cuid", "service", "reqId"];
+  const services = ["tv", "internet", "iptv"];
+  return texts.filter(
+    (name) => typeof fields[name] !== "string" || (name === "service" && !services.includes(fields[name] as string)),
+  );
+}
+
+/** `YYYY-MM-DD HH:MM:SS`. @param time in milliseconds since 1970. */
+function format(time: number): string {
+  return new Date(time).toISOString().slice(0, 19).replace("T", " ");
+}
