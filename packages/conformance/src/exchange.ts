@@ -59,8 +59,13 @@ export function send({ method, url, headers, body, timeoutMs }: Outgoing): Promi
     });
     // An error may come after the end, too; it is then of no interest, but must have a listener.
     outgoing.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
-    outgoing.on("close", () => fail("the connection ended without an answer"));
-    outgoing.on("response", (incoming) => collect(incoming, finish, fail));
+    const onClose = () => fail("the connection ended without an answer");
+    outgoing.on("close", onClose);
+    outgoing.on("response", (incoming) => {
+      // From here on the request may close before the answer has been read to its end.
+      outgoing.off("close", onClose);
+      collect(incoming, finish, fail);
+    });
     outgoing.end(method === "POST" ? body : undefined);
   });
 }
@@ -74,6 +79,7 @@ function collect(incoming: IncomingMessage, finish: (answer: Answer) => void, fa
     else chunks.push(chunk);
   });
   incoming.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
+  incoming.on("close", () => fail("the connection ended within an answer"));
   incoming.on("end", () => {
     const { statusCode = 0, headers } = incoming;
     finish({ answered: true, status: statusCode, headers, json: parse(Buffer.concat(chunks)) });

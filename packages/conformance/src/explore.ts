@@ -38,7 +38,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   const unusedStatus = checkoutId === undefined ? undefined : await caller.call("txn-status", { checkoutId });
   if (options.profile === "topupd") progress("sending what must be refused");
   const probes =
-    options.profile === "topupd" ? await probe(caller, { code: options.code, cuid, checkoutId }) : new Map();
+    options.profile === "topupd" ? await probe(caller, { code: options.code, cuid, isActive, checkoutId }) : new Map();
   return { ...found, otherLookUps, withoutToken, listings, unusedStatus, probes };
 }
 

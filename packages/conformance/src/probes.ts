@@ -9,6 +9,8 @@ const UNKNOWN_CHECKOUT_ID = "A".repeat(64);
 interface Known {
   readonly code: string;
   readonly cuid: string | undefined;
+  /** Whether the customer can be listed: otherwise topupd says that first, and not that there is no connection. */
+  readonly isActive: boolean;
   readonly checkoutId: string | undefined;
 }
 
@@ -23,7 +25,7 @@ export async function probe(caller: Caller, known: Known): Promise<Map<string, E
   return answers;
 }
 
-function probesFor({ code, cuid, checkoutId }: Known): readonly Probe[] {
+function probesFor({ code, cuid, isActive, checkoutId }: Known): readonly Probe[] {
   const lookUp = "get-customer-information";
   const quoted = JSON.stringify(code);
   const always: readonly Probe[] = [
@@ -41,20 +43,12 @@ function probesFor({ code, cuid, checkoutId }: Known): readonly Probe[] {
     ["code_trimmed", lookUp, { code: ` ${code.trim()} ` }],
     ["extra_fields", lookUp, { code, "x-of-no-meaning": { a: [1] } }],
   ];
-  const ofCustomer: readonly Probe[] =
-    cuid === undefined
-      ? []
-      : [
-          ["leading_zero", lookUp, { code: `0${cuid}` }],
-          [
-            "connection_not_found",
-            "get-subscription-package",
-            { cuid, service: "internet", reqId: "no-such-connection" },
-          ],
-        ];
+  const ofCustomer: readonly Probe[] = cuid === undefined ? [] : [["leading_zero", lookUp, { code: `0${cuid}` }]];
+  const nobody = { cuid, service: "internet", reqId: "no-such-connection" };
+  const ofActive: readonly Probe[] = isActive ? [["connection_not_found", "get-subscription-package", nobody]] : [];
   const ofCheckout: readonly Probe[] =
     checkoutId === undefined ? [] : [["checkout_altered", "txn-status", { checkoutId: alter(checkoutId) }]];
-  return [...always, ...ofCustomer, ...ofCheckout];
+  return [...always, ...ofCustomer, ...ofActive, ...ofCheckout];
 }
 
 /** One character in the middle is another one; the last could hold bits that no one reads. */

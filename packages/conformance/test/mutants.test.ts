@@ -1,28 +1,31 @@
 import { describe, expect, test } from "vitest";
+import type { Report } from "../src/index.ts";
 import { check, failedIn } from "./support/conformance.ts";
-import { MUTANTS } from "./support/mutants.ts";
+import { LISTING_MUTANTS } from "./support/listing-mutants.ts";
+import { LOOK_UP_MUTANTS } from "./support/look-up-mutants.ts";
+import { changeOf, type Mutant } from "./support/mutant.ts";
+import { SPENDING_MUTANTS } from "./support/spending-mutants.ts";
 
-const READING = MUTANTS.filter(({ isSpending }) => isSpending !== true);
-const SPENDING = MUTANTS.filter(({ isSpending }) => isSpending === true);
+const READING_MUTANTS = [...LOOK_UP_MUTANTS, ...LISTING_MUTANTS];
 
 describe("a service with one thing wrong", () => {
-  test.each(READING)("is caught by just that: $name", async ({ caught, change, only }) => {
-    const { report, provider } = await check(change);
-    expect(failedIn(report).toSorted()).toEqual(caught.toSorted());
+  test.each(READING_MUTANTS)("is caught by just that: $name", async (mutant) => {
+    const { report, provider } = await check(changeOf(mutant));
+    expect(failedIn(report).toSorted()).toEqual(mutant.caught.toSorted());
     expect(report.ok).toBe(false);
-    expect(groupsOf(report.results, "fails")).toEqual(only === undefined ? ["v1.0.0", "v1.0.1"] : [only]);
+    expect(groupsOf(report)).toEqual(groupsFor(mutant));
     expect(provider.requests.map(({ operation }) => operation)).not.toContain("subscription-package-topup");
   });
 
-  test.each(SPENDING)("is caught by a top-up, and just that: $name", async ({ caught, change, only }) => {
-    const { report } = await check(change, { topUp: true });
-    expect(failedIn(report).toSorted()).toEqual(caught.toSorted());
+  test.each(SPENDING_MUTANTS)("is caught by a top-up, and just that: $name", async (mutant) => {
+    const { report } = await check(changeOf(mutant), { topUp: true });
+    expect(failedIn(report).toSorted()).toEqual(mutant.caught.toSorted());
     expect(report.ok).toBe(false);
-    expect(groupsOf(report.results, "fails")).toEqual(only === undefined ? ["v1.0.0", "v1.0.1"] : [only]);
+    expect(groupsOf(report)).toEqual(groupsFor(mutant));
   });
 
-  test.each(SPENDING)("gets no top-up unless that is asked for: $name", async ({ change }) => {
-    const { provider } = await check(change);
+  test.each(SPENDING_MUTANTS)("gets no top-up unless that is asked for: $name", async (mutant) => {
+    const { provider } = await check(changeOf(mutant));
     expect(provider.requests.map(({ operation }) => operation)).not.toContain("subscription-package-topup");
     expect(provider.charged()).toBe(0);
   });
@@ -31,10 +34,15 @@ describe("a service with one thing wrong", () => {
 test("every demand of the interface has a service that breaks it", async () => {
   const { report } = await check({}, { topUp: true });
   const ids = new Set(report.results.map(({ id }) => id));
-  const caught = new Set(MUTANTS.flatMap((mutant) => mutant.caught));
+  const caught = new Set([...READING_MUTANTS, ...SPENDING_MUTANTS].flatMap((mutant) => mutant.caught));
   expect([...ids].filter((id) => !caught.has(id))).toEqual([]);
 });
 
-function groupsOf(results: readonly { group: string; outcome: string }[], outcome: string): string[] {
-  return [...new Set(results.filter((result) => result.outcome === outcome).map(({ group }) => group))].toSorted();
+/** The versions in which something failed. */
+function groupsOf({ results }: Report): string[] {
+  return [...new Set(results.filter(({ outcome }) => outcome === "fails").map(({ group }) => group))].toSorted();
+}
+
+function groupsFor({ only }: Mutant): string[] {
+  return only === undefined ? ["v1.0.0", "v1.0.1"] : [only];
 }

@@ -10,6 +10,8 @@ export interface Request {
   readonly method: string;
   readonly version: string;
   readonly operation: string;
+  /** Whether it has an Authorization header. */
+  readonly isAuthorized: boolean;
   readonly text: string;
   readonly fields: Fields;
 }
@@ -38,7 +40,14 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
       (text) => {
         const [, version = "", operation = ""] =
           /^\/staging\/api\/third-party\/([^/]+)\/([^/]+)$/.exec(incoming.url ?? "") ?? [];
-        const request = { method: incoming.method ?? "", version, operation, text, fields: fieldsOf(text) };
+        const request = {
+          method: incoming.method ?? "",
+          version,
+          operation,
+          isAuthorized: incoming.headers.authorization !== undefined,
+          text,
+          fields: fieldsOf(text),
+        };
         requests.push(request);
         const reason = refusalOf(request, incoming, options.isTopupd === true);
         const answer = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);

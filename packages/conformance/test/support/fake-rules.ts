@@ -17,6 +17,8 @@ export interface Behaviour {
   readonly onReuse?: "charge" | "extend";
   /** Every listing gives the same checkoutId. */
   readonly reusesCheckoutIds?: boolean;
+  /** What checkoutIds look like. */
+  readonly formCheckoutId?: (plain: string) => string;
   /** txn-status tells of the first top-up there ever was. */
   readonly tellsFirstTopUp?: boolean;
   /** Takes any amount. */
@@ -81,7 +83,8 @@ export function createRules(behaviour: Behaviour): Rules {
     const connection = connectionOf(service, reqId);
     if (connection === undefined) return refuse("connection_not_found");
     if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
-    const checkoutId = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
+    const plain = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
+    const checkoutId = behaviour.formCheckoutId?.(plain) ?? plain;
     issued.set(checkoutId, `${service} ${reqId}`);
     const bouquets = (BOUQUETS[service as string] ?? []).map(({ price, ...rest }) =>
       version === "v1.0.1" ? { ...rest, price } : { ...rest, amt: price },

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { type Outcome, run } from "./support/command.ts";
+import { CODE, CUSTOMER, MOBILE, TOKEN } from "./support/fake-data.ts";
+import { type FakeOptions, startFakeProvider } from "./support/fake-provider.ts";
+import { freeUrl } from "./support/server.ts";
+
+const COMPLETE = ["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token", TOKEN];
+
+async function runOn(fake: FakeOptions, ...words: string[]): Promise<Outcome> {
+  const { baseUrl } = await startFakeProvider(fake);
+  return run(["--base-url", baseUrl, "--code", MOBILE, ...words], { env: { CONFORMANCE_TOKEN: TOKEN } });
+}
+
+/** A service of which much is wrong, in each version. */
+const BROKEN: FakeOptions = {
+  isTopupd: true,
+  onReuse: "charge",
+  rewrite: ({ json, headers }) => {
+    json.code = 7;
+    headers["x-request-id"] = "";
+    for (const bouquet of json.body.tv?.bouquets ?? []) bouquet.name = `${MOBILE} ${CUSTOMER.last_name}`;
+    if (json.body.customer !== undefined) json.body.customer.first_name = [CUSTOMER.first_name];
+    if (json.body.customer !== undefined) json.body.customer.status = `${CUSTOMER.first_name} is away`;
+  },
+};
+
+describe("the exit code", () => {
+  test("is 0 where all holds", async () => {
+    const { code, stdout, stderr } = await runOn({ isTopupd: true }, "--profile", "topupd", "--top-up");
+    expect(code).toBe(0);
+    expect(stdout).toContain("hold, 0 fail");
+    expect(stderr).toContain("v1.0.0: topping up\n");
+  });
+
+  test("is 1 where something fails", async () => {
+    const { code, stdout } = await runOn(BROKEN);
+    expect(code).toBe(1);
+    expect(stdout).toContain("The service does not keep to the interface.");
+  });
+
+  test("is 1 where too little could be judged", async () => {
+    const { code, stdout } = await runOn({
+      rewrite: ({ json }) => {
+        const connections = json.body.customer?.connections ?? json.body.connection;
+        if (connections !== undefined) Object.assign(connections, { tv: [], internet: [], iptv: [] });
+      },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain("too little could be judged");
+    expect(stdout).toContain("v1.0.1 listing-json");
+  });
+
+  test("is 3 where nobody answers", async () => {
+    const url = await freeUrl();
+    const { code, stdout, stderr } = await run(["--base-url", url, "--code", CODE, "--token", TOKEN]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toMatch(
+      new RegExp(`^conformance: ${url} cannot be reached: the connection failed \\(ECONNREFUSED\\)$`, "m"),
+    );
+  });
+});
+
+describe("wrong usage", () => {
+  test.each([
+    [["--code", CODE, "--token", TOKEN], "--base-url <url>"],
+    [["--base-url", "http://127.0.0.1:1", "--token", TOKEN], "--code <code>"],
+    [["--base-url", "http://127.0.0.1:1", "--code", CODE], "set CONFORMANCE_TOKEN"],
+    [[...COMPLETE, "--base-url", "topup.example"], "must look like https://"],
+    [[...COMPLETE, "--base-url", "https://me:word@topup.example"], "no user, password"],
+    [[...COMPLETE, "--base-url", "https://topup.example/?a=1"], "no user, password, query"],
+    [[...COMPLETE, "--base-url", "ftp://topup.example"], "must look like https://"],
+    [[...COMPLETE, "--token", "two words"], "one word"],
+    [[...COMPLETE, "--token", "a\nb"], "one word"],
+    [[...COMPLETE, "--code", " "], "must name a customer"],
+    [[...COMPLETE, "--api", "v1.0.2"], "among v1.0.1,v1.0.0"],
+    [[...COMPLETE, "--api", "v1.0.1,v1.0.1"], "each version can be given once"],
+    [[...COMPLETE, "--prefix", "staging/"], 'beginning with "/"'],
+    [[...COMPLETE, "--timeout", "soon"], "seconds, such as 10"],
+    [[...COMPLETE, "--timeout", "0"], "from 1 to 600 seconds"],
+    [[...COMPLETE, "--profile", "other"], "Allowed choices are topupd"],
+    [[...COMPLETE, "--bouquet", "NET-1M"], "with --top-up only"],
+    [[...COMPLETE, "--top-up", "--service", "radio"], "tv, internet or iptv"],
+    [[...COMPLETE, "--token-file", "token.txt"], "not both"],
+    [[...COMPLETE, "--json", "-", "--junit", "-"], "only one of"],
+    [[...COMPLETE, "--topup"], "Did you mean --top-up?"],
+    [[...COMPLETE, "more"], "too many arguments"],
+    [["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token-file", "none.txt"], "none.txt: ENOENT"],
+  ])("of %j ends with 2, and is told what to do", async (words, said) => {
+    const { code, stdout, stderr } = await run(words);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(said);
+    expect(stderr).toContain("--help");
+    expect(stderr).toMatch(/^conformance: /);
+  });
+
+  test("of a file for the report that cannot be written ends with 2, after the results", async () => {
+    const { code, stdout, stderr } = await runOn({}, "--json", "/nowhere/report.json");
+    expect(code).toBe(2);
+    expect(stdout).toContain("0 fail");
+    expect(stderr).toContain("/nowhere/report.json: ENOENT; give another file");
+  });
+});
+
+describe("the access token", () => {
+  test.each([
+    ["the command line", ["--token", TOKEN], {}],
+    ["a file", ["--token-file", "token.txt"], { files: { "token.txt": `${TOKEN}\n` } }],
+    ["the environment", [], { env: { CONFORMANCE_TOKEN: `${TOKEN}\n` } }],
+  ])("is taken from %s", async (_, words, world) => {
+    const { baseUrl } = await startFakeProvider();
+    expect((await run(["--base-url", baseUrl, "--code", CODE, ...words], world)).code).toBe(0);
+  });
+});
+
+describe("what is printed and written", () => {
+  const REPORTS = ["--profile", "topupd", "--top-up", "--json", "report.json", "--junit", "report.xml"];
+
+  test.each([
+    ["right", { isTopupd: true }],
+    ["plain", {}],
+    ["broken", BROKEN],
+  ] as const)("of a %s service holds no token, name or mobile number", async (_, fake) => {
+    const { stdout, stderr, files } = await runOn(fake, ...REPORTS);
+    expect([...files.keys()]).toEqual(["report.json", "report.xml"]);
+    for (const text of [stdout, stderr, ...files.values()]) {
+      expect(text.length).toBeGreaterThan(0);
+      for (const secret of [TOKEN, MOBILE, CUSTOMER.first_name, CUSTOMER.last_name]) expect(text).not.toContain(secret);
+    }
+  });
+
+  test.each([
+    ["right", { isTopupd: true }],
+    ["plain", {}],
+    ["broken", BROKEN],
+  ] as const)("of a %s service fits a terminal of 80 columns", async (_, fake) => {
+    const { stdout, stderr } = await runOn(fake, "--profile", "topupd", "--top-up");
+    const wide = `${stdout}${stderr}`.split("\n").filter((line) => Array.from(line).length > 80);
+    expect(wide).toEqual([]);
+  });
+
+  test("says of what fails what was expected, what came and who says so", async () => {
+    const { stdout } = await runOn({
+      rewrite: ({ json }) => {
+        if (json.code === "400aa010") json.code = "400aa011";
+      },
+    });
+    expect(stdout).toContain(
+      [
+        "  ✗ lookup-code              A look-up that succeeds has the code 400aa010.",
+        '      expected  the string "400aa010"',
+        '      came      the string "400aa011"',
+        "      source    the interface, §7 Errors",
+      ].join("\n"),
+    );
+  });
+
+  test("is the JSON report alone where that goes to stdout", async () => {
+    const { code, stdout } = await runOn({}, "--json", "-");
+    const report = JSON.parse(stdout) as { ok: boolean; counts: object; results: object[] };
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ format: "topupd-conformance-1", ok: true, topUp: false, profile: "interface" });
+    expect(report.results[0]).toEqual({
+      id: "lookup-json",
+      group: "v1.0.1",
+      level: "must",
+      sentence: expect.any(String),
+      source: "§2 Resources and their fields",
+      outcome: "holds",
+    });
+  });
+
+  test("is the JUnit report alone where that goes to stdout", async () => {
+    expect((await runOn({}, "--junit", "-")).stdout).toMatch(/^<\?xml [\s\S]*<\/testsuites>\n$/);
+  });
+
+  test("is a help of 80 columns that names every option and exit code", async () => {
+    const { code, stdout, stderr } = await run(["--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    for (const word of [
+      "--base-url",
+      "--token-file",
+      "--top-up",
+      "--profile",
+      "--junit",
+      "CONFORMANCE_TOKEN",
+      "3 the service",
+    ]) {
+      expect(stdout).toContain(word);
+    }
+  });
+
+  test("is the version where that is asked for", async () => {
+    expect(await run(["--version"])).toMatchObject({ code: 0, stdout: "0.0.0\n" });
+  });
+});

@@ -1,0 +1,149 @@
+import type { Socket } from "node:net";
+import { describe, expect, test } from "vitest";
+import { runConformance, ServiceUnreachable } from "../src/index.ts";
+import { check, failedIn } from "./support/conformance.ts";
+import { CODE, TOKEN } from "./support/fake-data.ts";
+import { startFakeProvider } from "./support/fake-provider.ts";
+import { freeUrl, startSocketServer } from "./support/server.ts";
+
+const OPTIONS = { token: TOKEN, code: CODE, timeoutMs: 10_000 };
+const OK = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+const TOP_UP = "subscription-package-topup";
+
+describe("a service that cannot be reached", () => {
+  test("is not judged", async () => {
+    const baseUrl = await freeUrl();
+    await expect(runConformance({ ...OPTIONS, baseUrl })).rejects.toThrow(ServiceUnreachable);
+    await expect(runConformance({ ...OPTIONS, baseUrl })).rejects.toThrow(`${baseUrl} cannot be reached`);
+  });
+});
+
+describe("a service that answers badly", () => {
+  test.each([
+    ["ends the connection", "", "the connection"],
+    ["ends it within the headers", "HTTP/1.1 200 OK\r\nConte", "the connection failed"],
+    ["ends it within the body", `${OK}Content-Length: 100\r\n\r\n{"success":`, "the connection failed"],
+    ["speaks no HTTP", "220 mail.example ESMTP\r\n", "the connection failed"],
+    ["sends no JSON", `${OK}Content-Length: 5\r\n\r\n<html`, "HTTP 200 with no JSON"],
+    ["sends nothing in its body", `${OK}Content-Length: 0\r\n\r\n`, "HTTP 200 with no JSON"],
+    ["sends bytes that are no UTF-8", Buffer.from(`${OK}Content-Length: 5\r\n\r\n"\xff\xfe\xfd"`, "latin1"), "no JSON"],
+    ["sends an array", `${OK}Content-Length: 2\r\n\r\n[]`, "HTTP 200 with an array of 0"],
+    [
+      "redirects",
+      "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+      "HTTP 302 with no JSON",
+    ],
+  ])("fails, and is not asked for more than a look-up: it %s", async (_, answer, came) => {
+    const baseUrl = await startSocketServer((socket) => {
+      socket.once("data", () => socket.end(answer));
+    });
+    const report = await runConformance({ ...OPTIONS, baseUrl, topUp: true });
+    expect(failedIn(report)).toEqual(["lookup-json"]);
+    expect(report.results.find(({ id }) => id === "lookup-json")?.came).toContain(came);
+    expect(report.unjudged).toContain("v1.0.1 listing-json");
+  });
+
+  test("is right to end an answer with the connection", async () => {
+    const answer = '{"success": true, "code": "400aa010", "body": {"customer": 7}}';
+    const baseUrl = await startSocketServer((socket) => {
+      socket.once("data", () => socket.end(`${OK}\r\n${answer}`));
+    });
+    expect(failedIn(await runConformance({ ...OPTIONS, baseUrl }))).toEqual(["customer-object", "connections-place"]);
+  });
+
+  test("is given up after its time", async () => {
+    const baseUrl = await startSocketServer(() => {});
+    const report = await runConformance({ ...OPTIONS, baseUrl, timeoutMs: 50 });
+    expect(failedIn(report)).toEqual(["lookup-json"]);
+    expect(report.results.find(({ outcome }) => outcome === "fails")?.came).toBe("no whole answer within 0.05 s");
+  });
+
+  test("is given up after its time although bytes keep coming", async () => {
+    const baseUrl = await startSocketServer((socket) => {
+      socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
+      const timer = setInterval(() => socket.write("1\r\n \r\n"), 5);
+      socket.once("close", () => clearInterval(timer));
+    });
+    const report = await runConformance({ ...OPTIONS, baseUrl, timeoutMs: 100 });
+    expect(report.results.find(({ outcome }) => outcome === "fails")?.came).toBe("no whole answer within 0.1 s");
+  });
+
+  test("is cut off when it does not stop sending", async () => {
+    const baseUrl = await startSocketServer((socket) => {
+      socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
+      const more = () => {
+        while (!socket.destroyed && socket.write(`10000\r\n${" ".repeat(65_536)}\r\n`));
+      };
+      socket.on("drain", more);
+      more();
+    });
+    const report = await runConformance({ ...OPTIONS, baseUrl, timeoutMs: 30_000 });
+    expect(report.results.find(({ outcome }) => outcome === "fails")?.came).toBe(
+      "an answer of more than 4194304 bytes",
+    );
+  });
+
+  test("does not get at what every object inherits", async () => {
+    const { report } = await check({
+      rewrite: (answer) => {
+        answer.json = JSON.parse('{"success": true, "code": "400aa010", "__proto__": {"body": {}}}');
+      },
+    });
+    expect(failedIn(report)).toEqual(["lookup-body"]);
+  });
+
+  test("does not end the run with an answer nested without end", async () => {
+    const deep = 200_000;
+    const text = `{"success":true,"code":"400aa010","body":{"customer":${'{"connections":'.repeat(deep)}1${"}".repeat(deep)}}}`;
+    const baseUrl = await startSocketServer((socket) => {
+      socket.once("data", () => socket.end(`${OK}Content-Length: ${text.length}\r\n\r\n${text}`));
+    });
+    const report = await runConformance({ ...OPTIONS, baseUrl, profile: "topupd" });
+    expect(failedIn(report)).toEqual(expect.arrayContaining(["customer-cuid", "versions-same-customer"]));
+  });
+
+  test.each(["get-subscription-package", "txn-status", TOP_UP])(
+    "in %s alone is judged in all the rest",
+    async (operation) => {
+      const provider = await startFakeProvider();
+      const baseUrl = await startSocketServer((socket) => relay(socket, provider.baseUrl, operation));
+      const report = await runConformance({ ...OPTIONS, baseUrl, topUp: true });
+      const held = report.results.filter(({ outcome }) => outcome === "holds").map(({ id }) => id);
+      expect(held).toEqual(expect.arrayContaining(["lookup-code", "connections-place", "lookup-by-stb"]));
+      const ids = {
+        "get-subscription-package": ["listing-json"],
+        "txn-status": ["txn-status-unused", "txn-status-json"],
+        [TOP_UP]: ["topup-json"],
+      };
+      // A broken query cannot tell that the token is one-time; that is said of the query.
+      expect(failedIn(report)).toEqual(ids[operation as keyof typeof ids]);
+    },
+  );
+
+  test("is not sent a top-up a second time when the first is not answered", async () => {
+    const provider = await startFakeProvider({ isTopupd: true });
+    const baseUrl = await startSocketServer((socket) => relay(socket, provider.baseUrl, TOP_UP));
+    const report = await runConformance({ ...OPTIONS, baseUrl, topUp: true, versions: ["v1.0.1"] });
+    expect(report.ok).toBe(false);
+    expect(provider.charged()).toBe(1);
+    expect(report.notes.map(({ text }) => text)).toEqual([expect.stringContaining("it was made, and paid for")]);
+  });
+});
+
+/** Passes a request on, and ends the connection in place of the answers to one operation. */
+function relay(socket: Socket, target: string, broken: string): void {
+  socket.once("data", (data) => {
+    const text = data.toString();
+    const [head = "", body = ""] = text.split("\r\n\r\n");
+    const path = head.split(" ")[1] ?? "";
+    const authorization = /^authorization: (.*)$/im.exec(head)?.[1];
+    const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) };
+    fetch(target + path, { method: "POST", headers, body })
+      .then((answer) => answer.text())
+      .then((answer) => {
+        if (path.endsWith(broken)) socket.destroy();
+        else socket.end(`${OK}Content-Length: ${Buffer.byteLength(answer)}\r\n\r\n${answer}`);
+      })
+      .catch(() => socket.destroy());
+  });
+}

@@ -1,0 +1,39 @@
+import { type Runtime, runCommandLine } from "../../src/command-line.ts";
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+interface World {
+  readonly env?: Runtime["env"];
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Runs the command without a process of its own, on files that are in memory. */
+export async function run(words: readonly string[], { env = {}, files = {} }: World = {}): Promise<Outcome> {
+  const texts = { stdout: "", stderr: "" };
+  const written = new Map<string, string>();
+  const code = await runCommandLine(words, {
+    version: "0.0.0",
+    env,
+    stdout: (text) => {
+      texts.stdout += text;
+    },
+    stderr: (text) => {
+      texts.stderr += text;
+    },
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(path), { code: "ENOENT" });
+      return text;
+    },
+    writeFile: (path, text) => {
+      if (path.startsWith("/nowhere/")) throw Object.assign(new Error(path), { code: "ENOENT" });
+      written.set(path, text);
+    },
+  });
+  return { code, ...texts, files: written };
+}

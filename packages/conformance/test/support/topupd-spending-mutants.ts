@@ -1,0 +1,108 @@
+import type { FakeOptions } from "./fake-provider.ts";
+import { fail, type Mutant, onPackages, onResult, QUERY, TOP_UP, wrongStatus } from "./mutant.ts";
+
+/** What breaks topupd's decisions in a top-up. */
+export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
+  wrongStatus("amount-mismatch", "amount_mismatch"),
+  wrongStatus("bouquet-unavailable", "bouquet_unavailable"),
+  wrongStatus("checkout-used", "checkout_used"),
+  { name: "any amount taken", caught: ["amount-mismatch"], change: { takesAnyAmount: true } },
+  { name: "a refusal that uses the checkoutId up", caught: ["refusals-use-nothing"], change: forgetAfterRefusal },
+  {
+    name: "a top-up with HTTP 201",
+    caught: ["topup-http-200"],
+    change: {
+      rewrite: (answer, { operation }) => {
+        if (operation === TOP_UP && answer.json.success === true && answer.headers["idempotent-replayed"] === undefined)
+          answer.status = 201;
+      },
+    },
+  },
+  {
+    name: "a short txnId",
+    caught: ["txn-id-form"],
+    change: onResult([TOP_UP, QUERY], (result) => {
+      result.txnId = result.txnId.slice(-6);
+    }),
+  },
+  {
+    name: "a listing that shows no top-up",
+    caught: ["topup-listed"],
+    change: onPackages((packages) => {
+      packages.subscriptions = packages.subscriptions.slice(0, 1);
+    }),
+  },
+  {
+    name: "a replay without its mark",
+    caught: ["replay", "replay-amt-number", "replay-elsewhere", "udf-length"],
+    change: {
+      rewrite: ({ headers }) => {
+        delete headers["idempotent-replayed"];
+      },
+    },
+  },
+  { name: "a replay refused", caught: ["replay"], change: refuseFirstReplay },
+  {
+    name: "amt refused as a number",
+    caught: ["replay-amt-number"],
+    change: {
+      rewrite: (answer, { operation, fields }) => {
+        if (operation === TOP_UP && typeof fields["amt"] === "number")
+          fail(answer, "invalid_field", "400ad002", 400, "fix_request");
+      },
+    },
+  },
+  { name: "a repeat with other values replayed", caught: ["checkout-used"], change: { replaysAnything: true } },
+  { name: "udf1 of any length", caught: ["udf-length"], only: "v1.0.1", change: { freeFieldMaxLength: 1000 } },
+  {
+    name: "a query that only its own version answers",
+    caught: ["txn-status-elsewhere"],
+    change: () => refuseElsewhere(QUERY),
+  },
+  {
+    name: "a replay that only its own version answers",
+    caught: ["replay-elsewhere"],
+    change: () => refuseElsewhere(TOP_UP),
+  },
+  {
+    name: "repeats that extend",
+    caught: ["checkout-extends-once", "repeats-record-nothing"],
+    change: { onReuse: "extend" },
+  },
+];
+
+function forgetAfterRefusal(): FakeOptions {
+  const refused = new Set<unknown>();
+  return {
+    rewrite: (answer, { operation, fields }) => {
+      const { checkoutId } = fields;
+      if (answer.json.success === true) return;
+      if (operation === TOP_UP) refused.add(checkoutId);
+      else if (refused.has(checkoutId)) fail(answer, "checkout_unknown", "400ab101", 404, "new_checkout");
+    },
+  };
+}
+
+function refuseFirstReplay(): FakeOptions {
+  const refused = new Set<unknown>();
+  return {
+    rewrite: (answer, { fields: { checkoutId } }) => {
+      if (answer.headers["idempotent-replayed"] === undefined || refused.has(checkoutId)) return;
+      refused.add(checkoutId);
+      fail(answer, "checkout_used", "400ab103", 409, "query_status");
+    },
+  };
+}
+
+/** Knows a top-up in the version that made it, and not in the other. */
+function refuseElsewhere(refusing: string): FakeOptions {
+  const madeIn = new Map<unknown, string>();
+  return {
+    rewrite: (answer, { operation, version, fields: { checkoutId } }) => {
+      if (answer.json.success !== true) return;
+      if (operation === TOP_UP && !madeIn.has(checkoutId)) madeIn.set(checkoutId, version);
+      const isElsewhere = operation === refusing && madeIn.get(checkoutId) !== version;
+      if (isElsewhere) fail(answer, "checkout_unknown", "400ab101", 404, "new_checkout");
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { startTestService } from "../../server/test/support/service.ts";
+import { runConformance } from "../src/index.ts";
+import { failedIn, skippedIn } from "./support/conformance.ts";
+
+const TRIAL = [
+  // What each trial customer has not got, and what therefore cannot be judged of it.
+  ["1000001", "iptv", ["iptv-items", "lookup-by-iptv-username", "iptv-listing"]],
+  [
+    "1000003",
+    "internet or iptv",
+    ["internet-items", "lookup-by-username", "iptv-items", "lookup-by-iptv-username", "iptv-listing"],
+  ],
+  ["1000004", "tv", ["tv-items", "lookup-by-stb"]],
+] as const;
+
+test.each(TRIAL)("topupd keeps to the interface and to its decisions, for %s without %s", async (code, _, unjudged) => {
+  const service = await startTestService();
+  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const report = await runConformance({ baseUrl, token: service.trialToken, code, topUp: true, profile: "topupd" });
+  expect(failedIn(report)).toEqual([]);
+  expect(skippedIn(report)).toEqual(["v1.0.1", "v1.0.0"].flatMap((group) => unjudged.map((id) => `${group} ${id}`)));
+  expect([report.ok, report.notes]).toEqual([true, []]);
+});
+
+test("an iptv connection of topupd can be topped up", async () => {
+  const service = await startTestService();
+  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const purchase = { service: "iptv" } as const;
+  const options = { baseUrl, token: service.trialToken, code: "1000004", topUp: true, purchase };
+  expect(failedIn(await runConformance(options))).toEqual([]);
+  const report = await runConformance({ ...options, profile: "topupd" });
+  expect([failedIn(report), report.ok]).toEqual([[], true]);
+});
+
+test.each(["1000002", "1000005"])("too little can be judged of %s, or it holds, and nothing fails", async (code) => {
+  const service = await startTestService();
+  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const report = await runConformance({ baseUrl, token: service.trialToken, code, profile: "topupd" });
+  expect(failedIn(report)).toEqual([]);
+  // A lapsed connection can be listed; an inactive customer's cannot.
+  expect(report.ok).toBe(code === "1000002");
+});
