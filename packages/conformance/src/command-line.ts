@@ -71,7 +71,7 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
     )
     .version(version)
     .requiredOption("--base-url <url>", "where the service is")
-    .requiredOption("--code <code>", "a customer to look at: id, mobile number, STB\nnumber or username")
+    .requiredOption("--code <code>", "a customer to look at: id, mobile number, STB number or username")
     .option("--token <token>", "the access token")
     .option("--token-file <file>", "a file that holds the access token")
     .option("--api <versions>", "which versions to check", "v1.0.1,v1.0.0")

@@ -6,6 +6,8 @@ export async function main(): Promise<void> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
+  // Whoever reads only the beginning, as `head` does, has ended nothing that needs a word.
+  process.stdout.on("error", () => {});
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     version,
     env: process.env,

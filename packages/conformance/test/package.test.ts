@@ -24,8 +24,8 @@ describe("the README", () => {
     expect(rows).toEqual(CHECKS.map(({ id, level, source, sentence }) => [id, level, source, sentence]));
   });
 
-  test("names the essential checks, and those that need a top-up", () => {
-    const [, essential = ""] = /^Essential are ([^.]+)\.$/m.exec(readme.replaceAll(/\n(?=[^\n])/g, " ")) ?? [];
+  test("names the essential checks", () => {
+    const [, essential = ""] = /^Essential are ([^.]+)\.$/m.exec(readme) ?? [];
     const named = [...essential.matchAll(/`([\w-]+)`/g)].map(([, id]) => id);
     expect(named).toEqual(CHECKS.filter(({ isEssential }) => isEssential).map(({ id }) => id));
   });
@@ -44,12 +44,12 @@ describe("the README", () => {
 });
 
 describe("the checks", () => {
-  test("have ids in kebab-case, each its own, and sentences that fit beside them", () => {
+  test("have ids in kebab-case, each its own, and a short sentence", () => {
     const ids = CHECKS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id))).toEqual([]);
     expect(
-      CHECKS.filter(({ sentence }) => sentence.length > 53 || !sentence.endsWith(".")).map(({ id }) => id),
+      CHECKS.filter(({ sentence }) => sentence.length > 80 || !sentence.endsWith(".")).map(({ id }) => id),
     ).toEqual([]);
   });
 

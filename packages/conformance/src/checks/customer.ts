@@ -34,7 +34,13 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
   must("customer-cuid", CUSTOMER, "cuid is a string.", ofCustomer("cuid"), ESSENTIAL),
   must("customer-names", CUSTOMER, "first_name and last_name are strings.", ofCustomer("first_name", "last_name")),
   must("customer-status", CUSTOMER, "status is a string.", ofCustomer("status")),
-  must("connections-place", CONNECTIONS, "customer.connections; v1.0.0: connection beside it.", judgePlace, ESSENTIAL),
+  must(
+    "connections-place",
+    CONNECTIONS,
+    "connections is inside customer; in v1.0.0, connection is beside it.",
+    judgePlace,
+    ESSENTIAL,
+  ),
   must("connections-arrays", CONNECTIONS, "tv, internet and iptv are arrays.", judgeArrays, ESSENTIAL),
   must("tv-items", CONNECTIONS, "tv items have stb and status, strings.", ofItems("tv", "stb")),
   must(

@@ -18,9 +18,9 @@ export type ListingJudge = (listing: Listing, facts: VersionFacts) => Verdict;
 /** What each listing must be like; for iptv the interface shows no shape, and topupd decides that it is the same. */
 export const LISTING_DEMANDS: readonly (readonly [id: string, sentence: string, judge: ListingJudge])[] = [
   ["listing-checkout-id", "checkoutId is a string.", judgeCheckoutId],
-  ["listing-customer", "customer: the cuid asked for, names and status.", judgeCustomer],
+  ["listing-customer", "customer has the cuid asked for, first_name, last_name, status, strings.", judgeCustomer],
   ["listing-key", "The packages stand under the service's name.", judgeKey],
-  ["listing-connection", "connection: the reqId asked for, and status.", judgeConnection],
+  ["listing-connection", "connection has the stb or username asked for, and status, strings.", judgeConnection],
   ["listing-subscriptions", "subscriptions is an array.", ofArray("subscriptions")],
   ["subscription-fields", "A subscription has code and name, strings.", ofEntries("subscriptions", judgeNames)],
   ["subscription-dates", "startdate and enddate are YYYY-MM-DD HH:MM:SS.", ofEntries("subscriptions", judgeDates)],

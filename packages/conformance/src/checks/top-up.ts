@@ -55,7 +55,7 @@ export const TOP_UP_CHECKS: readonly VersionCheck[] = [
   must(
     "checkout-extends-once",
     "§3 States and transitions",
-    "A checkoutId sent twice extends only once.",
+    "A checkoutId sent twice extends a subscription once.",
     judgeExtendedOnce,
     TRAITS,
   ),

@@ -22,7 +22,7 @@ export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
     "The customer is found by an IPTV username.",
     judgeLookUp("iptv username", true),
   ),
-  decided("iptv-listing", CUSTOMERS, "An IPTV listing looks like one of internet.", judgeIptv),
+  decided("iptv-listing", CUSTOMERS, "An IPTV listing looks like one of internet, under its own key.", judgeIptv),
   decided("services-in-both", "Versions", "All services can be listed in both versions.", judgeServices),
   decided("checkout-id-form", "Checkouts", "A checkoutId has 1 to 64 URL-safe characters.", (facts) =>
     every(facts.listings, NO_LISTING, judgeCheckoutId),
@@ -30,7 +30,12 @@ export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   decided("bouquet-one-period", BOUQUETS, "A bouquet's name holds exactly one known period.", ofBouquets(judgePeriod)),
   decided("bouquet-price-positive", BOUQUETS, "A bouquet's price is more than zero.", ofBouquets(judgePrice)),
   decided("bouquet-codes-unique", BOUQUETS, "A bouquet's code is unique within its service.", ofListings(judgeCodes)),
-  decided("add-on-needs-base", BOUQUETS, "Add-ons are offered beside a base only.", ofListings(judgeAddOns)),
+  decided(
+    "add-on-needs-base",
+    BOUQUETS,
+    "Add-ons are offered beside a base subscription only.",
+    ofListings(judgeAddOns),
+  ),
 ];
 
 function judgeStatuses({ lookUp, customer }: VersionFacts): Verdict {

@@ -14,8 +14,11 @@ const WRONG_FIELDS = ["cuid", "service", "reqId"];
 /** What topupd answers to requests that are wrong, or odd. */
 export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   decided("request-id", FAILURES, "X-Request-Id is always there; failures repeat it.", judgeRequestIds),
-  decided("failure-envelope", FAILURES, "Failures have code, reason, message, retry and id.", (facts) =>
-    every(answersOf(facts).filter(isFailure), "nothing failed", judgeFailureEnvelope),
+  decided(
+    "failure-envelope",
+    FAILURES,
+    "A failure has success false, code, reason, message, retry, requestId.",
+    (facts) => every(answersOf(facts).filter(isFailure), "nothing failed", judgeFailureEnvelope),
   ),
   probed("missing-token", "missing_token", "missing_token", "Without an access token, nothing is answered."),
   probed("unknown-token", "unknown_token", "unknown_token", "An access token never issued is refused."),

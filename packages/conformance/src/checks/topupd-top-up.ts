@@ -42,11 +42,17 @@ export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
   decided(
     "topup-listed",
     "Subscriptions and renewal",
-    "The subscription has grown, with the bouquet.",
+    "The listing then shows the bouquet, in a subscription that has grown.",
     judgeListed,
     TRAITS,
   ),
-  decided("replay", TOP_UPS, "The same request again gets the same result.", ofReplay("repeat"), TRAITS),
+  decided(
+    "replay",
+    TOP_UPS,
+    "The same request again gets the same result, marked Idempotent-Replayed.",
+    ofReplay("repeat"),
+    TRAITS,
+  ),
   decided(
     "replay-amt-number",
     "Money",
@@ -61,7 +67,13 @@ export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
     ({ spending }) => judgeFailure(spending?.otherValues, "checkout_used"),
     TRAITS,
   ),
-  decided("udf-length", "Versions", "udf1 of 31 is refused; v1.0.0 ignores it.", judgeReference, TRAITS),
+  decided(
+    "udf-length",
+    "Versions",
+    "udf1 of 31 characters is refused; in v1.0.0, it is ignored.",
+    judgeReference,
+    TRAITS,
+  ),
   decided(
     "replay-elsewhere",
     TOP_UPS,
@@ -69,7 +81,13 @@ export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
     ofReplay("repeatElsewhere"),
     TRAITS,
   ),
-  decided("txn-status-elsewhere", "Versions", "The other version's txn-status tells it too.", judgeElsewhere, TRAITS),
+  decided(
+    "txn-status-elsewhere",
+    "Versions",
+    "The other version's txn-status tells of it too.",
+    judgeElsewhere,
+    TRAITS,
+  ),
   decided("repeats-record-nothing", TOP_UPS, "After all repeats, nothing more is on record.", judgeEnd, TRAITS),
 ];
 

@@ -4,13 +4,22 @@ import { type FakeOptions, type FakeProvider, startFakeProvider } from "./fake-p
 
 export type Settings = Omit<Partial<ConformanceOptions>, "baseUrl">;
 
+/** No slow machine decides a test. */
+const TIMEOUT_MS = 60_000;
+
 /** Runs the kit against a fake of its own. */
 export async function check(
   fake: FakeOptions,
   settings: Settings = {},
 ): Promise<{ report: Report; provider: FakeProvider }> {
   const provider = await startFakeProvider(fake);
-  const report = await runConformance({ baseUrl: provider.baseUrl, token: TOKEN, code: CODE, ...settings });
+  const report = await runConformance({
+    baseUrl: provider.baseUrl,
+    token: TOKEN,
+    code: CODE,
+    timeoutMs: TIMEOUT_MS,
+    ...settings,
+  });
   return { report, provider };
 }
 

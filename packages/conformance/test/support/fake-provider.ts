@@ -19,6 +19,8 @@ export interface Request {
 export interface FakeOptions extends Behaviour {
   /** Decides as topupd does what the interface leaves open; otherwise it decides something else. */
   readonly isTopupd?: boolean;
+  /** Does what it is asked for, and ends the connection in place of the answer. */
+  readonly hangsUp?: (request: Request) => boolean;
   /** Changes an answer that would have been right, before it is sent. */
   readonly rewrite?: (answer: Answer, request: Request) => void;
 }
@@ -53,6 +55,10 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
         const answer = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
         if (options.isTopupd === true) addRequestId(answer, `fake-${requests.length}`);
         options.rewrite?.(answer, request);
+        if (options.hangsUp?.(request) === true) {
+          response.destroy();
+          return;
+        }
         response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
         response.end(JSON.stringify(answer.json));
       },
