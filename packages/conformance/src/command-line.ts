@@ -49,6 +49,10 @@ Example:
     --base-url https://topup.provider.example --code 1000001
 `;
 
+const EXAMPLE = `For example:
+  conformance --base-url https://topup.provider.example --code 1000001
+Add --help for all it takes.`;
+
 /** Runs one command line, without the program's own name. @returns the exit code. */
 export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
   const program = createProgram(runtime);
@@ -93,7 +97,7 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
       writeErr: stderr,
       outputError: (text, print) => print(text.replace(/^error:/, "conformance:")),
     })
-    .showHelpAfterError("(add --help for what it takes)");
+    .showHelpAfterError(EXAMPLE);
 }
 
 /** @throws WrongOption */
@@ -154,7 +158,7 @@ function onFile<Value>(file: string, act: () => Value): Value {
 function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.wrongUsage;
   if (error instanceof WrongOption) {
-    stderr(`conformance: ${error.message}\n(add --help for what it takes)\n`);
+    stderr(`conformance: ${error.message}\n${EXAMPLE}\n`);
     return EXIT.wrongUsage;
   }
   if (error instanceof ServiceUnreachable) {

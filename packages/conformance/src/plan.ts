@@ -17,7 +17,7 @@ export function planTopUp({ listings }: VersionFacts, purchase: Purchase = {}): 
     const cheapest = offers.toSorted((a, b) => Number(a.amt) - Number(b.amt))[0];
     if (cheapest !== undefined) return cheapest;
   }
-  if (candidates.length === 0) return "the customer has no listed connection that would do";
+  if (candidates.length === 0) return "no active connection was listed: choose one with --service and --req-id";
   return bouquetId === undefined ? "no bouquet with a price is listed" : "the chosen bouquet is not listed";
 }
 

@@ -1,5 +1,6 @@
 import { CHECKS } from "./checks/all.ts";
 import type { Check, Level } from "./checks/check.ts";
+import { bodyOf } from "./exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "./facts.ts";
 import { takeNotes } from "./notes.ts";
 import { fails, skipped, type Verdict } from "./verdict.ts";
@@ -73,33 +74,34 @@ function isUnjudged({ id, outcome }: CheckResult, { topUp }: Scope): boolean {
 
 function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckResult[] {
   if (!("judge" in check)) return [];
+  const verdict = guard(check, scope, () => check.judge(facts));
+  const cause = verdict.outcome === "skipped" ? causeOf(check, facts, scope) : undefined;
+  return [resultOf(check, facts.version, cause === undefined ? verdict : skipped(cause))];
+}
+
+/** Why a check found nothing to judge, where the check itself cannot know. */
+function causeOf({ needsTopUp }: Check, { lookUp, spending }: VersionFacts, { topUp }: Scope): string | undefined {
+  if (needsTopUp && !topUp) return NEEDS_TOP_UP;
+  if (bodyOf(lookUp) === undefined) return "the look-up brought nothing to go on with";
+  return needsTopUp ? spending?.stopped : undefined;
+}
+
+function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult[] {
+  if (!("judgeAll" in check)) return [];
   return [
     resultOf(
       check,
-      facts.version,
-      guard(check, scope, facts.spending?.stopped, () => check.judge(facts)),
+      "versions",
+      guard(check, scope, () => check.judgeAll(facts)),
     ),
   ];
 }
 
-function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult[] {
-  return "judgeAll" in check
-    ? [
-        resultOf(
-          check,
-          "versions",
-          guard(check, scope, undefined, () => check.judgeAll(facts)),
-        ),
-      ]
-    : [];
-}
-
 /** A service can answer with things on which a check itself breaks, such as an array nested without end. */
-function guard({ needsTopUp }: Check, { topUp }: Scope, stopped: string | undefined, run: () => Verdict): Verdict {
+function guard({ needsTopUp }: Check, { topUp }: Scope, run: () => Verdict): Verdict {
   if (needsTopUp && !topUp) return skipped(NEEDS_TOP_UP);
   try {
-    const verdict = run();
-    return verdict.outcome === "skipped" && needsTopUp && stopped !== undefined ? skipped(stopped) : verdict;
+    return run();
   } catch {
     return fails("an answer that can be judged", "one that cannot");
   }

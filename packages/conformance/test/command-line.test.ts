@@ -47,7 +47,7 @@ describe("the exit code", () => {
     });
     expect(code).toBe(1);
     expect(stdout).toContain("too little could be judged");
-    expect(stdout).toContain("v1.0.1 listing-json");
+    expect(stdout).toContain("  v1.0.1  listing-json, listing-success, listing-code,");
   });
 
   test("is 3 where nobody answers", async () => {
@@ -57,6 +57,16 @@ describe("the exit code", () => {
     expect(stderr).toMatch(
       new RegExp(`^conformance: ${url} cannot be reached: the connection failed \\(ECONNREFUSED\\)$`, "m"),
     );
+  });
+});
+
+describe("a look-up that fails", () => {
+  test("is said to be the cause, and what may be wrong", async () => {
+    const { baseUrl } = await startFakeProvider();
+    const { code, stdout } = await run(["--base-url", baseUrl, "--code", "nobody", "--token", TOKEN]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("  - tv-items                 skipped: the look-up brought nothing to go on with\n");
+    expect(stdout).toContain("are --code, the access token and --prefix right?");
   });
 });
 
@@ -90,7 +100,7 @@ describe("wrong usage", () => {
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(said);
     expect(stderr).toContain("--help");
-    expect(stderr).toMatch(/^conformance: /);
+    expect(stderr).toMatch(/^conformance: .+\n(.+\n)?For example:\n {2}conformance --base-url /);
   });
 
   test("of a file for the report that cannot be written ends with 2, after the results", async () => {
@@ -133,7 +143,7 @@ describe("what is printed and written", () => {
     ["plain", {}],
     ["broken", BROKEN],
   ] as const)("of a %s service fits a terminal of 80 columns", async (_, fake) => {
-    const { stdout, stderr } = await runOn(fake, "--profile", "topupd", "--top-up");
+    const { stdout, stderr } = await runOn(fake, "--profile", "topupd", "--top-up", "--api", "v1.0.1,v1.0.0");
     const wide = `${stdout}${stderr}`.split("\n").filter((line) => Array.from(line).length > 80);
     expect(wide).toEqual([]);
   });

@@ -43,7 +43,8 @@ export function sourceName(level: CheckResult["level"], source: string): string 
   return level === "must" ? `the interface, ${source}` : `topupd's decisions, ${source}`;
 }
 
-function summarise({ ok, counts, unjudged, topUp, profile, notes }: Report): string[] {
+function summarise(report: Report): string[] {
+  const { ok, counts, topUp, profile, notes } = report;
   const told = notes.length === 0 ? "" : `, ${notes.length} to look at (!)`;
   const what = profile === "topupd" ? "the interface and topupd's decisions" : "the interface";
   const spent = topUp ? "" : " Top-ups were not checked: that needs --top-up.";
@@ -52,14 +53,31 @@ function summarise({ ok, counts, unjudged, topUp, profile, notes }: Report): str
     : counts.fails > 0
       ? `The service does not keep to ${what}.`
       : "Nothing failed, but too little could be judged.";
+  const advice = adviseOn(report);
   return [
     `${counts.holds} hold, ${counts.fails} fail, ${counts.skipped} skipped${told}`,
     ...hang("", verdict),
-    ...(unjudged.length === 0 ? [] : hang("", `Essential, and not judged: ${unjudged.join(", ")}.`)),
-    ...(unjudged.length === 0 || counts.fails > 0
-      ? []
-      : hang("", "Try a --code whose customer is active and has an active internet or tv connection.")),
+    ...listUnjudged(report),
+    ...(advice === undefined ? [] : hang("", advice)),
   ];
+}
+
+function listUnjudged({ unjudged, results }: Report): string[] {
+  if (unjudged.length === 0) return [];
+  const groups = [...new Set(results.map(({ group }) => group))];
+  const lines = groups.flatMap((group) => {
+    const ids = unjudged.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1));
+    return ids.length === 0 ? [] : hang(`  ${group}  `, ids.join(", "));
+  });
+  return ["Essential, and not judged:", ...lines];
+}
+
+/** The service may be right, and the command line wrong. */
+function adviseOn({ results, unjudged, counts }: Report): string | undefined {
+  const isLost = results.some(({ id, outcome }) => id === "lookup-success" && outcome === "fails");
+  if (isLost) return "The look-up failed: are --code, the access token and --prefix right?";
+  if (unjudged.length === 0 || counts.fails > 0) return undefined;
+  return "Try a --code whose customer is active and has an active internet or tv connection.";
 }
 
 /** Puts a text behind a head, on as many lines as it takes, each as far in as the first. */

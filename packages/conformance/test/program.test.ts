@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { CODE, TOKEN } from "./support/fake-data.ts";
+import { startFakeProvider } from "./support/fake-provider.ts";
+
+/* The built program, as npx starts it. */
+
+const PROGRAM = fileURLToPath(new URL("../bin/conformance.js", import.meta.url));
+
+function start(...words: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [PROGRAM, ...words], { env: {} }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+test("the program checks a service, with a token and reports in files", async () => {
+  const { baseUrl } = await startFakeProvider({ isTopupd: true });
+  const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [token, json, junit] = ["token", "report.json", "report.xml"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(token, `${TOKEN}\n`);
+  const words = ["--base-url", baseUrl, "--code", CODE, "--token-file", token, "--json", json, "--junit", junit];
+  const { code, stdout } = await start(...words, "--top-up", "--profile", "topupd");
+  expect(code).toBe(0);
+  expect(stdout).toContain("hold, 0 fail, 0 skipped");
+  expect(JSON.parse(readFileSync(json, "utf8"))).toMatchObject({ ok: true, profile: "topupd", topUp: true });
+  expect(readFileSync(junit, "utf8")).toContain("</testsuites>");
+});
+
+test("the program tells its version, and wrong usage by its exit code", async () => {
+  expect((await start("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const { code, stderr } = await start();
+  expect(code).toBe(2);
+  expect(stderr).toContain("For example:\n  conformance --base-url");
+});
