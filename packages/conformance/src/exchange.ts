@@ -107,13 +107,17 @@ export function envelopeOf(exchange: Exchange | undefined): JsonObject | undefin
 /** The payload of an answer that does not say that the call failed; how well it says so is for other checks. */
 export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
   const envelope = envelopeOf(exchange);
-  return member(envelope, "success") === false ? undefined : asObject(member(envelope, "body"));
+  return isSuccess(exchange) ? asObject(member(envelope, "body")) : undefined;
 }
 
-/** Whether the call claims to have succeeded, in whatever form. */
+/**
+ * Whether the call claims to have succeeded, in whatever form. How a failure looks is not shown (interface, section 7):
+ * it may do without `success`, but then it has no payload either.
+ */
 export function isSuccess(exchange: Exchange | undefined): boolean {
   const envelope = envelopeOf(exchange);
-  return envelope !== undefined && member(envelope, "success") !== false;
+  const success = member(envelope, "success");
+  return success === undefined ? asObject(member(envelope, "body")) !== undefined : success !== false;
 }
 
 /** An answer in a few words, without what may be personal in it. */

@@ -45,6 +45,23 @@ describe("a service that is right by the interface", () => {
     expect(report.notes.map(({ text }) => text)).toEqual(Array(2).fill(expect.stringContaining("A status other than")));
   });
 
+  test("may fail in a form of its own", async () => {
+    const { report } = await check(
+      {
+        isTvNew: true,
+        rewrite: (answer) => {
+          if (answer.json.success === false) answer.json = { error: { message: "no" } };
+        },
+      },
+      { topUp: true },
+    );
+    expect({ failed: failedIn(report), ok: report.ok, notes: report.notes }).toEqual({
+      failed: [],
+      ok: true,
+      notes: [],
+    });
+  });
+
   test("may answer with another HTTP status, which is noted", async () => {
     const { report } = await check({
       rewrite: (answer) => {

@@ -122,6 +122,26 @@ describe("a service that answers badly", () => {
     expect(report.notes.map(({ text }) => text)).toEqual([expect.stringContaining("it was made, and paid for")]);
   });
 
+  test("is not blamed for a second transaction when the query after it is not answered", async () => {
+    let topUps = 0;
+    const hangsUp = ({ operation }: Request) => {
+      if (operation === TOP_UP) topUps += 1;
+      return operation === "txn-status" && topUps === 2;
+    };
+    const { report } = await check({ hangsUp }, { topUp: true, versions: ["v1.0.1"] });
+    expect([failedIn(report), report.ok]).toEqual([[], false]);
+    expect(report.unjudged).toEqual(["v1.0.1 checkout-one-time"]);
+  });
+
+  test("fails as it likes, and only that is told", async () => {
+    const { report } = await check({
+      rewrite: (answer) => {
+        Object.assign(answer, { status: 503, json: { error: "down" } });
+      },
+    });
+    expect(failedIn(report)).toEqual(["lookup-success"]);
+  });
+
   test("is sent no other top-up when one that it should refuse is not answered", async () => {
     const hangsUp = ({ operation }: Request) => operation === TOP_UP;
     const options = { topUp: true, versions: ["v1.0.1"], profile: "topupd" } as const;

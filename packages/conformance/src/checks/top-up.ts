@@ -2,7 +2,7 @@ import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
 import type { Spending, VersionFacts } from "../facts.ts";
 import { hasGrown, reachOf, readResult, txnIdOf } from "../read.ts";
 import { asObject, asText, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
 import { stringsIn } from "./customer.ts";
 import { envelopeChecks } from "./envelope.ts";
@@ -55,7 +55,7 @@ export const TOP_UP_CHECKS: readonly VersionCheck[] = [
   must(
     "checkout-extends-once",
     "§3 States and transitions",
-    "A checkoutId sent twice extends a subscription once.",
+    "Sent twice, a checkoutId extends only once.",
     judgeExtendedOnce,
     TRAITS,
   ),
@@ -133,19 +133,16 @@ function judgeSame({ spending }: VersionFacts): Verdict {
  * 1), so no other transaction may come of it.
  */
 function judgeOneTime({ spending }: VersionFacts): Verdict {
-  const [first, again] = [txnIdOf(spending?.status), txnIdOf(spending?.statusAfterRepeat)];
-  if (spending?.repeat === undefined || first === undefined) return skipped("there is no transaction to send again");
-  const repeated = txnIdOf(spending.repeat);
-  return both(
-    () =>
-      again === first
-        ? HOLDS
-        : fails("txn-status with the txnId as before", again === undefined ? "no txnId" : "another txnId"),
-    () =>
-      repeated === undefined || repeated === txnIdOf(spending.topUp)
-        ? HOLDS
-        : fails("the txnId of the first, or a failure", "a success with another txnId"),
-  );
+  const { repeat, topUp, status, statusAfterRepeat } = spending ?? {};
+  const first = txnIdOf(status);
+  if (repeat === undefined || first === undefined) return skipped("there is no transaction to send again");
+  const [repeated, again] = [txnIdOf(repeat), txnIdOf(statusAfterRepeat)];
+  if (repeated !== undefined && repeated !== txnIdOf(topUp)) {
+    return fails("the txnId of the first, or a failure", "a success with another txnId");
+  }
+  if (statusAfterRepeat?.answered !== true) return skipped("txn-status was not answered after it");
+  if (again === first) return HOLDS;
+  return fails("txn-status with the txnId as before", again === undefined ? "no txnId" : "another txnId");
 }
 
 /**

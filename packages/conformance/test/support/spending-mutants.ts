@@ -1,3 +1,4 @@
+import type { FakeOptions } from "./fake-provider.ts";
 import { type Mutant, on, onResult, QUERY, TOP_UP } from "./mutant.ts";
 
 const BOTH = [TOP_UP, QUERY];
@@ -184,4 +185,15 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
       json.body = null;
     }),
   },
+  { name: "a used token whose top-up is forgotten", caught: ["checkout-one-time"], change: forgetReused },
 ];
+
+function forgetReused(): FakeOptions {
+  const used = new Map<unknown, number>();
+  return {
+    rewrite: (answer, { operation, fields: { checkoutId } }) => {
+      if (operation === TOP_UP) used.set(checkoutId, (used.get(checkoutId) ?? 0) + 1);
+      if (operation === QUERY && used.get(checkoutId) === 2) answer.json = { success: false, code: "E", body: {} };
+    },
+  };
+}
