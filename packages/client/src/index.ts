@@ -1,1 +1,33 @@
-export {};
+export { fromMinorUnits, toMinorUnits } from "./amounts.ts";
+export type { Answer } from "./answers.ts";
+export { type CallOptions, type Client, createClient, type ListRequest, type TopUpOptions } from "./client.ts";
+export type { Clock } from "./clock.ts";
+export type { Fetch } from "./exchange.ts";
+export type {
+  AnswerHeaders,
+  Cause,
+  Failure,
+  FieldProblem,
+  NoAnswer,
+  OperationName,
+  Refused,
+  RefusedOtherwise,
+  Unreadable,
+  Unsettled,
+  UsedOtherwise,
+} from "./failures.ts";
+export { type FailureCode, type FailureReason, KNOWN_FAILURES, type Retry } from "./known-failures.ts";
+export type { ClientOptions } from "./options.ts";
+export type { NeverToppedUp, Next, ToppedUp, TopUpOutcome, TopUpRefused, TopUpUnknown } from "./outcome.ts";
+export type { MinorUnits, Purchase } from "./purchase.ts";
+export type { Version } from "./read-values.ts";
+export type {
+  Bouquet,
+  Connection,
+  Customer,
+  CustomerProfile,
+  PackageListing,
+  Service,
+  Subscription,
+  TransactionResult,
+} from "./values.ts";

@@ -1,0 +1,67 @@
+/*
+ * Amounts are decimal strings such as "1130" or "2847.15", never floats. Where a program calculates, it
+ * does so in minor units (paisa, cents) as bigint, and comes back with fromMinorUnits.
+ */
+
+const PLAIN_DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
+
+/** As many digits as a JSON number carries exactly, in every language. */
+const MAX_DIGITS = 15;
+const MAX_EXPONENT = 9;
+
+/**
+ * Minor units of an amount: `toMinorUnits("2847.15", 2)` is `284715n`.
+ *
+ * @param exponent how many decimals the currency has: 2 where 100 minor units make one major unit.
+ * @throws RangeError where the amount is no plain decimal, or has more decimals than the currency.
+ */
+export function toMinorUnits(amount: string, exponent: number): bigint {
+  requireExponent(exponent);
+  const shortest = shortestAmount(amount);
+  if (shortest === undefined) throw new RangeError("an amount must be a plain decimal, such as 1130 or 2847.15");
+  const [units = "", decimals = ""] = shortest.split(".");
+  if (decimals.length > exponent) throw new RangeError(`the amount must have at most ${exponent} decimals`);
+  return BigInt(units + decimals.padEnd(exponent, "0"));
+}
+
+/**
+ * The shortest decimal: `fromMinorUnits(113000n, 2)` is `"1130"`.
+ *
+ * @throws RangeError where the amount is negative or the exponent is not a whole number from 0 to 9.
+ */
+export function fromMinorUnits(minorUnits: bigint, exponent: number): string {
+  requireExponent(exponent);
+  if (minorUnits < 0n) throw new RangeError("an amount must not be negative");
+  const digits = minorUnits.toString().padStart(exponent + 1, "0");
+  const point = digits.length - exponent;
+  return trimmed(digits.slice(0, point), digits.slice(point));
+}
+
+/** Writes a plain decimal as short as can be, so that equal amounts are equal strings; undefined if it is none. */
+export function shortestAmount(text: string): string | undefined {
+  if (text.length > 40) return undefined;
+  const [, units, decimals = ""] = PLAIN_DECIMAL.exec(text) ?? [];
+  return units === undefined ? undefined : trimmed(units.replace(/^0+(?=[0-9])/, ""), decimals);
+}
+
+/**
+ * Reads an amount of an answer: a JSON number (interface, section 2), or a string where a deployment sends that.
+ *
+ * @returns undefined where it cannot be told exactly: more than 15 digits, an exponent, a sign.
+ */
+export function readAmount(value: unknown): string | undefined {
+  if (typeof value !== "number" && typeof value !== "string") return undefined;
+  const amount = shortestAmount(String(value));
+  return amount === undefined || amount.replace(".", "").length > MAX_DIGITS ? undefined : amount;
+}
+
+function trimmed(units: string, decimals: string): string {
+  const kept = decimals.replace(/0+$/, "");
+  return kept === "" ? units : `${units}.${kept}`;
+}
+
+function requireExponent(exponent: number): void {
+  if (!Number.isInteger(exponent) || exponent < 0 || exponent > MAX_EXPONENT) {
+    throw new RangeError(`an exponent must be a whole number from 0 to ${MAX_EXPONENT}`);
+  }
+}

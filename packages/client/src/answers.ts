@@ -1,0 +1,147 @@
+import type { Exchange } from "./exchange.ts";
+import type { Failure, FieldProblem, OperationName, Refused, RefusedOtherwise, Unreadable } from "./failures.ts";
+import { isKnownCode, isRetry, KNOWN_FAILURES } from "./known-failures.ts";
+import { isObject, type JsonObject, own, readJson } from "./read-json.ts";
+import { WrongShape } from "./read-values.ts";
+import type { Redact } from "./redact.ts";
+import { readRetryAfter } from "./retry-after.ts";
+
+/** What an operation comes to. */
+export type Answer<Value> =
+  | {
+      readonly ok: true;
+      readonly value: Value;
+      /** What the provider finds the request by. */
+      readonly requestId: string | undefined;
+      /** Whether the deployment says that this had been recorded before. */
+      readonly replayed: boolean;
+    }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** How the answers of one operation are read. */
+export interface Reading<Value> {
+  readonly operation: OperationName;
+  /** Takes the body of a success. @throws WrongShape */
+  readonly read: (body: JsonObject) => Value;
+  readonly redact: Redact;
+  /** Milliseconds since 1970: a Retry-After may be a date. */
+  readonly now: number;
+}
+
+const SUCCESS_CODES: Readonly<Record<OperationName, string>> = {
+  "get-customer-information": "400aa010",
+  "get-subscription-package": "400aa010",
+  "subscription-package-topup": "400ab001",
+  "txn-status": "400ab001",
+};
+
+const KEPT_CHARACTERS = 4_000;
+
+/**
+ * Makes of an answer a value or a failure. A value it is only if everything says so: HTTP status, `success`, `code`
+ * (interface, section 7) and every field. What says no is a refusal, and anything else is unreadable.
+ */
+export function readAnswer<Value>(answer: Exchange, reading: Reading<Value>): Answer<Value> {
+  const json = answer.text === undefined ? undefined : tryJson(answer.text);
+  const isGood = answer.httpStatus >= 200 && answer.httpStatus < 300;
+  if (isObject(json) && own(json, "success") === true) {
+    if (isGood) return readSuccess(json, answer, reading);
+    return failed(unreadable("The answer says success, but its HTTP status does not.", answer, reading));
+  }
+  const saysNo = isObject(json) && own(json, "success") === false;
+  if (saysNo) return failed(readKnown(json, answer, reading) ?? refusedOtherwise(json, json, answer, reading));
+  if (answer.httpStatus < 400) return failed(unreadable("The answer is not in the envelope.", answer, reading));
+  if (json === undefined && isJson(answer)) return failed(unreadable("The answer is broken JSON.", answer, reading));
+  return failed(refusedOtherwise(json ?? answer.text?.slice(0, 1e6), isObject(json) ? json : {}, answer, reading));
+}
+
+function readSuccess<Value>(json: JsonObject, answer: Exchange, reading: Reading<Value>): Answer<Value> {
+  const body = own(json, "body");
+  if (own(json, "code") !== SUCCESS_CODES[reading.operation] || !isObject(body)) {
+    return failed(unreadable("The answer says success, but with another code or without a body.", answer, reading));
+  }
+  try {
+    const requestId = answer.headers["x-request-id"];
+    const replayed = answer.headers["idempotent-replayed"] === "true";
+    return { ok: true, value: reading.read(body), requestId, replayed };
+  } catch (error) {
+    if (!(error instanceof WrongShape)) throw error;
+    return failed(unreadable(`The answer has another shape than the interface: ${error.message}.`, answer, reading));
+  }
+}
+
+/** Another deployment may use one of topupd's codes for something else: the reason and the status must agree. */
+function readKnown(json: JsonObject, answer: Exchange, reading: Reading<unknown>): Refused | undefined {
+  const [code, body] = [own(json, "code"), own(json, "body")];
+  if (typeof code !== "string" || !isKnownCode(code) || !isObject(body)) return undefined;
+  const { reason, httpStatus, retry } = KNOWN_FAILURES[code];
+  if (own(body, "reason") !== reason || answer.httpStatus !== httpStatus) return undefined;
+  const said = own(body, "retry");
+  const message = own(body, "message");
+  return {
+    kind: "refused",
+    ...answered(answer, reading, body),
+    message: typeof message === "string" ? reading.redact(message) : reason,
+    code,
+    reason,
+    retry: isRetry(said) ? said : retry,
+    fields: reading.redact(readFields(own(body, "fields"))),
+  };
+}
+
+function refusedOtherwise(
+  body: unknown,
+  envelope: JsonObject,
+  answer: Exchange,
+  reading: Reading<unknown>,
+): RefusedOtherwise {
+  const inner = own(envelope, "body");
+  const details = isObject(inner) ? inner : {};
+  const [code, retry, message] = [own(envelope, "code"), own(details, "retry"), own(details, "message")];
+  const hidden = reading.redact(body);
+  return {
+    kind: "refused_otherwise",
+    ...answered(answer, reading, details),
+    message: reading.redact(typeof message === "string" ? message : `The answer says no: HTTP ${answer.httpStatus}.`),
+    code: typeof code === "string" ? reading.redact(code) : undefined,
+    retry: isRetry(retry) ? retry : undefined,
+    body: typeof hidden === "string" ? hidden.slice(0, KEPT_CHARACTERS) : hidden,
+  };
+}
+
+function unreadable(message: string, answer: Exchange, reading: Reading<unknown>): Unreadable {
+  const text = reading.redact(answer.text ?? "").slice(0, KEPT_CHARACTERS);
+  return { kind: "unreadable", ...answered(answer, reading, {}), message, text };
+}
+
+function answered({ httpStatus, headers }: Exchange, { operation, redact, now }: Reading<unknown>, body: JsonObject) {
+  const said = own(body, "requestId");
+  return {
+    operation,
+    httpStatus,
+    headers,
+    requestId: headers["x-request-id"] ?? (typeof said === "string" ? redact(said) : undefined),
+    retryAfterMs: readRetryAfter(headers["retry-after"], now),
+  };
+}
+
+function readFields(value: unknown): readonly FieldProblem[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.filter(isObject).map((item) => ({ field: String(item["field"]), problem: String(item["problem"]) }));
+}
+
+function isJson({ headers }: Exchange): boolean {
+  return /\bjson\b/i.test(headers["content-type"] ?? "");
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failed(failure: Failure): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure };
+}

@@ -1,0 +1,110 @@
+import { type Answer, readAnswer } from "./answers.ts";
+import { exchange, type Limits, type Line } from "./exchange.ts";
+import type { OperationName } from "./failures.ts";
+import { type ClientOptions, readOptions, requireBoolean, requireMs } from "./options.ts";
+import type { TopUpOutcome } from "./outcome.ts";
+import { type Purchase, requireText, toWire } from "./purchase.ts";
+import type { JsonObject } from "./read-json.ts";
+import { readCustomer, readListing, readResult } from "./read-values.ts";
+import { redactor } from "./redact.ts";
+import { carryOut } from "./top-up.ts";
+import { type Customer, type PackageListing, SERVICES, type Service, type TransactionResult } from "./values.ts";
+
+/** Long enough for txn-status to say `never_topped_up`: 5 minutes, one more, and two for a bad network. */
+const GIVE_UP_AFTER_MS = 8 * 60_000;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for one answer. Default: the client's. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface TopUpOptions extends CallOptions {
+  /** Whether this purchase may have been sent before, by a program that was restarted since. Default false. */
+  readonly resumed?: boolean | undefined;
+  /** When to stop asking and say `unknown`. Default 480,000: in that time topupd always says what became of it. */
+  readonly giveUpAfterMs?: number | undefined;
+}
+
+export interface ListRequest {
+  readonly cuid: string;
+  readonly service: Service;
+  /** The `reqId` of a connection of the customer. */
+  readonly reqId: string;
+}
+
+/** The four operations of the interface. Answers and failures are values: only wrong arguments are thrown. */
+export interface Client {
+  /** Finds a customer by mobile number, customer id, set-top box number or username (interface, section 4.1). */
+  lookUpCustomer(code: string, options?: CallOptions): Promise<Answer<Customer>>;
+  /** What runs on a connection, what can be bought for it, and a checkoutId (interface, section 4.2). */
+  listPackages(request: ListRequest, options?: CallOptions): Promise<Answer<PackageListing>>;
+  /** The top-up that was made with a checkoutId (interface, section 4.4). */
+  queryTransaction(checkoutId: string, options?: CallOptions): Promise<Answer<TransactionResult>>;
+  /**
+   * Tops up (interface, section 4.3), and finds out what happened if the answer is lost. Save the checkoutId first;
+   * after a restart, call this with the same purchase and `resumed: true`.
+   *
+   * @throws TypeError for a purchase that cannot be sent; the signal's reason if it had aborted beforehand.
+   */
+  topUp(purchase: Purchase, options?: TopUpOptions): Promise<TopUpOutcome>;
+}
+
+/** @throws TypeError that names the option which is missing or wrong. */
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, prefix, version, token, repeatsAreSafe, ...settings } = readOptions(options);
+  const redact = redactor(token);
+  const url = (operation: OperationName) => `${baseUrl}${prefix}/${version}/${operation}`;
+  const line: Line = { url, token, fetch: settings.fetch, clock: settings.clock, redact };
+
+  const limitsOf = ({ signal, timeoutMs }: CallOptions = {}): Limits => {
+    return { signal, timeoutMs: timeoutMs === undefined ? settings.timeoutMs : requireMs("timeoutMs", timeoutMs) };
+  };
+  const call = async <Value>(
+    operation: OperationName,
+    request: object,
+    limits: Limits,
+    read: (body: JsonObject) => Value,
+  ): Promise<Answer<Value>> => {
+    const answer = await exchange(line, operation, request, limits);
+    if (answer.kind === "no_answer") return { ok: false, failure: answer };
+    return readAnswer(answer, { operation, read, redact, now: settings.clock.now() });
+  };
+  const query = (checkoutId: string, limits: Limits) =>
+    call("txn-status", { checkoutId }, limits, (body) => readResult(body, checkoutId));
+
+  return Object.freeze<Client>({
+    async lookUpCustomer(code, options) {
+      const request = { code: requireText("code", code) };
+      return call("get-customer-information", request, limitsOf(options), (body) => readCustomer(body, version));
+    },
+    async listPackages({ cuid, service, reqId }, options) {
+      if (!SERVICES.includes(service)) throw new TypeError("service must be tv, internet or iptv");
+      const request = { cuid: requireText("cuid", cuid), service, reqId: requireText("reqId", reqId) };
+      const read = (body: JsonObject) => readListing(body, version, request);
+      return call("get-subscription-package", request, limitsOf(options), read);
+    },
+    async queryTransaction(checkoutId, options) {
+      return query(requireText("checkoutId", checkoutId), limitsOf(options));
+    },
+    async topUp(purchase, options = {}) {
+      const { resumed = false, giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
+      return carryOut(
+        {
+          send: (wire, limits) =>
+            call("subscription-package-topup", wire, limits, (body) => readResult(body, wire.checkoutId)),
+          query,
+          clock: settings.clock,
+          random: settings.random,
+        },
+        toWire(purchase, version),
+        {
+          ...limitsOf(options),
+          resumed: requireBoolean("resumed", resumed),
+          giveUpAfterMs: requireMs("giveUpAfterMs", giveUpAfterMs),
+          repeatsAreSafe,
+        },
+      );
+    },
+  });
+}

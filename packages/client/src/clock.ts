@@ -1,0 +1,33 @@
+/** Where the client's time comes from. Tests and campaigns bring their own. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after `ms` milliseconds, or rejects as soon as the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Timers of all runtimes take no more: a longer one would end at once. */
+export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener("abort", stop);
+          resolve();
+        },
+        Math.min(ms, LONGEST_SLEEP_MS),
+      );
+      signal?.addEventListener("abort", stop, { once: true });
+    }),
+};

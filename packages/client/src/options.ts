@@ -1,0 +1,83 @@
+import { type Clock, LONGEST_SLEEP_MS, systemClock } from "./clock.ts";
+import type { Fetch } from "./exchange.ts";
+import type { Version } from "./read-values.ts";
+
+export interface ClientOptions {
+  /** What the provider tells you, such as `https://topup.provider.example`. */
+  readonly baseUrl: string;
+  /** The access token, without `Bearer`. */
+  readonly token: string;
+  /** Default `v1.0.1`. */
+  readonly version?: Version | undefined;
+  /** What stands before the version in every path. Default `/staging/api/third-party`. */
+  readonly prefix?: string | undefined;
+  /** How long to wait for one answer. Default 30,000: a top-up that is cut short has to be asked about. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Declares that the deployment answers a top-up that is sent again, unchanged, with the first one's result. topupd
+   * does, and is recognised; of another deployment ask its provider before you set it. Default false.
+   */
+  readonly repeatsAreSafe?: boolean | undefined;
+  /** In place of the platform's `fetch`. */
+  readonly fetch?: Fetch | undefined;
+  /** In place of the system's. */
+  readonly clock?: Clock | undefined;
+  /** In place of Math.random: from 0 to 1, without 1. It only spreads the waits. */
+  readonly random?: (() => number) | undefined;
+}
+
+export type Settings = { readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]> };
+
+const VERSIONS: readonly Version[] = ["v1.0.1", "v1.0.0"];
+
+/** Checks the options and fills in what is not given. @throws TypeError that names the option, never its value. */
+export function readOptions(options: ClientOptions): Settings {
+  if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options");
+  const { version = "v1.0.1", prefix = "/staging/api/third-party", timeoutMs = 30_000, clock = systemClock } = options;
+  // Looked up at each call, so that what stands in for it later, such as a tracer, is used.
+  const { fetch = (url, init) => globalThis.fetch(url, init), random = Math.random } = options;
+  if (!VERSIONS.includes(version)) throw new TypeError(`version must be ${VERSIONS.join(" or ")}`);
+  if (typeof prefix !== "string" || !/^(?:\/[\w.~-]+)*$/.test(prefix)) {
+    throw new TypeError("prefix must be a path such as /staging/api/third-party, without a slash at its end");
+  }
+  if (typeof fetch !== "function") throw new TypeError("fetch must be a function");
+  if (typeof random !== "function") throw new TypeError("random must be a function");
+  if (typeof clock?.now !== "function" || typeof clock.sleep !== "function") {
+    throw new TypeError("clock must have the functions now and sleep");
+  }
+  return {
+    baseUrl: requireBaseUrl(options.baseUrl),
+    token: requireToken(options.token),
+    version,
+    prefix,
+    timeoutMs: requireMs("timeoutMs", timeoutMs),
+    repeatsAreSafe: requireBoolean("repeatsAreSafe", options.repeatsAreSafe ?? false),
+    fetch,
+    clock,
+    random,
+  };
+}
+
+export function requireMs(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= LONGEST_SLEEP_MS) return value;
+  throw new TypeError(`${name} must be a whole number of milliseconds from 1 to ${LONGEST_SLEEP_MS}`);
+}
+
+export function requireBoolean(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new TypeError(`${name} must be true or false`);
+}
+
+function requireBaseUrl(value: unknown): string {
+  const wrong = new TypeError("baseUrl must be an http or https address without user, query or fragment");
+  if (typeof value !== "string" || !URL.canParse(value)) throw wrong;
+  const { protocol, username, password, search, hash, origin, pathname } = new URL(value);
+  if (!["http:", "https:"].includes(protocol) || `${username}${password}${search}${hash}` !== "") throw wrong;
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+function requireToken(value: unknown): string {
+  // Anything else would be refused by fetch, whose error repeats the header.
+  if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
+  throw new TypeError("token must be the access token alone: visible ASCII without blanks");
+}

@@ -1,0 +1,140 @@
+import { readAmount } from "./amounts.ts";
+import { isObject, type JsonObject, own } from "./read-json.ts";
+import type {
+  Bouquet,
+  Connection,
+  Customer,
+  CustomerProfile,
+  PackageListing,
+  Service,
+  Subscription,
+  TransactionResult,
+} from "./values.ts";
+
+/** What a connection is called by. */
+const NAMES: Readonly<Record<Service, readonly [string, ...string[]]>> = {
+  tv: ["stb"],
+  internet: ["username"],
+  iptv: ["username", "stb"],
+};
+
+export type Version = "v1.0.1" | "v1.0.0";
+
+/** A value that is not as the interface says. The message names the field, never its value. */
+export class WrongShape extends Error {
+  override readonly name = "WrongShape";
+}
+
+interface ConnectionName {
+  readonly service: Service;
+  readonly reqId: string;
+}
+
+/** Reads the body of get-customer-information: `connections` in customer, or `connection` beside it (section 9). */
+export function readCustomer(body: JsonObject, version: Version): Customer {
+  const customer = objectAt(body, "customer");
+  const connections = version === "v1.0.1" ? objectAt(customer, "connections") : objectAt(body, "connection");
+  const of = (service: Service) => readConnections(connections, service);
+  return { ...readProfile(customer), connections: { tv: of("tv"), internet: of("internet"), iptv: of("iptv") } };
+}
+
+/** Reads the body of get-subscription-package, in which a bouquet's price is `price` or `amt` (section 9). */
+export function readListing(body: JsonObject, version: Version, { service, reqId }: ConnectionName): PackageListing {
+  const listing = objectAt(body, service);
+  const priceName = version === "v1.0.1" ? "price" : "amt";
+  const connection = objectAt(listing, "connection");
+  return {
+    checkoutId: identifierAt(body, "checkoutId"),
+    customer: readProfile(objectAt(body, "customer")),
+    service,
+    connection: readConnection(connection, service) ?? { reqId, status: textAt(connection, "status") },
+    subscriptions: listAt(listing, "subscriptions").map(readSubscription),
+    bouquets: listAt(listing, "bouquets").map((bouquet) => readBouquet(bouquet, priceName)),
+  };
+}
+
+/** Reads the body of subscription-package-topup and txn-status. */
+export function readResult(body: JsonObject, checkoutId: string): TransactionResult {
+  const result = objectAt(body, "result");
+  const orderId = identifierAt(result, "orderId");
+  if (orderId !== checkoutId) throw new WrongShape("orderId: the result is of another checkoutId");
+  return {
+    orderId,
+    txnId: identifierAt(result, "txnId"),
+    cuid: identifierAt(result, "cuid"),
+    reqId: identifierAt(result, "reqId"),
+    bouquetId: identifierAt(result, "bouquetId"),
+    amt: amountAt(result, "amt"),
+    txnDate: textAt(result, "txnDate"),
+    status: identifierAt(result, "status"),
+    service: identifierAt(result, "service"),
+  };
+}
+
+function readProfile(customer: JsonObject): CustomerProfile {
+  return {
+    cuid: identifierAt(customer, "cuid"),
+    first_name: textAt(customer, "first_name"),
+    last_name: textAt(customer, "last_name"),
+    status: textAt(customer, "status"),
+  };
+}
+
+/** A deployment without a service may leave its list out: digital TV came with v1.0.1 only. */
+function readConnections(connections: JsonObject, service: Service): readonly Connection[] {
+  if ((own(connections, service) ?? undefined) === undefined) return [];
+  return listAt(connections, service).flatMap((item) => readConnection(item, service) ?? []);
+}
+
+/**
+ * The interface does not show the fields of an iptv item. One without a name that is known from the other
+ * services is passed over, so that it does not hide the customer's other connections.
+ */
+function readConnection(item: JsonObject, service: Service): Connection | undefined {
+  const name = NAMES[service].find((candidate) => own(item, candidate) !== undefined);
+  if (name === undefined && service === "iptv") return undefined;
+  return { reqId: identifierAt(item, name ?? NAMES[service][0]), status: textAt(item, "status") };
+}
+
+function readSubscription(item: JsonObject): Subscription {
+  return {
+    code: identifierAt(item, "code"),
+    name: textAt(item, "name"),
+    startdate: textAt(item, "startdate"),
+    enddate: textAt(item, "enddate"),
+  };
+}
+
+function readBouquet(item: JsonObject, priceName: string): Bouquet {
+  return { code: identifierAt(item, "code"), name: textAt(item, "name"), price: amountAt(item, priceName) };
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = own(object, name);
+  if (!isObject(value)) throw new WrongShape(`${name}: not an object`);
+  return value;
+}
+
+function listAt(object: JsonObject, name: string): readonly JsonObject[] {
+  const value = own(object, name);
+  if (!Array.isArray(value) || !value.every(isObject)) throw new WrongShape(`${name}: not a list of objects`);
+  return value;
+}
+
+function textAt(object: JsonObject, name: string): string {
+  const value = own(object, name);
+  if (typeof value !== "string") throw new WrongShape(`${name}: not a string`);
+  return value;
+}
+
+function identifierAt(object: JsonObject, name: string): string {
+  const value = textAt(object, name);
+  if (value === "") throw new WrongShape(`${name}: empty`);
+  return value;
+}
+
+function amountAt(object: JsonObject, name: string): string {
+  const amount = readAmount(own(object, name));
+  if (amount === undefined) throw new WrongShape(`${name}: not an amount that can be told exactly`);
+  return amount;
+}
