@@ -16,12 +16,15 @@ export function virtualClock(): VirtualClock {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) return reject(signal.reason);
-        const sleeper = { at: now + ms, wake: () => resolve() };
-        sleepers.add(sleeper);
-        signal?.addEventListener("abort", () => {
+        const sleeper = { at: now + ms, wake: () => end(resolve) };
+        const stop = () => end(() => reject(signal?.reason));
+        const end = (settle: () => void) => {
           sleepers.delete(sleeper);
-          reject(signal.reason);
-        });
+          signal?.removeEventListener("abort", stop);
+          settle();
+        };
+        sleepers.add(sleeper);
+        signal?.addEventListener("abort", stop);
       }),
     async run(promise) {
       let isSettled = false;
@@ -35,7 +38,6 @@ export function virtualClock(): VirtualClock {
         if (isSettled) return promise;
         const [next] = [...sleepers].sort((a, b) => a.at - b.at);
         if (next === undefined) throw new Error("somebody waits for what never comes");
-        sleepers.delete(next);
         now = Math.max(now, next.at);
         next.wake();
       }

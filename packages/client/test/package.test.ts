@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+function files(folder: string, ending: string) {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(ending))
+    .map((path) => ({ path: `${folder}/${path}`, text: readFileSync(join(ROOT, folder, path), "utf8") }));
+}
+
+/** What a browser, Deno or a worker does not have, or a program that is loaded twice must not depend on. */
+const OF_NODE = /\b(?:process|Buffer|require|__dirname|__filename|setImmediate|global)\b|["']node:/;
+
+describe("the package as it is built", () => {
+  const built = files("dist", ".js");
+
+  test("imports nothing but itself", () => {
+    expect(built.length).toBeGreaterThan(10);
+    const imports = built.flatMap(({ text }) =>
+      [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name),
+    );
+    expect(imports.filter((name) => !/^\.\/[\w-]+\.js$/.test(name as string))).toEqual([]);
+  });
+
+  test("uses nothing of Node", () => {
+    const code = built.map(({ path, text }) => ({ path, text: text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "") }));
+    expect(code.filter(({ text }) => OF_NODE.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("depends on nothing", () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
+    const kinds = ["dependencies", "peerDependencies", "optionalDependencies"];
+    expect(Object.keys(manifest).filter((name) => kinds.includes(name))).toEqual([]);
+  });
+});
+
+describe("the sources", () => {
+  test("touch the clock and randomness only where these are handed in", () => {
+    const world = /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bsetTimeout\b|\bglobalThis\b|\bperformance\b/;
+    const using = files("src", ".ts").filter(({ text }) => world.test(text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")));
+    expect(using.map(({ path }) => path).sort()).toEqual(["src/clock.ts", "src/options.ts"]);
+  });
+
+  test("have no file of over 300 lines", () => {
+    const all = [...files("src", ".ts"), ...files("test", ".ts")];
+    expect(all.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { expect } from "vitest";
+import type { TopUpOptions, TopUpOutcome } from "../../src/index.ts";
+import { type Scripted, scene } from "./scripted.ts";
+import { failure, PURCHASE, RESULT } from "./wire.ts";
+
+export const TOP_UP = "subscription-package-topup";
+export const QUERY = "txn-status";
+
+export interface Told {
+  readonly outcome: TopUpOutcome;
+  readonly sent: readonly string[];
+  readonly times: readonly number[];
+}
+
+/** Tops up by a script, with as little waiting as can be. */
+export async function topUp(
+  script: readonly Scripted[],
+  options: TopUpOptions & { repeatsAreSafe?: boolean } = {},
+): Promise<Told> {
+  const { repeatsAreSafe, ...rest } = options;
+  const { client, clock, sent, times, bodies } = scene(script, { repeatsAreSafe });
+  const outcome = await clock.run(client.topUp(PURCHASE, rest));
+  // Whatever is sent, it is the same purchase: another one might be a second top-up.
+  for (const [index, operation] of sent.entries()) {
+    expect(bodies[index]).toEqual(operation === TOP_UP ? PURCHASE : { checkoutId: PURCHASE.checkoutId });
+  }
+  return { outcome, sent, times };
+}
+
+/** What a top-up comes to that the first answer, or the repeat's, brings; and one that was on record already. */
+export const DONE = { outcome: "topped_up", result: RESULT, replayed: false };
+export const FOUND = { ...DONE, replayed: true };
+export const NOT_YET = failure("400ab107");
+export const NEVER = failure("400ab108");

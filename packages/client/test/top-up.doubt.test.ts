@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { DONE, FOUND, NEVER, NOT_YET, QUERY, TOP_UP, topUp } from "./support/told.ts";
+import { failure, otherFailure, page, RESULT, recorded } from "./support/wire.ts";
+
+describe("a result on record", () => {
+  test.each([
+    ["bouquetId", { bouquetId: "OTHER" }],
+    ["amt", { amt: 1290.01 }],
+    ["cuid", { cuid: "01000003" }],
+    ["reqId", { reqId: "100000000003" }],
+    ["service", { service: "iptv" }],
+  ])("with another %s is never this purchase's success", async (name, changes) => {
+    const { outcome } = await topUp([failure("400ab103"), recorded(changes)]);
+    expect(outcome).toMatchObject({
+      outcome: "refused",
+      failure: {
+        kind: "used_otherwise",
+        differs: [name],
+        recorded: { ...RESULT, ...changes, amt: String({ amt: 1290, ...changes }.amt) },
+      },
+    });
+  });
+
+  test.each([1290, "1290", "1290.0", "1290.00"])("with the amount %j is the one of 1290.00", async (amt) => {
+    expect(await topUp(["reset", recorded({ amt })])).toMatchObject({ outcome: FOUND });
+  });
+
+  test("with other values in the answer to the top-up itself is asked about, and then left to the provider", async () => {
+    const other = recorded({ amt: 1300 });
+    const { outcome, sent } = await topUp([other, other]);
+    expect(outcome).toMatchObject({
+      outcome: "unknown",
+      next: { do: "ask_provider" },
+      failure: { kind: "used_otherwise" },
+    });
+    expect(sent).toEqual([TOP_UP, QUERY]);
+    expect(await topUp([other, recorded()])).toMatchObject({ outcome: FOUND });
+  });
+
+  test.each(["pending", "failed", "SUCCESS", "initiated"])(
+    "with the status %s is neither success nor failure",
+    async (status) => {
+      const { outcome, sent } = await topUp([recorded({ status })]);
+      expect(outcome).toMatchObject({
+        outcome: "unknown",
+        next: { do: "query_again" },
+        failure: { kind: "unsettled", recorded: { status } },
+      });
+      expect(sent.filter((operation) => operation === TOP_UP)).toHaveLength(1);
+      expect(await topUp([recorded({ status }), recorded({ status }), recorded()])).toMatchObject({ outcome: FOUND });
+    },
+  );
+
+  test("that disappears again is a matter for the provider, and nothing is sent again", async () => {
+    const { outcome, sent } = await topUp(["hang", recorded({ status: "pending" }), NOT_YET, NEVER]);
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(sent).toEqual([TOP_UP, QUERY, QUERY, QUERY]);
+  });
+});
+
+describe("a first refusal of another shape", () => {
+  const shapes = [otherFailure(400), otherFailure(200), otherFailure(404), page(404), otherFailure(401)] as const;
+
+  test("is final after txn-status knows of no result", async () => {
+    for (const shape of shapes) {
+      for (const answer of [
+        otherFailure(404),
+        otherFailure(200),
+        page(404),
+        NOT_YET,
+        failure("400ab101"),
+        otherFailure(401),
+      ]) {
+        const { outcome, sent } = await topUp([shape, answer]);
+        expect(outcome).toMatchObject({
+          outcome: "refused",
+          failure: { kind: "refused_otherwise", operation: TOP_UP, httpStatus: shape.status },
+        });
+        expect(sent).toEqual([TOP_UP, QUERY]);
+      }
+    }
+  });
+
+  test("is overruled by a result", async () => {
+    for (const shape of shapes) expect(await topUp([shape, recorded()])).toMatchObject({ outcome: FOUND });
+  });
+
+  test("is not believed before txn-status has answered", async () => {
+    const told = await topUp([otherFailure(400), "reset", page(502), failure("400ac006"), recorded()]);
+    expect(told).toMatchObject({ outcome: FOUND, sent: [TOP_UP, QUERY, QUERY, QUERY, QUERY] });
+    expect(await topUp([otherFailure(400), "reset"])).toMatchObject({ outcome: { outcome: "unknown" } });
+  });
+});
+
+describe("too many requests", () => {
+  test("on the first attempt were not processed: it waits as long as it is told, and sends", async () => {
+    const seconds = await topUp([failure("400ac006", {}, { "retry-after": "17" }), recorded()]);
+    expect(seconds).toMatchObject({ outcome: DONE, sent: [TOP_UP, TOP_UP], times: [0, 17_000] });
+    const date = await topUp([page(429, { "retry-after": "Fri, 20 Nov 2026 09:00:42 GMT" }), recorded()]);
+    expect(date).toMatchObject({ outcome: DONE, sent: [TOP_UP, TOP_UP], times: [0, 42_000] });
+  });
+
+  test("leave a later refusal as certain as a first one", async () => {
+    const { outcome } = await topUp([failure("400ac006"), failure("400ab106")]);
+    expect(outcome).toMatchObject({ outcome: "refused", failure: { reason: "amount_mismatch" } });
+  });
+
+  test("until the end are a refusal: nothing was ever processed", async () => {
+    const { outcome } = await topUp([failure("400ac006")]);
+    expect(outcome).toMatchObject({ outcome: "refused", failure: { reason: "rate_limited" } });
+  });
+
+  test("that ask for more time than there is are not waited for", async () => {
+    const { outcome, sent } = await topUp([failure("400ac006", {}, { "retry-after": "3600" })]);
+    expect(outcome).toMatchObject({ outcome: "refused", failure: { retryAfterMs: 3_600_000 } });
+    expect(sent).toEqual([TOP_UP]);
+  });
+
+  test("after a lost answer leave it open, for as long as they say", async () => {
+    const { outcome } = await topUp(["hang", failure("400ac006", {}, { "retry-after": "3600" })]);
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again", afterMs: 3_600_000 } });
+  });
+});

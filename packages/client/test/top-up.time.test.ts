@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import type { TopUpOptions } from "../src/index.ts";
+import { scene } from "./support/scripted.ts";
+import { failure, otherFailure, PURCHASE, recorded, reply } from "./support/wire.ts";
+
+const TOP_UP = "subscription-package-topup";
+const QUERY = "txn-status";
+
+describe("a resumed top-up", () => {
+  const resume = async (script: Parameters<typeof scene>[0], options: TopUpOptions = {}) => {
+    const { client, clock, sent } = scene(script);
+    return { outcome: await clock.run(client.topUp(PURCHASE, { resumed: true, ...options })), sent };
+  };
+
+  test("that was recorded is found without sending anything", async () => {
+    expect(await resume([recorded()])).toMatchObject({
+      outcome: { outcome: "topped_up", replayed: true },
+      sent: [QUERY],
+    });
+  });
+
+  test("that was not recorded is sent", async () => {
+    expect(await resume([failure("400ab107"), recorded()])).toMatchObject({
+      outcome: { outcome: "topped_up", replayed: false },
+      sent: [QUERY, TOP_UP],
+    });
+  });
+
+  test("is never called refused for a refusal that only the repeat has met", async () => {
+    const told = await resume([failure("400ab107"), failure("400ab102"), failure("400ab107"), failure("400ab108")]);
+    expect(told).toMatchObject({ outcome: { outcome: "never" }, sent: [QUERY, TOP_UP, QUERY, QUERY] });
+  });
+
+  test("at a deployment that does not say what became of it stays unknown, and is not sent", async () => {
+    const { outcome, sent } = await resume([otherFailure(404)]);
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(new Set(sent)).toEqual(new Set([QUERY]));
+  });
+
+  test("with a checkoutId that is not known is a matter for the provider", async () => {
+    expect(await resume([failure("400ab101")])).toMatchObject({
+      outcome: { outcome: "unknown", next: { do: "ask_provider" } },
+    });
+  });
+});
+
+describe("the caller's signal", () => {
+  test("that had aborted before anything was sent throws its reason", async () => {
+    const { client, sent } = scene([recorded()]);
+    const signal = AbortSignal.abort(new Error("no longer wanted"));
+    await expect(client.topUp(PURCHASE, { signal })).rejects.toThrow("no longer wanted");
+    await expect(client.topUp(PURCHASE, { signal, resumed: true })).rejects.toThrow("no longer wanted");
+    expect(sent).toEqual([]);
+  });
+
+  test("that aborts while the answer is out leaves it unknown", async () => {
+    const controller = new AbortController();
+    const abort = () => {
+      controller.abort();
+      return "hang" as const;
+    };
+    const { client, clock, sent } = scene([abort, recorded()]);
+    const outcome = await clock.run(client.topUp(PURCHASE, { signal: controller.signal }));
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" }, failure: { why: "aborted" } });
+    expect(sent).toEqual([TOP_UP]);
+  });
+
+  test("that aborts while it waits leaves it unknown", async () => {
+    const controller = new AbortController();
+    const { client, clock, sent } = scene(["reset", failure("400ac006", {}, { "retry-after": "60" }), recorded()]);
+    const outcome = client.topUp(PURCHASE, { signal: controller.signal });
+    await clock.run(clock.sleep(30_000));
+    controller.abort();
+    expect(await clock.run(outcome)).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(sent).toEqual([TOP_UP, QUERY]);
+  });
+
+  test("ends any other operation with a failure that says so", async () => {
+    const { client } = scene([reply(200, {})]);
+    const signal = AbortSignal.abort();
+    expect(await client.lookUpCustomer("x", { signal })).toMatchObject({
+      ok: false,
+      failure: { kind: "no_answer", why: "aborted" },
+    });
+  });
+});
+
+describe("time", () => {
+  test("is long enough by default for txn-status to say never", async () => {
+    const { client, clock } = scene([
+      "hang",
+      () => (clock.now() >= startedAt + 361_000 ? failure("400ab108") : failure("400ae002")),
+    ]);
+    const startedAt = clock.now();
+    expect(await clock.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "never" });
+  });
+
+  test("is up at the given moment, even while an answer is awaited", async () => {
+    const { client, clock } = scene(["hang"]);
+    const startedAt = clock.now();
+    const outcome = await clock.run(client.topUp(PURCHASE, { giveUpAfterMs: 45_000 }));
+    expect(outcome).toMatchObject({ outcome: "unknown", failure: { kind: "no_answer", why: "timeout" } });
+    expect(clock.now() - startedAt).toBeLessThanOrEqual(45_000);
+  });
+
+  test("between questions grows, and is bounded", async () => {
+    const { client, clock, times } = scene(["reset"]);
+    await clock.run(client.topUp(PURCHASE));
+    const waits = times.slice(1).map((time, index) => time - (times[index] as number));
+    expect(waits.slice(0, 7)).toEqual([499, 999, 1_999, 3_999, 7_999, 15_999, 19_999]);
+    expect(Math.max(...waits)).toBe(19_999);
+  });
+
+  test("for one answer can be set for the client and for a call", async () => {
+    const { client, clock } = scene(["hang"], { timeoutMs: 2_000 });
+    const startedAt = clock.now();
+    expect(await clock.run(client.lookUpCustomer("x"))).toMatchObject({ failure: { why: "timeout" } });
+    expect(clock.now() - startedAt).toBe(2_000);
+    await clock.run(client.lookUpCustomer("x", { timeoutMs: 500 }));
+    expect(clock.now() - startedAt).toBe(2_500);
+  });
+
+  test("that fails does not break a top-up off in the middle", async () => {
+    const sleep = () => {
+      throw new Error("no timers here");
+    };
+    const { client } = scene(["reset"], { clock: { now: () => 0, sleep } });
+    expect(await client.topUp(PURCHASE)).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+  });
+});
