@@ -15,15 +15,15 @@ if (done.outcome === "never") console.log("never topped up, give the money back"
 if (done.outcome === "unknown") console.log(`not known yet, keep the money and: ${done.next.do} (same ORDER)`);
 
 async function prepare() {
-  const customer = valueOf(await client.lookUpCustomer(mobile));
+  const customer = valueIn(await client.lookUpCustomer(mobile));
   const connection = { cuid: customer.cuid, service: "internet", reqId: customer.connections.internet[0].reqId };
-  const { checkoutId, bouquets } = valueOf(await client.listPackages(connection));
+  const { checkoutId, bouquets } = valueIn(await client.listPackages(connection));
   const { price } = bouquets.find(({ code }) => code === bouquetId); // what the customer pays
   const prepared = { ...connection, checkoutId, bouquetId, amt: price, udf1: order };
   writeFileSync(file, JSON.stringify(prepared), { flag: "wx", flush: true }); // saved before it is sent
   return prepared;
 }
-function valueOf(answer) {
+function valueIn(answer) {
   if (answer.ok) return answer.value;
   throw new Error(`${answer.failure.kind}: ${answer.failure.message}`);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { kill } from "./kill.ts";
+import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
 import { createDatabase, postgresStories } from "./postgres.ts";
 import { race } from "./race.ts";
@@ -24,6 +25,7 @@ interface Size {
 const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
+  lossy,
   model: (size) => {
     let story = 0;
     return model({
@@ -72,8 +74,8 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|model|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
-      "(storm: on postgres only)\n",
+    "usage: npm run campaign -- race|kill|lossy|model|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+      "(storm: on postgres only; lossy: on sqlite only)\n",
   );
   process.exit(2);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kill } from "../campaign/kill.ts";
+import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
 import { createDatabase } from "../campaign/postgres.ts";
 import { race } from "../campaign/race.ts";
@@ -11,7 +12,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|model|storm --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|model|storm --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -22,6 +23,10 @@ describe("on SQLite", () => {
   test("no acknowledged top-up is lost or made twice when the service is killed twenty times under load", async () => {
     await expect(kill({ seed: 1, rounds: 20, cwd: temporaryFolder() })).resolves.toContain("20 kills");
   }, 300_000);
+
+  test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
+    await expect(lossy({ seed: 1, rounds: 60, cwd: temporaryFolder() })).resolves.toContain("60 top-ups");
+  }, 120_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });

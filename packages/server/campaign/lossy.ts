@@ -1,0 +1,193 @@
+import { join } from "node:path";
+import { createClient, type Purchase, type TopUpOutcome } from "../../client/src/index.ts";
+import { openTestService, type TestService } from "../test/support/open-service.ts";
+import { type FastClock, fastClock } from "./lossy-clock.ts";
+import { startLossyProxy } from "./lossy-proxy.ts";
+import { addMonths } from "./months.ts";
+import { Choices } from "./random.ts";
+
+export interface LossyOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly cwd: string;
+  /** How many partners top up at a time. */
+  readonly partners?: number;
+}
+
+/** How many times as fast as real time the campaign's clock goes. */
+const SPEED = 200;
+/** By the campaign's clock; in real time it must be long enough for an answer on a busy machine. */
+const TIMEOUT_MS = 60_000;
+const CUSTOMERS = 12;
+const BOUQUETS = [
+  { service: "internet", code: "NET-1M", name: "Fiber (MONTHLY)", price: 1130, months: 1 },
+  { service: "internet", code: "NET-3M", name: "Fiber (QUARTERLY)", price: 3220.5, months: 3 },
+] as const;
+
+/** Three in ten of these is not as it should be. */
+const KINDS = [...Array<"good">(7).fill("good"), "wrong amount", "unknown bouquet", "expired"] as const;
+const VALID_MS = 300_000;
+/** After so many answers of `unknown` on end, something is stuck. */
+const MOST_LIVES = 30;
+
+interface Settled {
+  readonly purchase: Purchase;
+  readonly outcome: TopUpOutcome;
+}
+
+/**
+ * Tops up through a network that loses, delays, doubles and cuts whatever passes, with partners that are stopped in
+ * the middle and resume. Every top-up must come to an end that the database agrees with, and stays in agreement with
+ * after everything that was under way has arrived.
+ * @throws Error that names the round in which it was otherwise.
+ */
+export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions): Promise<string> {
+  const choices = new Choices(seed);
+  const service = await openTestService({ path: join(cwd, "lossy.db"), bare: true });
+  const clock = fastClock(service, SPEED);
+  const counts = new Map<string, number>();
+  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  try {
+    await service.importCatalogue(BOUQUETS.map(({ months: _, ...row }) => row));
+    await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, index) => customer(index)));
+    await service.app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = service.app.server.address() as { port: number };
+    const proxy = await startLossyProxy(port, new Choices(choices.seed()), (ms) => clock.sleep(ms));
+    try {
+      const settled: Settled[] = [];
+      let begun = 0;
+      const partner = async () => {
+        while (begun < rounds) {
+          const round = begun++;
+          const story = new Choices(choices.seed());
+          const one = await playRound(`round ${round}`, story, service, clock, proxy.url, count);
+          await verify(service, one, `round ${round}`);
+          settled.push(one);
+        }
+      };
+      await Promise.all(Array.from({ length: partners }, partner));
+      await proxy.idle();
+      for (const one of settled) await verify(service, one, "at the end");
+      await verifyTotals(service, settled);
+      return report(rounds, counts, proxy.mishaps);
+    } finally {
+      await proxy.close();
+    }
+  } finally {
+    clock.stop();
+    await service.close();
+  }
+}
+
+/** Takes a checkout on the good side of the proxy, and brings a top-up to its end through the proxy. */
+async function playRound(
+  where: string,
+  choices: Choices,
+  service: TestService,
+  clock: FastClock,
+  url: string,
+  count: (what: string) => void,
+): Promise<Settled> {
+  const kind = choices.of(KINDS);
+  const purchase = await prepare(service, choices, kind);
+  if (kind === "expired") await clock.sleep(VALID_MS + 1_000);
+  const stops = choices.below(4) === 0 ? 1 + choices.below(3) : 0;
+  for (let life = 0; life < MOST_LIVES; life += 1) {
+    const client = createClient({
+      baseUrl: url,
+      token: service.liveToken,
+      version: choices.of(["v1.0.1", "v1.0.0"]),
+      timeoutMs: TIMEOUT_MS,
+      clock,
+      random: () => choices.below(1_000) / 1_000,
+    });
+    const controller = new AbortController();
+    if (life < stops) void clock.sleep(1 + choices.below(60_000)).then(() => controller.abort());
+    const outcome = await client.topUp(purchase, { resumed: life > 0, signal: controller.signal });
+    count(outcome.outcome);
+    if (outcome.outcome !== "unknown") {
+      if (kind !== "good" && outcome.outcome === "topped_up") throw new Error(`${where}: ${kind}, and topped up`);
+      count(`${kind}: ${outcome.outcome}`);
+      return { purchase, outcome };
+    }
+    if (outcome.next.do !== "query_again") throw new Error(`${where}: stuck at ${JSON.stringify(outcome)}`);
+    // Whoever was stopped may be away until the checkout has expired.
+    const awayMs = choices.below(choices.of([1, 60_000, 400_000]));
+    await clock.sleep(life < stops ? awayMs : outcome.next.afterMs);
+  }
+  throw new Error(`${where}: nobody can say what became of ${purchase.checkoutId}`);
+}
+
+async function prepare(service: TestService, choices: Choices, kind: (typeof KINDS)[number]): Promise<Purchase> {
+  const index = choices.below(CUSTOMERS);
+  const connection = { cuid: `c${index}`, service: "internet", reqId: `u${index}` } as const;
+  const { status, json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
+  if (status !== 200) throw new Error(`the packages cannot be listed: ${JSON.stringify(json)}`);
+  const { code, price } = choices.of(BOUQUETS);
+  const bouquetId = kind === "unknown bouquet" ? "NET-0M" : code;
+  const amt = kind === "wrong amount" ? String(price + 1) : choices.of([String(price), price.toFixed(2)]);
+  return { ...connection, checkoutId: json.body.checkoutId, bouquetId, amt };
+}
+
+/** What was said of a top-up must be what the database says. */
+async function verify(service: TestService, { purchase, outcome }: Settled, where: string): Promise<void> {
+  const recorded = await service.store.findTransaction(purchase.checkoutId);
+  const said = JSON.stringify(outcome);
+  if (outcome.outcome !== "topped_up") {
+    if (recorded !== undefined)
+      throw new Error(`${where}: ${recorded.txnId} is on record, and the client said ${said}`);
+    return;
+  }
+  const { txnId, cuid, reqId, bouquetCode, amount, status } = recorded ?? {};
+  const [onRecord, told] = [
+    [txnId, cuid, reqId, bouquetCode, amount, status],
+    [
+      outcome.result.txnId,
+      purchase.cuid,
+      purchase.reqId,
+      purchase.bouquetId,
+      BigInt(Math.round(Number(purchase.amt) * 100)),
+      "success",
+    ],
+  ];
+  if (onRecord.join() !== told.join()) throw new Error(`${where}: ${onRecord.join()} on record, told ${said}`);
+}
+
+/** Every customer has the months that were paid for, and not one more. */
+async function verifyTotals(service: TestService, settled: readonly Settled[]): Promise<void> {
+  for (let index = 0; index < CUSTOMERS; index += 1) {
+    const connection = { cuid: `c${index}`, service: "internet", reqId: `u${index}` };
+    const paid = settled.filter(
+      ({ purchase, outcome }) => outcome.outcome === "topped_up" && purchase.cuid === `c${index}`,
+    );
+    const months = paid.reduce((sum, { purchase }) => sum + monthsOf(purchase.bouquetId), 0);
+    const { json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
+    const [subscription] = json.body.internet.subscriptions as { startdate: string; enddate: string }[];
+    const expected = subscription === undefined ? undefined : addMonths(subscription.startdate, months);
+    if (expected !== subscription?.enddate || (months > 0 && subscription === undefined)) {
+      throw new Error(`customer ${index} paid for ${months} months, but has ${JSON.stringify(subscription)}`);
+    }
+  }
+  for await (const event of service.store.check()) {
+    if (event.kind === "wrong") throw new Error(`the database is not in order: ${event.what}`);
+  }
+}
+
+function report(rounds: number, counts: ReadonlyMap<string, number>, mishaps: ReadonlyMap<string, number>): string {
+  const list = (of: ReadonlyMap<string, number>) =>
+    [...of]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([what, number]) => `  ${what}: ${number}`)
+      .join("\n");
+  return `${rounds} top-ups through a lossy network: each came to an end that the database agrees with\n${list(counts)}\nwhat the network did:\n${list(mishaps)}`;
+}
+
+function monthsOf(code: string): number {
+  return BOUQUETS.find((bouquet) => bouquet.code === code)?.months ?? 0;
+}
+
+function customer(index: number) {
+  const connections = { internet: [{ username: `u${index}`, status: "active" }] };
+  const name = { first_name: "First", last_name: "Last" };
+  return { cuid: `c${index}`, ...name, status: "active", connections };
+}
