@@ -46,11 +46,13 @@ export async function startLossyProxy(
 ): Promise<LossyProxy> {
   const agent = new Agent({ keepAlive: true });
   const mishaps = new Map<string, number>();
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = new Set<Promise<boolean>>();
   const track = <Value>(work: Promise<Value>): Promise<Value> => {
-    underWay.add(work);
-    const done = () => underWay.delete(work);
-    work.then(done, done);
+    const ended: Promise<boolean> = work.then(
+      () => underWay.delete(ended),
+      () => underWay.delete(ended),
+    );
+    underWay.add(ended);
     return work;
   };
 
@@ -119,7 +121,7 @@ export async function startLossyProxy(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mishaps,
     async idle() {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      while (underWay.size > 0) await Promise.all(underWay);
     },
     async close() {
       agent.destroy();

@@ -48,7 +48,7 @@ export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions):
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   try {
-    await service.importCatalogue(BOUQUETS.map(({ months: _, ...row }) => row));
+    await service.importCatalogue(BOUQUETS.map(({ service, code, name, price }) => ({ service, code, name, price })));
     await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, index) => customer(index)));
     await service.app.listen({ port: 0, host: "127.0.0.1" });
     const { port } = service.app.server.address() as { port: number };

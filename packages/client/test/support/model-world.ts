@@ -88,7 +88,7 @@ export function world(
       requests += 1;
       const isTopUp = url.endsWith("/subscription-package-topup");
       if (isTopUp) made.sends += 1;
-      const serve = async () => (isTopUp ? topUp(JSON.parse(String(body)) as Purchase, how) : query());
+      const serve = async () => (isTopUp ? topUp(JSON.parse(body as string) as Purchase, how) : query());
       await clock.sleep(how.delayMs);
       if (how.request === "is lost") return new Promise(() => {});
       if (how.server === "limits") return asResponse(failure("400ac006", {}, { "retry-after": "2" }));

@@ -25,7 +25,7 @@ export function scene(script: readonly Scripted[], options: Partial<ClientOption
   const fetch = (url: string, { body, signal }: RequestInit): Promise<Response> => {
     const line = script[Math.min(sent.length, script.length - 1)];
     sent.push(url.slice(url.lastIndexOf("/") + 1));
-    bodies.push(JSON.parse(String(body)));
+    bodies.push(JSON.parse(body as string));
     times.push(clock.now() - START);
     const now = typeof line === "function" ? line() : line;
     if (now === undefined || now === "reset") return Promise.reject(new TypeError("fetch failed"));
