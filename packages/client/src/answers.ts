@@ -52,7 +52,7 @@ export function readAnswer<Value>(answer: Exchange, reading: Reading<Value>): An
   if (saysNo) return failed(readKnown(json, answer, reading) ?? refusedOtherwise(json, json, answer, reading));
   if (answer.httpStatus < 400) return failed(unreadable("The answer is not in the envelope.", answer, reading));
   if (json === undefined && isJson(answer)) return failed(unreadable("The answer is broken JSON.", answer, reading));
-  return failed(refusedOtherwise(json ?? answer.text?.slice(0, 1e6), isObject(json) ? json : {}, answer, reading));
+  return failed(refusedOtherwise(json ?? answer.text, isObject(json) ? json : {}, answer, reading));
 }
 
 function readSuccess<Value>(json: JsonObject, answer: Exchange, reading: Reading<Value>): Answer<Value> {

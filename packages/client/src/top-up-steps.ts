@@ -1,5 +1,5 @@
 import type { Answer } from "./answers.ts";
-import type { Failure, Unsettled, UsedOtherwise } from "./failures.ts";
+import type { Failure, OperationName, Unsettled, UsedOtherwise } from "./failures.ts";
 import type { Next, TopUpOutcome } from "./outcome.ts";
 import { differences, type WirePurchase } from "./purchase.ts";
 import type { TransactionResult } from "./values.ts";
@@ -45,7 +45,7 @@ export function begin(purchase: WirePurchase, repeatsAreSafe: boolean, resumed: 
 /** After an answer to subscription-package-topup, or none. */
 export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>): Move {
   if (answer.ok) {
-    const doubt = doubtOf(before.purchase, answer.value);
+    const doubt = doubtOf(before.purchase, answer.value, "subscription-package-topup");
     if (doubt === undefined) return end(before, toppedUp(answer.value, answer.replayed));
     return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
   }
@@ -89,7 +89,7 @@ export function giveUp(state: TopUpState, afterMs: number): TopUpOutcome {
 }
 
 function afterResult(before: TopUpState, result: TransactionResult): Move {
-  const doubt = doubtOf(before.purchase, result);
+  const doubt = doubtOf(before.purchase, result, "txn-status");
   if (doubt === undefined) return end(before, toppedUp(result, true));
   if (doubt.kind === "unsettled") return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
   // The deployment gave these values as ours before: to call it somebody else's top-up would be a guess.
@@ -98,9 +98,12 @@ function afterResult(before: TopUpState, result: TransactionResult): Move {
 }
 
 /** Why a result is not this purchase's top-up; undefined if it is. */
-function doubtOf(purchase: WirePurchase, recorded: TransactionResult): UsedOtherwise | Unsettled | undefined {
+function doubtOf(
+  purchase: WirePurchase,
+  recorded: TransactionResult,
+  operation: OperationName,
+): UsedOtherwise | Unsettled | undefined {
   const differs = differences(purchase, recorded);
-  const operation = "txn-status";
   if (differs.length > 0) {
     const message = `A top-up with this checkoutId is on record, with another ${differs.join(", ")}.`;
     return { kind: "used_otherwise", operation, message, recorded, differs };
