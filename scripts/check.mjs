@@ -9,7 +9,7 @@ const all = [
   build,
   ["types", "tsc", ["-p", "tsconfig.json"]],
   ["format and lint", "biome", ["ci", "--error-on-warnings", "--colors=off"]],
-  ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench"]],
+  ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench", "scripts/collections"]],
   ["dead code", "knip", []],
   tests,
 ];

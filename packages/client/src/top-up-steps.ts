@@ -19,6 +19,8 @@ export interface TopUpState {
   readonly isOpen: boolean;
   /** The deployment has claimed a result that is not, or not yet, this purchase's success. */
   readonly wasClaimed: boolean;
+  /** topupd has refused the purchase because its checkoutId is used with other values. */
+  readonly wasUsedOtherwise: boolean;
   /** A repeat was refused: sending it once more can bring nothing new. */
   readonly wasRepeatRefused: boolean;
   /** A refusal in an unknown shape, that txn-status has still to confirm. */
@@ -37,8 +39,9 @@ export interface Move {
 
 /** @param resumed whether it may have been sent before this call. */
 export function begin(purchase: WirePurchase, repeatsAreSafe: boolean, resumed: boolean): Move {
-  const nothing = { wasClaimed: false, wasRepeatRefused: false, toConfirm: undefined, lastFailure: undefined };
-  const state = { purchase, repeatsAreSafe, isOpen: resumed, ...nothing };
+  const nothing = { wasClaimed: false, wasUsedOtherwise: false, wasRepeatRefused: false };
+  const unanswered = { toConfirm: undefined, lastFailure: undefined };
+  const state = { purchase, repeatsAreSafe, isOpen: resumed, ...nothing, ...unanswered };
   return { state, step: { do: resumed ? "query" : "send", waitMs: 0, backOff: false } };
 }
 
@@ -50,7 +53,11 @@ export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>
     return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
   }
   const { failure } = answer;
-  if (leavesOpen(failure)) return wait("query", { ...before, isOpen: true }, failure);
+  if (leavesOpen(failure)) {
+    const isUsedOtherwise = failure.kind === "refused" && failure.reason === "checkout_used";
+    const wasUsedOtherwise = before.wasUsedOtherwise || isUsedOtherwise;
+    return wait("query", { ...before, isOpen: true, wasUsedOtherwise }, failure);
+  }
   if (isNotProcessed(failure)) return wait(before.isOpen ? "query" : "send", before, failure);
   // The attempt before it, of which no answer came, may still arrive at the deployment.
   if (before.isOpen) return wait("query", { ...before, wasRepeatRefused: true }, failure);
@@ -92,9 +99,10 @@ function afterResult(before: TopUpState, result: TransactionResult): Move {
   const doubt = doubtOf(before.purchase, result, "txn-status");
   if (doubt === undefined) return end(before, toppedUp(result, true));
   if (doubt.kind === "unsettled") return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
-  // The deployment gave these values as ours before: to call it somebody else's top-up would be a guess.
-  if (before.wasClaimed) return end(before, unknown(before, "ask_provider", doubt));
-  return end(before, { outcome: "refused", failure: doubt });
+  // Without topupd's word for it, the values may be this purchase's, written another way: as another service's name,
+  // or with a fee in the amount.
+  const isAnothers = before.wasUsedOtherwise && !before.wasClaimed;
+  return end(before, isAnothers ? { outcome: "refused", failure: doubt } : unknown(before, "ask_provider", doubt));
 }
 
 /** Why a result is not this purchase's top-up; undefined if it is. */

@@ -118,6 +118,16 @@ describe("whatever a deployment answers", () => {
     });
   });
 
+  test("another's result is said only where topupd has refused the purchase for it", () => {
+    always(({ told, outcome }) => {
+      if (outcome.outcome !== "refused" || outcome.failure.kind !== "used_otherwise") return;
+      const refusals = told.filter(({ asked }) => asked === "send").map(({ answer }) => answer);
+      expect(refusals).toContainEqual(
+        expect.objectContaining({ failure: expect.objectContaining({ code: "400ab103" }) }),
+      );
+    });
+  });
+
   test("a top-up is sent again only after an answer that makes it safe", () => {
     always(({ told, repeatsAreSafe }) => {
       for (const [index, { asked }] of told.entries()) {

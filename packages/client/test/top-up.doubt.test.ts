@@ -21,6 +21,18 @@ describe("a result on record", () => {
     });
   });
 
+  test.each([["reset", false] as const, ["hang", false] as const, [undefined, true] as const])(
+    "with other values may be ours, written another way, unless topupd itself has said otherwise (%s)",
+    async (lost, resumed) => {
+      const { outcome } = await topUp([...(lost ? [lost] : []), recorded({ service: "TV" })], { resumed });
+      expect(outcome).toMatchObject({
+        outcome: "unknown",
+        next: { do: "ask_provider" },
+        failure: { kind: "used_otherwise", differs: ["service"] },
+      });
+    },
+  );
+
   test.each([1290, "1290", "1290.0", "1290.00"])("with the amount %j is the one of 1290.00", async (amt) => {
     expect(await topUp(["reset", recorded({ amt })])).toMatchObject({ outcome: FOUND });
   });

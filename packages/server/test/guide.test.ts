@@ -67,7 +67,7 @@ describe("the partner's guide", () => {
 
   test("says what becomes of each thing that can be tried out in the trial environment", async () => {
     const rows = tableRows().filter(([first = ""]) => first in TRIALS);
-    expect(rows.map(([first]) => first).sort()).toEqual(Object.keys(TRIALS).sort());
+    expect(rows.map(([first = ""]) => first).sort()).toEqual(Object.keys(TRIALS).sort());
     const header = tableRows().findIndex(([first]) => first === "Do");
     expect(tableRows().slice(header + 1, header + 1 + rows.length)).toEqual(rows);
     for (const [what = "", expected = ""] of rows) {

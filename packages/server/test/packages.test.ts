@@ -12,10 +12,8 @@ import { describe, expect, test } from "vitest";
  */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const ATTW = join(
-  dirname(createRequire(import.meta.url).resolve("@arethetypeswrong/cli/package.json")),
-  "dist/index.js",
-);
+const require = createRequire(import.meta.url);
+const ATTW = join(dirname(require.resolve("@arethetypeswrong/cli/package.json")), "dist/index.js");
 
 const names = readdirSync(join(ROOT, "packages"));
 const manifest = (name: string) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));

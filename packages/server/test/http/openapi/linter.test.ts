@@ -7,7 +7,8 @@ import { expect, test } from "vitest";
 import { documentOf } from "../../support/contract.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
-const REDOCLY = join(dirname(createRequire(import.meta.url).resolve("@redocly/cli/package.json")), "bin", "cli.js");
+const require = createRequire(import.meta.url);
+const REDOCLY = join(dirname(require.resolve("@redocly/cli/package.json")), "bin", "cli.js");
 
 /** The strictest rules that the linter has ready. */
 async function lint(document: unknown): Promise<readonly { readonly ruleId: string }[]> {

@@ -9,11 +9,8 @@ import { documentOf } from "../../support/contract.ts";
 import { recordFlow } from "../../support/recorded-flow.ts";
 import { PREFIX, startTestService, temporaryFolder } from "../../support/service.ts";
 
-const PRISM = join(
-  dirname(createRequire(import.meta.url).resolve("@stoplight/prism-cli/package.json")),
-  "dist",
-  "index.js",
-);
+const require = createRequire(import.meta.url);
+const PRISM = join(dirname(require.resolve("@stoplight/prism-cli/package.json")), "dist", "index.js");
 
 interface Violation {
   readonly location: readonly string[];
