@@ -3,27 +3,28 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createClient } from "@topupd/client";
 
-const [order, mobile, bouquetId] = process.argv.slice(2);
-const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });
-const file = `order-${order}.json`;
-const resumed = existsSync(file);
-const purchase = resumed ? JSON.parse(readFileSync(file, "utf8")) : await prepare();
-const done = await client.topUp(purchase, { resumed });
-if (done.outcome === "topped_up") console.log(`${done.result.status}: transaction ${done.result.txnId}`);
-if (done.outcome === "refused") console.log(`not topped up, give the money back: ${done.failure.message}`);
-if (done.outcome === "never") console.log("never topped up, give the money back");
-if (done.outcome === "unknown") console.log(`not known yet, keep the money and: ${done.next.do} (same ORDER)`);
-
-async function prepare() {
-  const customer = valueIn(await client.lookUpCustomer(mobile));
-  const connection = { cuid: customer.cuid, service: "internet", reqId: customer.connections.internet[0].reqId };
+export async function topUpOrder(client, file, mobile, bouquetId, options) {
+  const resumed = existsSync(file);
+  const purchase = resumed ? JSON.parse(readFileSync(file, "utf8")) : await prepare(client, mobile, bouquetId);
+  if (!resumed) writeFileSync(file, JSON.stringify(purchase), { flag: "wx", flush: true }); // before it is sent
+  return client.topUp(purchase, { ...options, resumed });
+}
+async function prepare(client, mobile, bouquetId) {
+  const { cuid, connections } = valueIn(await client.lookUpCustomer(mobile));
+  const connection = { cuid, service: "internet", reqId: connections.internet[0].reqId };
   const { checkoutId, bouquets } = valueIn(await client.listPackages(connection));
   const { price } = bouquets.find(({ code }) => code === bouquetId); // what the customer pays
-  const prepared = { ...connection, checkoutId, bouquetId, amt: price, udf1: order };
-  writeFileSync(file, JSON.stringify(prepared), { flag: "wx", flush: true }); // saved before it is sent
-  return prepared;
+  return { ...connection, checkoutId, bouquetId, amt: price };
 }
-function valueIn(answer) {
-  if (answer.ok) return answer.value;
-  throw new Error(`${answer.failure.kind}: ${answer.failure.message}`);
+function valueIn({ ok, value, failure }) {
+  if (ok) return value;
+  throw new Error(`${failure.kind}: ${failure.message}`);
+}
+if (process.argv[1]?.endsWith("top-up.mjs")) {
+  const [order, ...what] = process.argv.slice(2);
+  const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });
+  const done = await topUpOrder(client, `order-${order}.json`, ...what);
+  const back = "give the money back";
+  const advice = { topped_up: "see its status", refused: back, never: back, unknown: "keep the money, start me again" };
+  console.log(`${done.outcome}: ${advice[done.outcome]}`, done.result ?? done.next ?? done.failure.message);
 }

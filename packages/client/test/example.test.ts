@@ -51,27 +51,30 @@ async function place(answers: readonly Reply[]) {
 test("the example tops up, and asks first when it is started again", async () => {
   const result = recorded(bought);
   const { asked, cwd, run } = await place([lookedUp, listed, result, result]);
-  expect(await run()).toBe(`success: transaction ${RESULT.txnId}\n`);
+  expect(await run()).toContain("topped_up: see its status");
   expect(JSON.parse(readFileSync(join(cwd, "order-A-1.json"), "utf8"))).toMatchObject({
     checkoutId: RESULT.orderId,
     amt: "1130",
   });
-  expect(await run()).toBe(`success: transaction ${RESULT.txnId}\n`);
+  const again = await run();
+  expect(again).toContain("topped_up: see its status");
+  expect(again).toContain(`txnId: '${RESULT.txnId}'`);
+  expect(again).toContain("status: 'success'");
   const first = ["get-customer-information", "get-subscription-package", "subscription-package-topup"];
   expect(asked).toEqual([...first, "txn-status"]);
 });
 
 test.each([
-  ["a refusal", [failure("400aa105")], "not topped up, give the money back: This is connection_blocked.\n"],
-  ["never", [failure("400ae001"), failure("400ab108")], "never topped up, give the money back\n"],
+  ["a refusal", [failure("400aa105")], "refused: give the money back This is connection_blocked."],
+  ["never", [failure("400ae001"), failure("400ab108")], "never: give the money back"],
   [
     "what cannot be told",
     [failure("400ae001"), failure("400ab101")],
-    "not known yet, keep the money and: ask_provider (same ORDER)\n",
+    "unknown: keep the money, start me again { do: 'ask_provider'",
   ],
 ])("the example says what to do about %s", async (_, answers, said) => {
   const { run } = await place([lookedUp, listed, ...answers]);
-  expect(await run()).toBe(said);
+  expect((await run()).replace(/\s+/g, " ")).toContain(said);
 });
 
 test("the example has at most thirty lines", () => {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../client/src/index.ts";
+import { type Clock, systemClock } from "../../client/src/clock.ts";
 import type { TestService } from "../test/support/open-service.ts";
 
 export interface FastClock extends Clock {
@@ -19,22 +19,6 @@ export function fastClock(service: TestService, speed: number): FastClock {
   return {
     now,
     stop: () => clearInterval(ticking),
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted === true) {
-          reject(signal.reason);
-          return;
-        }
-        const stop = () => {
-          clearTimeout(timer);
-          reject(signal?.reason);
-        };
-        const wake = () => {
-          signal?.removeEventListener("abort", stop);
-          resolve();
-        };
-        const timer = setTimeout(wake, ms / speed);
-        signal?.addEventListener("abort", stop, { once: true });
-      }),
+    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
   };
 }

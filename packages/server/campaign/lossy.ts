@@ -1,5 +1,13 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createClient, type Purchase, type TopUpOutcome } from "../../client/src/index.ts";
+import { topUpOrder } from "../../client/examples/top-up.mjs";
+import {
+  type Client,
+  createClient,
+  type Purchase,
+  type TopUpOptions,
+  type TopUpOutcome,
+} from "../../client/src/index.ts";
 import { openTestService, type TestService } from "../test/support/open-service.ts";
 import { type FastClock, fastClock } from "./lossy-clock.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
@@ -60,7 +68,8 @@ export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions):
         while (begun < rounds) {
           const round = begun++;
           const story = new Choices(choices.seed());
-          const one = await playRound(`round ${round}`, story, service, clock, proxy.url, count);
+          const file = join(cwd, `order-${round}.json`);
+          const one = await playRound(`round ${round}`, file, story, service, clock, proxy.url, count);
           await verify(service, one, `round ${round}`);
           settled.push(one);
         }
@@ -79,9 +88,13 @@ export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions):
   }
 }
 
-/** Takes a checkout on the good side of the proxy, and brings a top-up to its end through the proxy. */
+/**
+ * Brings one top-up to its end through the proxy. One that is as it should be is carried out by the program that
+ * partners are shown, from the look-up on; of one that is not, the checkout is taken on the good side of the proxy.
+ */
 async function playRound(
   where: string,
+  file: string,
   choices: Choices,
   service: TestService,
   clock: FastClock,
@@ -89,8 +102,7 @@ async function playRound(
   count: (what: string) => void,
 ): Promise<Settled> {
   const kind = choices.of(KINDS);
-  const purchase = await prepare(service, choices, kind);
-  if (kind === "expired") await clock.sleep(VALID_MS + 1_000);
+  const order = kind === "good" ? wholeOrder(file, choices) : await wrongOrder(service, clock, choices, kind);
   const stops = choices.below(4) === 0 ? 1 + choices.below(3) : 0;
   for (let life = 0; life < MOST_LIVES; life += 1) {
     const client = createClient({
@@ -103,22 +115,50 @@ async function playRound(
     });
     const controller = new AbortController();
     if (life < stops) void clock.sleep(1 + choices.below(60_000)).then(() => controller.abort());
-    const outcome = await client.topUp(purchase, { resumed: life > 0, signal: controller.signal });
-    count(outcome.outcome);
+    const outcome = await order.carryOut(client, { resumed: life > 0, signal: controller.signal });
+    count(outcome?.outcome ?? "not begun");
+    if (outcome === undefined) continue;
     if (outcome.outcome !== "unknown") {
       if (kind !== "good" && outcome.outcome === "topped_up") throw new Error(`${where}: ${kind}, and topped up`);
       count(`${kind}: ${outcome.outcome}`);
-      return { purchase, outcome };
+      return { purchase: order.purchase(), outcome };
     }
     if (outcome.next.do !== "query_again") throw new Error(`${where}: stuck at ${JSON.stringify(outcome)}`);
     // Whoever was stopped may be away until the checkout has expired.
     const awayMs = choices.below(choices.of([1, 60_000, 400_000]));
     await clock.sleep(life < stops ? awayMs : outcome.next.afterMs);
   }
-  throw new Error(`${where}: nobody can say what became of ${purchase.checkoutId}`);
+  throw new Error(`${where}: nobody can say what became of ${order.purchase().checkoutId}`);
 }
 
-async function prepare(service: TestService, choices: Choices, kind: (typeof KINDS)[number]): Promise<Purchase> {
+interface Order {
+  /** Undefined where it could not be begun: nothing was sent. */
+  readonly carryOut: (client: Client, options: TopUpOptions) => Promise<TopUpOutcome | undefined>;
+  readonly purchase: () => Purchase;
+}
+
+/** An order of the program that partners are shown: its file is all that outlives a stop. */
+function wholeOrder(file: string, choices: Choices): Order {
+  const [code, bouquetId] = [`u${choices.below(CUSTOMERS)}`, choices.of(BOUQUETS).code];
+  return {
+    carryOut: async (client, { signal }) => {
+      try {
+        return (await topUpOrder(client, file, code, bouquetId, { signal })) as TopUpOutcome;
+      } catch {
+        // The look-up or the listing was lost, or the stop came before the top-up was sent.
+        return undefined;
+      }
+    },
+    purchase: () => JSON.parse(readFileSync(file, "utf8")) as Purchase,
+  };
+}
+
+async function wrongOrder(
+  service: TestService,
+  clock: FastClock,
+  choices: Choices,
+  kind: (typeof KINDS)[number],
+): Promise<Order> {
   const index = choices.below(CUSTOMERS);
   const connection = { cuid: `c${index}`, service: "internet", reqId: `u${index}` } as const;
   const { status, json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
@@ -126,7 +166,9 @@ async function prepare(service: TestService, choices: Choices, kind: (typeof KIN
   const { code, price } = choices.of(BOUQUETS);
   const bouquetId = kind === "unknown bouquet" ? "NET-0M" : code;
   const amt = kind === "wrong amount" ? String(price + 1) : choices.of([String(price), price.toFixed(2)]);
-  return { ...connection, checkoutId: json.body.checkoutId, bouquetId, amt };
+  const purchase = { ...connection, checkoutId: json.body.checkoutId, bouquetId, amt };
+  if (kind === "expired") await clock.sleep(VALID_MS + 1_000);
+  return { carryOut: (client, options) => client.topUp(purchase, options), purchase: () => purchase };
 }
 
 /** What was said of a top-up must be what the database says. */

@@ -6,6 +6,7 @@ import { runCommandLine } from "../src/cli/program.ts";
 import type { Runtime } from "../src/cli/runtime.ts";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { FAILURES, type FailureReason, renderFailure } from "../src/http/failures.ts";
+import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
 import { startTestService } from "./support/service.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -14,11 +15,6 @@ interface Page {
   /** From the repository's root. */
   readonly path: string;
   readonly text: string;
-}
-
-interface Fence {
-  readonly language: string;
-  readonly lines: readonly string[];
 }
 
 const pages: readonly Page[] = [
@@ -165,47 +161,14 @@ function page(path: string): Page {
   return found;
 }
 
-/** The cells of all table rows, without the rows of dashes. */
-function tableRows(text: string): string[][] {
-  return outsideFences(text)
-    .split("\n")
-    .filter((line) => line.startsWith("|") && !/^\|[-|]+$/.test(line))
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-}
-
-function unquote(cell: string): string {
-  return cell.replace(/^`(.*)`$/, "$1");
-}
-
-/** All pieces of text that are set as code. */
-function quoted(text: string): string[] {
-  return [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] as string);
-}
-
 /** What the service tells a caller to do next: for a top-up it may be something else, and comes second. */
 function retriesOf(reason: FailureReason): string[] {
   const of = (isTopUp: boolean) => JSON.parse(renderFailure(reason, "", { isTopUp }).body).body.retry as string;
   return [...new Set([of(false), of(true)])];
 }
 
-function readFences(text: string): Fence[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", body = ""]) => ({
-    language,
-    lines: body.trimEnd().split("\n"),
-  }));
-}
-
 function fences(language: string): Fence[] {
   return pages.flatMap(({ text }) => readFences(text)).filter((fence) => fence.language === language);
-}
-
-function outsideFences(text: string): string {
-  return text.replace(/^```[\s\S]*?^```$/gm, "");
 }
 
 /** The words after `topupd` of every command line: those for the shell, those in unit files, and those in a sentence. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { FAILURES, RETRIES } from "../src/http/failures.ts";
+import { quoted, readFences, tableRows } from "./support/markdown.ts";
 import {
   type Answer,
   PREFIX,
@@ -62,14 +63,14 @@ describe("the partner's guide", () => {
     const named = [...guide.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
     expect(named.length).toBeGreaterThan(20);
     expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
-    for (const retry of RETRIES) expect(tableRows().map(([first]) => first)).toContain(`\`${retry}\``);
+    for (const retry of RETRIES) expect(tableRows(guide).map(([first]) => first)).toContain(`\`${retry}\``);
   });
 
   test("says what becomes of each thing that can be tried out in the trial environment", async () => {
-    const rows = tableRows().filter(([first = ""]) => first in TRIALS);
+    const rows = tableRows(guide).filter(([first = ""]) => first in TRIALS);
     expect(rows.map(([first = ""]) => first).sort()).toEqual(Object.keys(TRIALS).sort());
-    const header = tableRows().findIndex(([first]) => first === "Do");
-    expect(tableRows().slice(header + 1, header + 1 + rows.length)).toEqual(rows);
+    const header = tableRows(guide).findIndex(([first]) => first === "Do");
+    expect(tableRows(guide).slice(header + 1, header + 1 + rows.length)).toEqual(rows);
     for (const [what = "", expected = ""] of rows) {
       const { status, headers, json } = await (TRIALS[what] as Trial)(await startTestService());
       const isReplay = expected.includes("Idempotent-Replayed");
@@ -80,10 +81,10 @@ describe("the partner's guide", () => {
 
   test("names trial customers by codes that find them", async () => {
     const service = await startTestService();
-    const rows = tableRows().filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
+    const rows = tableRows(guide).filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
     expect(rows.length).toBe(5);
     for (const row of rows) {
-      const [cuid, ...codes] = [...row.join(" ").matchAll(/`([^`]+)`/g)].map((match) => match[1]);
+      const [cuid, ...codes] = quoted(row.join(" "));
       expect(codes.length).toBeGreaterThan(1);
       for (const code of codes) {
         const { json } = await service.call("get-customer-information", { code });
@@ -151,19 +152,7 @@ function ask(service: TestService, { checkoutId }: Readonly<Record<string, strin
 }
 
 function fences(language: string): string[] {
-  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, body = ""]) =>
-    body.trimEnd(),
-  );
-}
-
-function tableRows(): string[][] {
-  return guide
-    .split("\n")
-    .filter((line) => line.startsWith("|") && !/^\|[-|]+$/.test(line))
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
+  return readFences(guide)
+    .filter((fence) => fence.language === language)
+    .map(({ lines }) => lines.join("\n"));
 }
