@@ -60,7 +60,7 @@ function expectHeadersInContract(
   const missing = described.filter((name) => name !== "idempotent-replayed" && !sent.includes(name));
   if (undescribed.length + missing.length === 0) return;
   throw new Error(
-    `${operation} of ${version}, ${status}: not described: ${undescribed}; described, not sent: ${missing}`,
+    `${operation} of ${version}, ${status}: not described: ${undescribed.join()}; described, not sent: ${missing.join()}`,
   );
 }
 
