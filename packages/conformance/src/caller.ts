@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Exchange, type Outgoing, send } from "./exchange.ts";
 import type { Operation, Version } from "./facts.ts";
 import { type ConformanceOptions, DEFAULT_PREFIX, DEFAULT_TIMEOUT_MS, readBaseUrl } from "./options.ts";
@@ -18,6 +19,7 @@ export interface Caller {
   readonly exchanges: readonly Exchange[];
   /** @param body an object, or a text that is sent as it is. */
   readonly call: (operation: Operation, body: object | string, departure?: Departure) => Promise<Exchange>;
+  readonly wait: (durationMs: number) => Promise<void>;
 }
 
 /** A top-up that is given up early tells nothing, and its money may be gone. */
@@ -38,7 +40,7 @@ export function createCaller(options: ConformanceOptions, version: Version): Cal
     exchanges.push(exchange);
     return exchange;
   };
-  return { version, exchanges, call };
+  return { version, exchanges, call, wait: options.wait ?? ((durationMs) => pause(durationMs)) };
 }
 
 /** Interface, section 4: the two headers of every request. */

@@ -104,20 +104,36 @@ export function envelopeOf(exchange: Exchange | undefined): JsonObject | undefin
   return exchange?.answered === true ? asObject(exchange.json) : undefined;
 }
 
-/** The payload of an answer that does not say that the call failed; how well it says so is for other checks. */
+/** The payload of an answer that claims success; how well it says so is for other checks. */
 export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
   const envelope = envelopeOf(exchange);
   return isSuccess(exchange) ? asObject(member(envelope, "body")) : undefined;
 }
 
+/** What one of the four operations brings when it succeeds (interface, section 2). */
+const PAYLOADS = ["customer", "checkoutId", "result"];
+
 /**
- * Whether the call claims to have succeeded, in whatever form. How a failure looks is not shown (interface, section 7):
- * it may do without `success`, but then it has no payload either.
+ * Whether the call claims to have succeeded. How a failure looks is not shown (interface, section 7): without
+ * `success` as `true`, only HTTP 2xx with an operation's payload is such a claim.
  */
 export function isSuccess(exchange: Exchange | undefined): boolean {
   const envelope = envelopeOf(exchange);
   const success = member(envelope, "success");
-  return success === undefined ? asObject(member(envelope, "body")) !== undefined : success !== false;
+  if (success === true || success === false || exchange?.answered !== true) return success === true;
+  const body = member(envelope, "body");
+  return isWithin(exchange.status, 200, 299) && PAYLOADS.some((name) => member(body, name) !== undefined);
+}
+
+/** Whether the call was refused for certain, so that nothing was done. HTTP 5xx leaves that open. */
+export function isRefusal(exchange: Exchange): boolean {
+  if (!exchange.answered || isSuccess(exchange)) return false;
+  if (isWithin(exchange.status, 400, 499)) return true;
+  return member(envelopeOf(exchange), "success") === false && exchange.status < 500;
+}
+
+function isWithin(status: number, from: number, to: number): boolean {
+  return status >= from && status <= to;
 }
 
 /** An answer in a few words, without what may be personal in it. */

@@ -35,6 +35,10 @@ function notesOn({ lookUp, customer, withoutToken, listings, spending }: Version
       spending?.topUp !== undefined && !isSuccess(spending.topUp) && readResult(spending.status) !== undefined,
       "The top-up did not succeed, yet txn-status tells of one: it was made, and paid for.",
     ],
+    [
+      spending?.isLate === true,
+      "txn-status told of the top-up only when it was asked again (§1): partners may take it for lost.",
+    ],
     [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
   ];
   return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));

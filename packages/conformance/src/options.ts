@@ -24,6 +24,8 @@ export interface ConformanceOptions {
   readonly timeoutMs?: number;
   /** Takes a line at each step, and what will be spent before it is. */
   readonly onProgress?: (line: string) => void;
+  /** Waits so many milliseconds before something is asked again; by default just that. */
+  readonly wait?: (durationMs: number) => Promise<void>;
 }
 
 export interface Purchase {
@@ -49,8 +51,11 @@ export function checkOptions(options: ConformanceOptions): void {
   }
   if (new Set(versions).size < versions.length) throw new WrongOption("each version can be given once");
   if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new WrongOption("the time-out must be from 1 to 600 seconds");
+  if (options.profile !== undefined && options.profile !== "topupd") {
+    throw new WrongOption("the profile can only be topupd");
+  }
   const { purchase } = options;
-  if (purchase === undefined || Object.keys(purchase).length === 0) return;
+  if (purchase === undefined || Object.values(purchase).every((value) => value === undefined)) return;
   if (options.topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
   if (purchase.service !== undefined && !SERVICES.includes(purchase.service)) {
     throw new WrongOption("the service must be tv, internet or iptv");

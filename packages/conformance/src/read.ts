@@ -1,5 +1,5 @@
 import { bodyOf, type Exchange } from "./exchange.ts";
-import type { Connection, Service } from "./facts.ts";
+import type { Connection, Service, Version } from "./facts.ts";
 import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
 
 /*
@@ -40,9 +40,14 @@ export function readCheckoutId(exchange: Exchange | undefined): string | undefin
   return asText(member(bodyOf(exchange), "checkoutId"));
 }
 
-/** A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. */
-export function priceOf(bouquet: unknown): string | undefined {
-  return asText(member(bouquet, "price")) ?? asText(member(bouquet, "amt"));
+/**
+ * A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. Its name in the version comes
+ * first (interface, section 9); undefined if it is no plain number above zero.
+ */
+export function priceOf(bouquet: unknown, version: Version): string | undefined {
+  const names = version === "v1.0.0" ? ["amt", "price"] : ["price", "amt"];
+  const price = names.map((name) => asText(member(bouquet, name))).find((text) => text !== undefined);
+  return price !== undefined && /^\d+(\.\d+)?$/.test(price) && Number(price) > 0 ? price : undefined;
 }
 
 export function readResult(exchange: Exchange | undefined): JsonObject | undefined {
@@ -51,26 +56,4 @@ export function readResult(exchange: Exchange | undefined): JsonObject | undefin
 
 export function txnIdOf(exchange: Exchange | undefined): string | undefined {
   return asText(member(readResult(exchange), "txnId"));
-}
-
-/** How far the subscriptions of one bouquet reach: the latest end, and how many there are. */
-export interface Reach {
-  readonly end: string;
-  readonly count: number;
-}
-
-/** @returns undefined if the listing cannot be read. */
-export function reachOf(exchange: Exchange | undefined, service: Service, bouquetId: string): Reach | undefined {
-  const subscriptions = asArray(member(findPackages(exchange, service), "subscriptions"));
-  if (subscriptions === undefined) return undefined;
-  const ends = subscriptions
-    .filter((subscription) => asText(member(subscription, "code")) === bouquetId)
-    .map((subscription) => asText(member(subscription, "enddate")) ?? "");
-  // Timestamps of the interface's form sort as text.
-  return { end: ends.toSorted().at(-1) ?? "", count: ends.length };
-}
-
-/** Whether a later listing shows more of the bouquet than an earlier one. */
-export function hasGrown(from: Reach, to: Reach): boolean {
-  return to.end > from.end || to.count > from.count;
 }

@@ -146,7 +146,7 @@ describe("a service that answers badly", () => {
     const hangsUp = ({ operation }: Request) => operation === TOP_UP;
     const options = { topUp: true, versions: ["v1.0.1"], profile: "topupd" } as const;
     const { report, provider } = await check({ hangsUp, isTopupd: true, takesAnyAmount: true }, options);
-    expect(failedIn(report)).toEqual(["amount-mismatch"]);
+    expect(failedIn(report)).toEqual(["amount-mismatch", "refusals-use-nothing"]);
     expect([provider.charged(), provider.requests.filter(hangsUp).length]).toEqual([1, 1]);
   });
 });

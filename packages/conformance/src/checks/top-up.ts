@@ -1,6 +1,7 @@
 import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
 import type { Spending, VersionFacts } from "../facts.ts";
-import { hasGrown, reachOf, readResult, txnIdOf } from "../read.ts";
+import { hasGrown } from "../reach.ts";
+import { readResult, txnIdOf } from "../read.ts";
 import { asObject, asText, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
@@ -151,12 +152,10 @@ function judgeOneTime({ spending }: VersionFacts): Verdict {
  */
 function judgeExtendedOnce({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.repeat === undefined) return skipped("nothing was sent twice");
-  const { connection, bouquetId } = spending.plan;
-  const [before, after, afterRepeat] = [spending.before, spending.after, spending.afterRepeat].map((exchange) =>
-    reachOf(exchange, connection.service, bouquetId),
-  );
-  if (before === undefined || after === undefined || afterRepeat === undefined)
-    return skipped("a listing cannot be read");
-  const isTwice = hasGrown(before, after) && hasGrown(after, afterRepeat);
-  return isTwice ? fails("one extension", "the subscription grew after each of the two requests") : HOLDS;
+  const { service } = spending.plan.connection;
+  const isFirst = hasGrown(spending.before, spending.after, service);
+  const isSecond = hasGrown(spending.after, spending.afterRepeat, service);
+  if (isFirst === undefined || isSecond === undefined) return skipped("a listing cannot be read");
+  if (!isFirst) return skipped("the listing did not show what the first request did");
+  return isSecond ? fails("one extension", "a subscription grew after each of the two requests") : HOLDS;
 }
