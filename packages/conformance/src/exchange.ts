@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as openHttp } from "node:http";
 import { request as openHttps } from "node:https";
-import { asObject, describe, type JsonObject, member } from "./shape.ts";
+import { asObject, describe, describeCode, type JsonObject, member } from "./shape.ts";
 
 /** More than any listing needs; a service that never stops sending is cut off here. In bytes. */
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
@@ -144,5 +144,5 @@ export function describeAnswer(exchange: Exchange): string {
     return `HTTP ${exchange.status} with ${exchange.json === undefined ? "no JSON" : describe(exchange.json)}`;
   }
   const [success, code] = [member(envelope, "success"), member(envelope, "code")];
-  return `HTTP ${exchange.status}, success ${describe(success)}, code ${describe(code)}`;
+  return `HTTP ${exchange.status}, success ${describe(success)}, code ${describeCode(code)}`;
 }

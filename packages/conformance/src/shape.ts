@@ -59,10 +59,15 @@ export function describe(value: unknown): string {
   return `an object with ${known.join(", ")}${others === 0 ? "" : ` and ${others} unknown keys`}`;
 }
 
+/** The same for a field that holds a result code: one of that form may be shown (interface, section 7). */
+export function describeCode(value: unknown): string {
+  return typeof value === "string" && RESULT_CODE.test(value) ? `the string "${value}"` : describe(value);
+}
+
 /** A text as its pattern: each letter as `a`, each digit as `9`. */
 function describeText(text: string): string {
   if (text === "") return "an empty string";
-  if (KNOWN_WORDS.has(text) || RESULT_CODE.test(text)) return `the string "${text}"`;
+  if (KNOWN_WORDS.has(text)) return `the string "${text}"`;
   const pattern = text
     .slice(0, SHOWN_LENGTH)
     .replace(/\p{L}/gu, "a")

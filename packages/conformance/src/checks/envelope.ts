@@ -1,6 +1,6 @@
 import { describeAnswer, type Exchange, envelopeOf, isSuccess } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
-import { asObject, describe, member } from "../shape.ts";
+import { asObject, describe, describeCode, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
 
@@ -51,7 +51,7 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
         every(answers(facts), none, (exchange) => {
           if (!isSuccess(exchange)) return skipped(NO_SUCCESS);
           const came = member(envelopeOf(exchange), "code");
-          return came === code ? HOLDS : fails(`the string "${code}"`, describe(came));
+          return came === code ? HOLDS : fails(`the string "${code}"`, describeCode(came));
         }),
       traits,
     ),

@@ -1,5 +1,5 @@
 import { type Exchange, envelopeOf } from "../exchange.ts";
-import { describe, member } from "../shape.ts";
+import { describe, describeCode, member } from "../shape.ts";
 import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 
 /** The failures that the kit provokes: [code, HTTP status, retry] (decisions, Failures and requests). */
@@ -36,6 +36,6 @@ export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Ve
   const shown = typeof came[1] === "string" && came[1] in FAILURES ? came[1] : describe(came[1]);
   return fails(
     expected,
-    `HTTP ${exchange.status}, code ${describe(came[0])}, reason ${shown}, retry ${describe(came[2])}`,
+    `HTTP ${exchange.status}, code ${describeCode(came[0])}, reason ${shown}, retry ${describe(came[2])}`,
   );
 }
