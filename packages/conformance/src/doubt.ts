@@ -1,7 +1,7 @@
 import { type Exchange, isRefusal, isSuccess } from "./exchange.ts";
 import type { Plan, Spending } from "./facts.ts";
 import { countGrowths } from "./reach.ts";
-import { readResult, txnIdOf } from "./read.ts";
+import { claimsTopUp, readResult, txnIdOf } from "./read.ts";
 
 /*
  * Whether something may have been bought that nobody announced. Each answers with the reason to send nothing more, or
@@ -31,7 +31,7 @@ export function doubtAfterTopUp({ topUp, status }: Spending): string | undefined
 export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange): string | undefined {
   if (!repeat.answered) return "a repeated top-up was not answered";
   const isAnother =
-    differ(txnIdOf(repeat), txnIdOf(seen.topUp)) ||
+    (claimsTopUp(repeat, seen.topUp) && differ(txnIdOf(repeat), txnIdOf(seen.topUp))) ||
     differ(txnIdOf(status), txnIdOf(seen.status)) ||
     countGrowths(seen.listings, seen.plan.connection.service) > 1;
   if (isAnother) return "the checkoutId bought twice: nothing more was sent";

@@ -1,18 +1,5 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as openHttp } from "node:http";
-import { request as openHttps } from "node:https";
+import type { IncomingHttpHeaders } from "node:http";
 import { asObject, describe, describeCode, type JsonObject, member } from "./shape.ts";
-
-/** More than any listing needs; a service that never stops sending is cut off here. In bytes. */
-const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
-
-export interface Outgoing {
-  readonly method: "POST" | "GET";
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** From the first byte sent to the last one read. */
-  readonly timeoutMs: number;
-}
 
 export interface Answer {
   readonly answered: true;
@@ -20,6 +7,8 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** What the body holds as JSON in UTF-8, or undefined where it is none. */
   readonly json: unknown;
+  /** The length of the body. */
+  readonly sizeBytes: number;
 }
 
 export interface NoAnswer {
@@ -27,77 +16,11 @@ export interface NoAnswer {
   /** Whether there was a connection at all. */
   readonly connected: boolean;
   readonly problem: string;
+  /** It was cut off, so that nothing can be said of it. */
+  readonly isTooLarge: boolean;
 }
 
 export type Exchange = Answer | NoAnswer;
-
-/**
- * Sends one request on a connection of its own, so that nothing a service does to one answer spoils the next.
- * Redirects are not followed: the token is for one address. Never rejects.
- */
-export function send({ method, url, headers, body, timeoutMs }: Outgoing): Promise<Exchange> {
-  return new Promise((resolve) => {
-    let connected = false;
-    const isSecure = url.protocol === "https:";
-    const length = method === "POST" ? { "content-length": String(Buffer.byteLength(body)) } : {};
-    const outgoing = (isSecure ? openHttps : openHttp)(url, {
-      method,
-      headers: { ...headers, ...length },
-      agent: false,
-    });
-    const timer = setTimeout(() => fail(`no whole answer within ${timeoutMs / 1000} s`), timeoutMs);
-    const finish = (exchange: Exchange) => {
-      clearTimeout(timer);
-      resolve(exchange);
-      outgoing.destroy();
-    };
-    const fail = (problem: string) => finish({ answered: false, connected, problem });
-    outgoing.on("socket", (socket) => {
-      socket.once(isSecure ? "secureConnect" : "connect", () => {
-        connected = true;
-      });
-    });
-    // An error may come after the end, too; it is then of no interest, but must have a listener.
-    outgoing.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
-    const onClose = () => fail("the connection ended without an answer");
-    outgoing.on("close", onClose);
-    outgoing.on("response", (incoming) => {
-      // From here on the request may close before the answer has been read to its end.
-      outgoing.off("close", onClose);
-      collect(incoming, finish, fail);
-    });
-    outgoing.end(method === "POST" ? body : undefined);
-  });
-}
-
-function collect(incoming: IncomingMessage, finish: (answer: Answer) => void, fail: (problem: string) => void): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  incoming.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > ANSWER_MAX_BYTES) fail(`an answer of more than ${ANSWER_MAX_BYTES} bytes`);
-    else chunks.push(chunk);
-  });
-  incoming.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
-  incoming.on("close", () => fail("the connection ended within an answer"));
-  incoming.on("end", () => {
-    const { statusCode = 0, headers } = incoming;
-    finish({ answered: true, status: statusCode, headers, json: parse(Buffer.concat(chunks)) });
-  });
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The system's code alone: messages may repeat what was sent. */
-function problemOf({ code }: NodeJS.ErrnoException): string {
-  return code === undefined ? "the connection failed" : `the connection failed (${code})`;
-}
 
 /** The envelope, if the answer is a JSON object at all. */
 export function envelopeOf(exchange: Exchange | undefined): JsonObject | undefined {
@@ -109,6 +32,9 @@ export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
   const envelope = envelopeOf(exchange);
   return isSuccess(exchange) ? asObject(member(envelope, "body")) : undefined;
 }
+
+export const ASKS_TO_WAIT = "the service asks to wait";
+export const TOO_LONG = "an answer of more than";
 
 /** What one of the four operations brings when it succeeds (interface, section 2). */
 const PAYLOADS = ["customer", "checkoutId", "result"];
@@ -134,6 +60,16 @@ export function isRefusal(exchange: Exchange): boolean {
 
 function isWithin(status: number, from: number, to: number): boolean {
   return status >= from && status <= to;
+}
+
+/**
+ * Why an answer is nobody's mistake: rate limits and the length of answers are not shown (interface, section 8).
+ * Undefined where it can be judged.
+ */
+export function unjudgeable(exchange: Exchange | undefined): string | undefined {
+  if (exchange === undefined) return undefined;
+  if (exchange.answered) return exchange.status === 429 ? ASKS_TO_WAIT : undefined;
+  return exchange.isTooLarge ? exchange.problem : undefined;
 }
 
 /** An answer in a few words, without what may be personal in it. */

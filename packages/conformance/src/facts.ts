@@ -86,8 +86,11 @@ export interface VersionFacts {
   readonly otherLookUps: readonly LookUp[];
   readonly withoutToken: Exchange | undefined;
   readonly listings: readonly Listing[];
-  /** txn-status for a checkoutId that was issued and not used. */
+  /** txn-status for a checkoutId that was issued and not used, and that checkoutId. */
   readonly unusedStatus: Exchange | undefined;
+  readonly unusedCheckoutId: string | undefined;
+  /** Those that the versions before this one have given. */
+  readonly earlierCheckoutIds: readonly string[];
   readonly probes: ReadonlyMap<string, Exchange>;
   /** Every answer of the version, in order. */
   readonly exchanges: readonly Exchange[];

@@ -11,8 +11,8 @@ export function takeNotes({ versions }: RunFacts): Note[] {
   return versions.flatMap((facts) => notesOn(facts).map((text) => ({ group: facts.version, text })));
 }
 
-function notesOn({ lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
-  const connections = findConnections(bodyOf(lookUp));
+function notesOn({ version, lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
+  const connections = findConnections(bodyOf(lookUp), version);
   const items = SERVICE_KEYS.flatMap((key) => asArray(member(connections, key)) ?? []);
   const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
   const answers = [lookUp, ...listings.map(({ exchange }) => exchange), ...[spending?.topUp, spending?.status]];

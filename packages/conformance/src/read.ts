@@ -1,4 +1,4 @@
-import { bodyOf, type Exchange } from "./exchange.ts";
+import { bodyOf, type Exchange, isSuccess } from "./exchange.ts";
 import type { Connection, Service, Version } from "./facts.ts";
 import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
 
@@ -7,15 +7,23 @@ import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
  * something is wrong is said by the check of just that, and everything behind it can still be looked at.
  */
 
-/** The connections wherever they stand, by the names and places of either version. */
-export function findConnections(body: JsonObject | undefined): JsonObject | undefined {
+/**
+ * The connections wherever they stand, by the names and places of either version. The version's own place comes first:
+ * a service may put something else under the other version's name.
+ */
+export function findConnections(body: JsonObject | undefined, version: Version): JsonObject | undefined {
   const customer = member(body, "customer");
+  const own = version === "v1.0.1" ? member(customer, "connections") : member(body, "connection");
   const places = [customer, body].flatMap((place) => [member(place, "connections"), member(place, "connection")]);
-  return places.map(asObject).find((place) => place !== undefined);
+  return [own, ...places].map(asObject).find((place) => place !== undefined);
 }
 
-export function readConnections(body: JsonObject | undefined, service: Service): readonly Connection[] {
-  const items = asArray(member(findConnections(body), service)) ?? [];
+export function readConnections(
+  body: JsonObject | undefined,
+  service: Service,
+  version: Version,
+): readonly Connection[] {
+  const items = asArray(member(findConnections(body, version), service)) ?? [];
   return items.flatMap((item) => {
     const reqId =
       asText(member(item, nameOf(service))) ?? asText(member(item, "stb")) ?? asText(member(item, "username"));
@@ -56,4 +64,13 @@ export function readResult(exchange: Exchange | undefined): JsonObject | undefin
 
 export function txnIdOf(exchange: Exchange | undefined): string | undefined {
   return asText(member(readResult(exchange), "txnId"));
+}
+
+/**
+ * Whether a second answer claims a top-up, too. One whose result has another status than a success tells of something
+ * else, such as an attempt that was rejected: which statuses there are is not shown (interface, section 2).
+ */
+export function claimsTopUp(repeat: Exchange | undefined, topUp: Exchange | undefined): boolean {
+  const [status, first] = [repeat, topUp].map((exchange) => member(readResult(exchange), "status"));
+  return isSuccess(repeat) && (typeof status !== "string" || status === "success" || status === first);
 }

@@ -1,6 +1,8 @@
+import { createAllowance } from "./allowance.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
+import { checkoutIdsOf } from "./listings.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
 import { judge, type Report } from "./report.ts";
@@ -27,12 +29,18 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const { versions = VERSIONS, prefix = DEFAULT_PREFIX, profile = "interface" } = options;
   // Whatever else a program without types may give, only this buys.
   const topUp = options.topUp === true;
-  const callers = versions.map((version) => createCaller(options, version));
+  const allowance = createAllowance();
+  const callers = versions.map((version) => createCaller(options, version, allowance));
   const explored: Explored[] = [];
   for (const caller of callers) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
   const facts = topUp ? await spendAll(explored, options) : explored.map((each) => each.facts);
   const baseUrl = readBaseUrl(options.baseUrl).href;
-  return judge({ versions: facts }, { baseUrl, prefix, profile, topUp });
+  return judge({ versions: withEarlier(facts) }, { baseUrl, prefix, profile, topUp });
+}
+
+/** A checkoutId is unique, in whichever version it was given: each version knows those of the versions before it. */
+function withEarlier(all: readonly VersionFacts[]): VersionFacts[] {
+  return all.map((facts, index) => ({ ...facts, earlierCheckoutIds: all.slice(0, index).flatMap(checkoutIdsOf) }));
 }
 
 async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Promise<VersionFacts> {

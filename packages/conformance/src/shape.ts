@@ -36,8 +36,12 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Whether it is a date and time that exist, in the form `YYYY-MM-DD HH:MM:SS` (interface, section 2). */
+/** What databases hold where there is no date; it has the form. */
+const NO_DATE = "0000-00-00 00:00:00";
+
+/** Whether it is a date and time that exist, or none, in the form `YYYY-MM-DD HH:MM:SS` (interface, section 2). */
 export function isTimestamp(value: unknown): value is string {
+  if (value === NO_DATE) return true;
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return false;
   const iso = `${value.replace(" ", "T")}.000Z`;
   const time = Date.parse(iso);

@@ -215,13 +215,3 @@ describe("what is announced", () => {
     expect(lines).toContain("  v1.0.1: NET-3M at (withheld), for internet ...net");
   });
 });
-
-test("a repeat that is refused beside a rejected transaction of its own bought nothing", async () => {
-  const rejected: FakeOptions = {
-    rewrite: (answer, { operation }) => {
-      if (operation === TOP_UP && answer.json.success === false)
-        Object.assign(answer, { status: 409, json: { body: { result: { txnId: "R-1", status: "rejected" } } } });
-    },
-  };
-  expect(failedIn((await check(rejected, PLAIN)).report)).toEqual([]);
-});

@@ -74,12 +74,17 @@ group("a timestamp", () => {
     " 2026-11-20 09:00:00",
     "2026-11-20 09:00:00\n",
     "20-11-2026 09:00:00",
-    "0000-00-00 00:00:00",
+    "0000-00-00 00:00:01",
+    "2026-00-00 00:00:00",
     1_795_132_800,
     null,
   ])("is not %j", (value) => {
     expect(isTimestamp(value)).toBe(false);
   });
+});
+
+test("no date has the form of one", () => {
+  expect(isTimestamp("0000-00-00 00:00:00")).toBe(true);
 });
 
 group("a member", () => {

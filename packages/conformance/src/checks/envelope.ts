@@ -1,4 +1,4 @@
-import { describeAnswer, type Exchange, envelopeOf, isSuccess } from "../exchange.ts";
+import { describeAnswer, type Exchange, envelopeOf, isSuccess, unjudgeable } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
 import { asObject, describe, describeCode, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped } from "../verdict.ts";
@@ -25,9 +25,11 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
       "§2 Resources and their fields",
       `${call} is answered with a JSON object.`,
       (facts) =>
-        every(answers(facts), none, (exchange) =>
-          envelopeOf(exchange) === undefined ? fails("a JSON object", describeAnswer(exchange)) : HOLDS,
-        ),
+        every(answers(facts), none, (exchange) => {
+          const open = unjudgeable(exchange);
+          if (open !== undefined) return skipped(open);
+          return envelopeOf(exchange) === undefined ? fails("a JSON object", describeAnswer(exchange)) : HOLDS;
+        }),
       traits,
     ),
     must(
@@ -36,6 +38,8 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
       `${call} succeeds: success is true, a boolean.`,
       (facts) =>
         every(answers(facts), none, (exchange) => {
+          const open = unjudgeable(exchange);
+          if (open !== undefined) return skipped(open);
           const envelope = envelopeOf(exchange);
           if (envelope === undefined) return skipped("no JSON object came");
           if (member(envelope, "success") === true) return HOLDS;

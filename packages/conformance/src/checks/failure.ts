@@ -1,4 +1,4 @@
-import { type Exchange, envelopeOf } from "../exchange.ts";
+import { type Exchange, envelopeOf, unjudgeable } from "../exchange.ts";
 import { describe, describeCode, member } from "../shape.ts";
 import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 
@@ -26,6 +26,8 @@ export type Reason = keyof typeof FAILURES;
 /** Whether an answer is this failure, by its HTTP status, code, reason and retry. */
 export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Verdict {
   if (exchange === undefined) return skipped("there was nothing to try it with");
+  const open = unjudgeable(exchange);
+  if (open !== undefined) return skipped(open);
   const [code, status, retry] = FAILURES[reason];
   const expected = `HTTP ${status}, code ${code}, reason ${reason}, retry ${retry}`;
   if (!exchange.answered) return fails(expected, exchange.problem);

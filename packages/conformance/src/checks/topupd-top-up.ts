@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { describeAnswer, type Exchange, isSuccess } from "../exchange.ts";
+import { describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { Spending, VersionFacts } from "../facts.ts";
 import { hasGrown } from "../reach.ts";
 import { readResult, txnIdOf } from "../read.ts";
@@ -126,6 +126,8 @@ function ofReplay(name: "repeat" | "otherForm" | "repeatElsewhere"): VersionChec
 function judgeReplay(spending: Spending | undefined, exchange: Exchange | undefined): Verdict {
   if (exchange === undefined)
     return skipped(spending?.repeat === undefined ? NONE : "the other version is not checked");
+  const open = unjudgeable(exchange);
+  if (open !== undefined) return skipped(open);
   if (!exchange.answered || !isSuccess(exchange)) return fails("the recorded result", describeAnswer(exchange));
   const mark = exchange.headers["idempotent-replayed"];
   return both(
