@@ -14,9 +14,9 @@ type Seen = Spending & { readonly plan: Plan; readonly listings: readonly Exchan
 export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, status: Exchange): string | undefined {
   if (!answer.answered) return `a top-up with ${what} was not answered`;
   if (!isRefusal(answer)) return `a top-up with ${what} was not refused`;
-  if (!status.answered) return `txn-status was not answered after a top-up with ${what}`;
   const isBought = readResult(status) !== undefined || countGrowths(seen.listings, seen.plan.connection.service) > 0;
-  return isBought ? `a top-up with ${what} was refused, and made all the same` : undefined;
+  if (isBought) return `a top-up with ${what} was refused, and made all the same`;
+  return isRefusal(status) ? undefined : `txn-status left open what a top-up with ${what} has done`;
 }
 
 /** After the top-up that was announced. */

@@ -44,7 +44,18 @@ describe("once something else than announced may have been bought, nothing more 
     },
   };
 
+  const silent: FakeOptions = {
+    hangsUp: ({ operation }) => operation === QUERY,
+  };
+  const unclear: FakeOptions = {
+    rewrite: (answer, { operation }) => {
+      if (operation === QUERY) answer.status = 500;
+    },
+  };
+
   test.each([
+    ["txn-status is silent after a wrong amount", silent, 1, 0],
+    ["txn-status is broken after a wrong amount", unclear, 1, 0],
     ["a wrong amount is taken", { takesAnyAmount: true }, 1, 1],
     ["a wrong amount is neither taken nor refused", pending, 1, 0],
     ["a wrong amount ends in HTTP 500", busy, 1, 0],
