@@ -35,6 +35,7 @@ export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
 
 export const ASKS_TO_WAIT = "the service asks to wait";
 export const TOO_LONG = "an answer of more than";
+export const COMPRESSED = "a compressed answer, not asked for";
 
 /** What one of the four operations brings when it succeeds (interface, section 2). */
 const PAYLOADS = ["customer", "checkoutId", "result"];
@@ -63,13 +64,16 @@ function isWithin(status: number, from: number, to: number): boolean {
 }
 
 /**
- * Why an answer is nobody's mistake: rate limits and the length of answers are not shown (interface, section 8).
+ * Why an answer is nobody's mistake: rate limits, and how long or in which coding answers come, are not shown
+ * (interface, section 8).
  * Undefined where it can be judged.
  */
 export function unjudgeable(exchange: Exchange | undefined): string | undefined {
   if (exchange === undefined) return undefined;
-  if (exchange.answered) return exchange.status === 429 ? ASKS_TO_WAIT : undefined;
-  return exchange.isTooLarge ? exchange.problem : undefined;
+  if (!exchange.answered) return exchange.isTooLarge ? exchange.problem : undefined;
+  if (exchange.status === 429) return ASKS_TO_WAIT;
+  const { "content-encoding": encoding = "identity" } = exchange.headers;
+  return exchange.json === undefined && encoding !== "identity" ? COMPRESSED : undefined;
 }
 
 /** An answer in a few words, without what may be personal in it. */

@@ -84,6 +84,21 @@ describe("once something else than announced may have been bought, nothing more 
     expect(topUpsIn(provider)).toEqual({ "v1.0.1": 4, "v1.0.0": 0 });
   });
 
+  test.each([
+    ["without the profile: a repeat is silent", 2, PLAIN],
+    ["with the profile: a repeat is silent", 4, TOPUPD],
+    ["with the profile: a repeat in another form is silent", 6, TOPUPD],
+  ] as const)("%s", async (_, last, settings) => {
+    let topUps = 0;
+    const hangsUp: FakeOptions["hangsUp"] = ({ operation }) => {
+      if (operation === TOP_UP) topUps += 1;
+      return operation === TOP_UP && topUps === last;
+    };
+    const { report, provider } = await check({ isTopupd: true, hangsUp }, settings);
+    expect(topUpsIn(provider)).toEqual({ "v1.0.1": last, "v1.0.0": 0 });
+    expect([provider.charged(), report.ok]).toEqual([1, false]);
+  });
+
   test("with the profile: a form of the repeat that comes later buys again", async () => {
     const { report, provider } = await check({ isTopupd: true, ...extendOtherForm() }, TOPUPD);
     expect(topUpsIn(provider)).toEqual({ "v1.0.1": 5, "v1.0.0": 0 });
@@ -93,6 +108,7 @@ describe("once something else than announced may have been bought, nothing more 
   test.each([
     ["the checkoutId buys twice", { onReuse: "charge" }, 2],
     ["the top-up is not answered", { hangsUp: ({ operation }) => operation === TOP_UP }, 1],
+    ["neither the top-up nor txn-status is", { hangsUp: ({ operation }) => [TOP_UP, QUERY].includes(operation) }, 1],
     [
       "the top-up fails, and txn-status tells of it",
       {

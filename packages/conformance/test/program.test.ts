@@ -75,7 +75,12 @@ test("a top-up is reported although nobody reads the progress", async () => {
 test.skipIf(!existsSync("/dev/full"))("results that cannot be written end with 2, and progress does not", async () => {
   const { baseUrl } = await startFakeProvider();
   const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN];
-  expect(await startOn(openFull(), "ignore", [...words, "--json", "-"])).toBe(2);
+  const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const progress = openSync(join(folder, "progress"), "w");
+  onTestFinished(() => closeSync(progress));
+  expect(await startOn(openFull(), progress, [...words, "--json", "-"])).toBe(2);
+  expect(readFileSync(join(folder, "progress"), "utf8")).toContain("stdout cannot be written");
   expect(await startOn(openFull(), "ignore", words)).toBe(2);
   expect(await startOn("ignore", openFull(), words)).toBe(0);
 });

@@ -118,6 +118,17 @@ test("a service is asked for answers as they are, so that it may compress others
   expect(new Set(provider.requests.map(({ encoding }) => encoding))).toEqual(new Set(["identity"]));
 });
 
+test("a service that compresses all the same cannot be judged, and is told so", async () => {
+  const { baseUrl } = await startFakeProvider({
+    rewrite: (answer) => Object.assign(answer, { json: undefined, headers: { "content-encoding": "gzip" } }),
+  });
+  const { code, stdout } = await run(["--base-url", baseUrl, "--code", CODE, "--token", TOKEN]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("skipped: a compressed answer, not asked for");
+  expect(stdout).toContain("0 fail");
+  expect(stdout).toContain("heed Accept-Encoding: identity");
+});
+
 describe("a service that limits requests", () => {
   /** Answers each request with 429 until it comes again. */
   function limiting(retryAfter: string | undefined, isLimited: (operation: string) => boolean): FakeOptions {
