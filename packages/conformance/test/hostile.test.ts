@@ -122,7 +122,10 @@ describe("a service that answers badly", () => {
     expect(report.ok).toBe(false);
     expect(provider.charged()).toBe(1);
     expect(provider.requests.filter(hangsUp).length).toBe(1);
-    expect(report.notes.map(({ text }) => text)).toEqual([expect.stringContaining("it was made, and paid for")]);
+    expect(report.notes.map(({ text }) => text)).toEqual([
+      expect.stringContaining("it was made, and paid for"),
+      expect.stringContaining("Look at what was paid, for it may be more than was said: the top-up was not answered."),
+    ]);
   });
 
   test("is not blamed for a second transaction when the query after it is not answered", async () => {
