@@ -135,19 +135,22 @@ describe("the examples in the documentation", () => {
     expect((await service.importCustomers(customers ?? [])).accepted).toBeGreaterThan(0);
   });
 
-  test("name the trial customers by codes that find them", async () => {
-    const service = await startTestService();
-    const rows = tableRows(page("docs/interface.md").text).filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
-    expect(rows.length).toBe(5);
-    for (const row of rows) {
-      const [cuid, ...codes] = quoted(row.join(" "));
-      expect(codes.length).toBeGreaterThan(1);
-      for (const code of codes) {
-        const { json } = await service.call("get-customer-information", { code });
-        expect(json.body.customer?.cuid, code).toBe(cuid);
+  test.each(["docs/interface.md", "docs/partner-guide.md"])(
+    "name the trial customers by codes that find them: %s",
+    async (path) => {
+      const service = await startTestService();
+      const rows = tableRows(page(path).text).filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
+      expect(rows.length).toBe(5);
+      for (const row of rows) {
+        const [cuid, ...codes] = quoted(row.join(" "));
+        expect(codes.length).toBeGreaterThan(1);
+        for (const code of codes) {
+          const { json } = await service.call("get-customer-information", { code });
+          expect(json.body.customer?.cuid, code).toBe(cuid);
+        }
       }
-    }
-  });
+    },
+  );
 
   test("hold no path of anybody's own machine", () => {
     const own = /(?:^|[\s"'`(=:])(?:\/(?:work|home|root|tmp|Users|mnt|private)\b|[A-Z]:\\)[^\s]*/gm;

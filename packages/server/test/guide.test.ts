@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { FAILURES, RETRIES } from "../src/http/failures.ts";
-import { quoted, readFences, tableRows } from "./support/markdown.ts";
+import { readFences, tableRows } from "./support/markdown.ts";
 import {
   type Answer,
   PREFIX,
@@ -77,20 +77,6 @@ describe("the partner's guide", () => {
       const isReplay = expected.includes("Idempotent-Replayed");
       if (isReplay) expect([status, headers["idempotent-replayed"]], what).toEqual([200, "true"]);
       else expect(`\`${json.body.reason}\``, what).toBe(expected.split(",")[0]);
-    }
-  });
-
-  test("names trial customers by codes that find them", async () => {
-    const service = await startTestService();
-    const rows = tableRows(guide).filter(([cuid = ""]) => /^`100000\d`$/.test(cuid));
-    expect(rows.length).toBe(5);
-    for (const row of rows) {
-      const [cuid, ...codes] = quoted(row.join(" "));
-      expect(codes.length).toBeGreaterThan(1);
-      for (const code of codes) {
-        const { json } = await service.call("get-customer-information", { code });
-        expect(json.body.customer?.cuid, code).toBe(cuid);
-      }
     }
   });
 });
