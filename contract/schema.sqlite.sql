@@ -184,3 +184,5 @@ CREATE TABLE top_up (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);
+
+CREATE INDEX top_up_by_txn_id ON top_up (txn_id);

@@ -3,6 +3,7 @@ import { ConfigError } from "../config.ts";
 import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCopyCommand } from "./copy.ts";
+import { addCustomerCommands } from "./customer.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -11,7 +12,9 @@ import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTokenCommands } from "./token.ts";
+import { addTransactionCommands } from "./transaction.ts";
 import { addTrialCommands } from "./trial.ts";
+import { addWhyCommand } from "./why.ts";
 
 const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
@@ -34,6 +37,9 @@ export async function runCommandLine(words: readonly string[], runtime: Runtime)
   addTokenCommands(program, runtime);
   addImportCommands(program, runtime);
   addTrialCommands(program, runtime);
+  addCustomerCommands(program, runtime);
+  addTransactionCommands(program, runtime);
+  addWhyCommand(program, runtime);
   addSecretCommands(program, runtime);
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

@@ -17,7 +17,10 @@ export function isTooLateToRecord(decidedAt: Instant, now: Instant): boolean {
   return now - decidedAt > RECORDING_DEADLINE_MS;
 }
 
-export type TransactionStatus = "success" | "reversed";
+export const TRANSACTION_STATUSES = ["success", "reversed"] as const;
+
+/** Source: decisions, "Result status". */
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 /** A recorded top-up. */
 export interface Transaction extends ConnectionKey {

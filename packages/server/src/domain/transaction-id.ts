@@ -5,6 +5,8 @@ export const TRANSACTION_ID_RANDOM_BYTES = 10;
 /** Crockford's alphabet: no letter that reads as a digit over the telephone. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
+
 /** Two digits each: a txnId is made for every top-up, and of 26 digits. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
 
@@ -14,6 +16,19 @@ const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}$
  */
 export function formatTransactionId(at: Instant, random: Uint8Array): string {
   return timeDigits(at) + randomDigits(random);
+}
+
+/** Whether a text has the form of a txnId. */
+export function isTransactionId(text: string): boolean {
+  return SHAPE.test(text);
+}
+
+/**
+ * What every txnId that was made at this time or later is not less than, and every earlier one is less than.
+ * A time before 1970 counts as its beginning.
+ */
+export function firstTransactionId(at: Instant): string {
+  return timeDigits(Math.max(0, at));
 }
 
 function timeDigits(at: Instant): string {

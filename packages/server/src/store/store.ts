@@ -15,6 +15,7 @@ import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { Search } from "./search.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to
@@ -84,6 +85,9 @@ export interface Store {
    * recorded with this checkout any more, whatever clocks and interrupted commits may bring.
    */
   concludeCheckout(checkoutId: string): Promise<Transaction | undefined>;
+
+  /** What a back office asks. */
+  readonly search: Search;
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;

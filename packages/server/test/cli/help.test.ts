@@ -16,6 +16,12 @@ const COMMANDS = [
   "token revoke",
   "trial",
   "trial reset",
+  "customer",
+  "customer show",
+  "transaction",
+  "transaction list",
+  "transaction show",
+  "why",
   "import",
   "import catalogue",
   "import customers",
@@ -69,6 +75,13 @@ describe("--help", () => {
       "env: TOPUPD_V100_SUNSET_ON",
     ])
       expect(help).toContain(said);
+  });
+
+  test("of every command fits a terminal of 80 columns", async () => {
+    const line = commandLine();
+    const helps = await Promise.all(COMMANDS.map((command) => line.mustRun(...wordsOf(command), "--help")));
+    const wide = helps.flatMap((help) => help.split("\n").filter((text) => text.length > 80));
+    expect(wide).toEqual([]);
   });
 
   test("--version prints the version alone", async () => {

@@ -57,6 +57,11 @@ export class CustomerTables {
     return toCustomers(await this.#ofCode<JoinedRow>(WHOLE_CUSTOMER, environment, code));
   }
 
+  async findByCuid(environment: Environment, cuid: string): Promise<Customer | undefined> {
+    const values = [customerDigest({ environment, cuid }), environment, cuid];
+    return toCustomers(await this.#database.ask<JoinedRow>(WHOLE_CUSTOMER, values))[0];
+  }
+
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
     const values = [customerDigest(key), key.environment, key.cuid, key.service, key.reqId];
     const rows = await this.#database.ask<JoinedRow>(ONE_CONNECTION, values);

@@ -24,6 +24,7 @@ import { Memory } from "./memory.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { settleProviderSettings } from "./provider.ts";
+import { SearchTables } from "./search.ts";
 import { BEGIN, Session, type Statement } from "./session.ts";
 import { type Settled, type Settlement, TopUpTables } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
@@ -78,6 +79,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 class PostgresStore implements Store {
   readonly provider: ProviderSettings;
+  readonly search: SearchTables;
   readonly #url: string;
   readonly #database: Database;
   readonly #memory: Memory;
@@ -101,6 +103,7 @@ class PostgresStore implements Store {
     this.#checkoutSecrets = new CheckoutSecretTable(database, memory);
     this.#catalogues = new CatalogueTables(database, memory, provider);
     this.#customers = new CustomerTables(database);
+    this.search = new SearchTables(database, this.#customers);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
     this.#batcher = new Batcher({

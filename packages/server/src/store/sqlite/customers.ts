@@ -22,6 +22,7 @@ const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
 export class CustomerTables {
   readonly #overviews;
   readonly #byCode;
+  readonly #byCuid;
   readonly #connection;
   readonly #markToppedUp;
 
@@ -30,6 +31,7 @@ export class CustomerTables {
       `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
     );
     this.#byCode = database.prepareRows(`${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`);
+    this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`);
     this.#connection = database.prepareRows(
       `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
@@ -44,6 +46,10 @@ export class CustomerTables {
 
   findByCode(environment: Environment, code: string): Customer[] {
     return toCustomers(this.#byCode(code, environment).map(joinedRow));
+  }
+
+  findByCuid(environment: Environment, cuid: string): Customer | undefined {
+    return toCustomers(this.#byCuid(cuid, environment).map(joinedRow))[0];
   }
 
   findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {

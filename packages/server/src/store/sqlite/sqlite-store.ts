@@ -22,6 +22,7 @@ import { Memory } from "./memory.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { settleProviderSettings, verifyProviderSettings } from "./provider.ts";
+import { SearchTables } from "./search.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
 import { translate } from "./trouble.ts";
@@ -72,6 +73,7 @@ class SqliteStore implements Store {
   readonly #customers: CustomerTables;
   readonly #topUps: TopUpTables;
   #imports: CustomerImports | undefined;
+  #search: SearchTables | undefined;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
   constructor(path: string, database: Database, provider: ProviderSettings, clock: () => Instant) {
@@ -223,6 +225,12 @@ class SqliteStore implements Store {
    */
   concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
     return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
+  }
+
+  /** Made when it is first asked for, as for imports. */
+  get search(): SearchTables {
+    this.#search ??= new SearchTables(this.#database, this.#customers);
+    return this.#search;
   }
 
   /** On a connection of its own: others may use the store while the check has its one view of it. */

@@ -144,6 +144,10 @@ CREATE TABLE top_up (
   udf2         TEXT
 ) STRICT, WITHOUT ROWID;
 
+-- A txnId begins with its time, so this index grows at its end too. A list by day, a page of it and a txnId are
+-- all found by it.
+CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
+
 -- Checkouts with which nothing can be recorded any more, because a partner was told so.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,

@@ -1,0 +1,131 @@
+import { type Command, Option } from "commander";
+import { SERVICES } from "../domain/bouquet.ts";
+import { ENVIRONMENTS } from "../domain/customer.ts";
+import { TRANSACTION_STATUSES } from "../domain/top-up.ts";
+import { listTransactions, MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
+import { type ShownTransaction, showTransaction } from "../operations/show-transaction.ts";
+import { jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { wordsOf } from "./step-words.ts";
+import { subscriptionJson } from "./subscription-output.ts";
+import { printFields, wrap } from "./text.ts";
+import { type FilterFlags, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
+import {
+  amountOf,
+  partnerName,
+  printTransactions,
+  type Showing,
+  showingOf,
+  transactionJson,
+} from "./transaction-output.ts";
+
+interface ListFlags extends OutputOptions, FilterFlags {
+  readonly limit: string;
+  readonly cursor?: string;
+}
+
+/** `topupd transaction ...`: what was topped up. */
+export function addTransactionCommands(program: Command, runtime: Runtime): void {
+  const transaction = program
+    .command("transaction")
+    .description("list top-ups, and show what one of them did")
+    .helpCommand(false);
+  addListCommand(transaction, runtime);
+  addShowCommand(transaction, runtime);
+}
+
+function addListCommand(parent: Command, runtime: Runtime): void {
+  const list = parent
+    .command("list")
+    .description("list top-ups, newest first")
+    .addOption(
+      new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
+    )
+    .option("--from <DAY>", "from this day on, YYYY-MM-DD in the provider's zone")
+    .option("--to <DAY>", "up to and with this day")
+    .option("--partner <NAME>", "made by this partner")
+    .addOption(new Option("--service <SERVICE>", "for this service").choices(SERVICES))
+    .option("--cuid <CUID>", "for this customer: the quickest question of all")
+    .option("--req-id <REQID>", "for this set-top box number or username")
+    .option("--udf1 <TEXT>", "with this udf1, the partner's own reference")
+    .option("--udf2 <TEXT>", "with this udf2")
+    .option("--amount <AMOUNT>", "of this amount, such as 1130 or 1130.50")
+    .addOption(new Option("--status <STATUS>", "with this status").choices(TRANSACTION_STATUSES))
+    .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
+    .option("--cursor <TXNID>", "go on after this one, the last of the page before")
+    .addOption(jsonOption());
+  addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
+    const [limit, cursor] = [readLimit(flags.limit), readCursor(flags.cursor)];
+    // Before the database is opened: a day that does not exist does so in no zone.
+    readDays(flags);
+    await withStore(list, runtime, { mustExist: true }, async (store) => {
+      const filter = await readFilter(store, flags);
+      const page = await listTransactions({ store }, { filter, cursor, limit });
+      const showing = await showingOf(store);
+      if (flags.json === true)
+        for (const transaction of page.transactions) printJson(runtime, transactionJson(transaction, showing));
+      else printTransactions(runtime, page.transactions, showing);
+      if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
+    });
+  });
+}
+
+function addShowCommand(parent: Command, runtime: Runtime): void {
+  const show = parent
+    .command("show")
+    .description("show a top-up, and the subscription before and after it")
+    .argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")
+    .addOption(jsonOption());
+  addSettings(show, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
+    await withStore(show, runtime, { mustExist: true }, async (store) => {
+      const shown = await showTransaction({ store }, id);
+      if (shown === undefined)
+        throw new CommandFailed(
+          "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known",
+        );
+      const showing = await showingOf(store);
+      if (options.json === true) printJson(runtime, shownJson(shown, showing));
+      else print(runtime, shown, showing);
+    });
+  });
+}
+
+function shownJson({ transaction, customer, grant }: ShownTransaction, showing: Showing) {
+  return {
+    ...transactionJson(transaction, showing),
+    customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
+    plan: grant?.plan ?? null,
+    before: subscriptionJson(grant?.step.before, showing),
+    after: subscriptionJson(grant?.step.after, showing),
+    words: grant === undefined ? null : wordsOf(grant.step, showing),
+  };
+}
+
+function print(runtime: Runtime, { transaction, customer, grant }: ShownTransaction, showing: Showing): void {
+  const { calendar } = showing;
+  const { txnId, checkoutId, status, at, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
+  const end = (subscription: { readonly end: number } | undefined) =>
+    subscription === undefined ? "none" : `ends ${calendar.format(subscription.end)}`;
+  printFields(runtime, [
+    ["transaction", txnId],
+    ["checkout", checkoutId],
+    ["status", status],
+    ["time", `${calendar.format(at)} (${calendar.timeZone})`],
+    ["partner", partnerName(transaction, showing)],
+    [
+      "customer",
+      `${cuid}${customer === undefined ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`,
+    ],
+    ["connection", `${service} ${reqId}`],
+    ["bouquet", bouquetCode],
+    ["amount", amountOf(transaction, showing)],
+    ["udf1", udf1],
+    ["udf2", udf2],
+    ["plan", grant?.plan],
+    ["before", grant && end(grant.step.before)],
+    ["after", grant && end(grant.step.after)],
+  ]);
+  if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
+  else runtime.stdout(`\n${wrap(wordsOf(grant.step, showing), "")}`);
+}

@@ -1,0 +1,77 @@
+import { type Calendar, type Instant, NO_SPAN } from "./calendar.ts";
+import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
+
+/**
+ * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
+ * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back.
+ */
+export type Effect =
+  | "first_run"
+  | "continued"
+  | "new_run"
+  | "stated"
+  | "restated"
+  | "restated_topped_up"
+  | "withdrawn"
+  | "nothing";
+
+/** One grant, and the subscription before and after it. */
+export interface Step {
+  readonly grant: Grant;
+  readonly before: Subscription | undefined;
+  readonly after: Subscription | undefined;
+  readonly effect: Effect;
+  /** What a reader who counts the months along would not expect of the end after it. */
+  readonly oddities: Oddities;
+}
+
+export interface Oddities {
+  /** The run's start plus its months, where the month has no such day and its last was taken. */
+  readonly clamped: Instant | undefined;
+  /** The run's start plus months and days, where clocks skip that time on that day. */
+  readonly shifted: Instant | undefined;
+}
+
+/**
+ * The fold of a ledger, a step for each grant: the last step's `after` is the subscription.
+ * Source: decisions, "Bouquets, subscriptions and the renewal rule". The steps are those of
+ * {@link applyGrant} itself, and what a grant did is read off from them: there is no second rule here.
+ */
+export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar): Step[] {
+  let before: Subscription | undefined;
+  return grants.map((grant) => {
+    const after = applyGrant(plan, before, grant, calendar);
+    const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar);
+    const step = { grant, before, after, effect: effectOf(grant, before, after), oddities };
+    before = after;
+    return step;
+  });
+}
+
+const NO_ODDITIES: Oddities = { clamped: undefined, shifted: undefined };
+
+function effectOf(grant: Grant, before: Subscription | undefined, after: Subscription | undefined): Effect {
+  if (after === undefined) return before === undefined ? "nothing" : "withdrawn";
+  if (grant.kind === "top_up") {
+    if (before === undefined) return "first_run";
+    return after.start === before.start ? "continued" : "new_run";
+  }
+  if (before === undefined) return "stated";
+  return after.grantedEnd === undefined ? "restated" : "restated_topped_up";
+}
+
+function findOddities({ start, span: { months, days } }: Subscription, calendar: Calendar): Oddities {
+  const byMonths = calendar.add(start, { ...NO_SPAN, months });
+  const byDays = calendar.add(start, { ...NO_SPAN, months, days });
+  const isClamped = dayOfMonth(byMonths, calendar) < dayOfMonth(start, calendar);
+  const isShifted = byDays <= calendar.last && timeOfDay(byDays, calendar) !== timeOfDay(start, calendar);
+  return { clamped: isClamped ? byMonths : undefined, shifted: isShifted ? byDays : undefined };
+}
+
+function dayOfMonth(instant: Instant, calendar: Calendar): number {
+  return Number(calendar.format(instant).slice(8, 10));
+}
+
+function timeOfDay(instant: Instant, calendar: Calendar): string {
+  return calendar.format(instant).slice(11);
+}

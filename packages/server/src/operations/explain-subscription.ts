@@ -1,0 +1,76 @@
+import type { Calendar } from "../domain/calendar.ts";
+import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import { explainLedger, type Step } from "../domain/explanation.ts";
+import type { Subscription } from "../domain/subscription.ts";
+import type { Transaction } from "../domain/top-up.ts";
+import type { PlanLedger } from "../store/search.ts";
+import type { Ports } from "./ports.ts";
+
+export interface ExplanationRequest extends Pick<ConnectionKey, "service" | "reqId"> {
+  /** Undefined where both are meant. */
+  readonly environment: Environment | undefined;
+  /** Undefined where whoever has the connection now is meant. */
+  readonly cuid: string | undefined;
+}
+
+export type ExplanationAnswer =
+  | { readonly kind: "explained"; readonly explanation: Explanation }
+  /** Several customers have such a connection: which of them is meant? */
+  | { readonly kind: "ambiguous"; readonly candidates: readonly Explanation[] }
+  | { readonly kind: "not_found" };
+
+export interface Explanation {
+  readonly connection: ConnectionKey;
+  /** Undefined where nothing is left of the customer but ledgers. */
+  readonly customer: CustomerProfile | undefined;
+  readonly plans: readonly ExplainedPlan[];
+}
+
+export interface ExplainedPlan {
+  readonly plan: string;
+  /** What the ledger amounts to; undefined where all was taken back. */
+  readonly subscription: Subscription | undefined;
+  readonly steps: readonly ExplainedStep[];
+}
+
+export interface ExplainedStep extends Step {
+  /** The top-up that granted it; undefined for the other kinds. */
+  readonly transaction: Transaction | undefined;
+}
+
+/** Why each subscription of a connection ends when it does: the fold of its grants, step by step. */
+export async function explainSubscription(
+  { store }: Pick<Ports, "store">,
+  { service, reqId, environment: asked, cuid }: ExplanationRequest,
+): Promise<ExplanationAnswer> {
+  const candidates: Explanation[] = [];
+  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
+    // A connection that is gone has no code any more: then its customer must be named.
+    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId) : [cuid];
+    for (const each of cuids) {
+      const connection = { environment, cuid: each, service, reqId };
+      const ledgers = await store.search.findLedgers(connection);
+      const found = await store.findConnection(connection);
+      if (ledgers.length === 0 && found?.connection === undefined) continue;
+      const plans = ledgers.map((ledger) => explainPlan(ledger, store.provider.calendar));
+      candidates.push({ connection, customer: found?.profile, plans });
+    }
+  }
+  const [explanation, another] = candidates;
+  if (explanation === undefined) return { kind: "not_found" };
+  return another === undefined ? { kind: "explained", explanation } : { kind: "ambiguous", candidates };
+}
+
+/** The steps by which one plan's ledger comes to its end. */
+export function explainPlan({ plan, entries }: PlanLedger, calendar: Calendar): ExplainedPlan {
+  const steps = explainLedger(
+    plan,
+    entries.map(({ grant }) => grant),
+    calendar,
+  );
+  return {
+    plan,
+    subscription: steps.at(-1)?.after,
+    steps: steps.map((step, index) => ({ ...step, transaction: entries[index]?.transaction })),
+  };
+}

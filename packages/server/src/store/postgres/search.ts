@@ -1,0 +1,106 @@
+import { customerDigest } from "../../domain/checkout.ts";
+import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { type TopUpRow, toTransaction } from "../common/rows.ts";
+import {
+  FILTER_VALUES,
+  filterCondition,
+  filterValues,
+  type LedgerRow,
+  ledgersQuery,
+  STEP_ROWS,
+  searchInSteps,
+  toLedgers,
+  txnIdRange,
+} from "../common/transaction-search.ts";
+import {
+  MOST_CANDIDATES,
+  type PlanLedger,
+  type Search,
+  type TransactionFilter,
+  type TransactionPage,
+} from "../search.ts";
+import type { CustomerTables } from "./customers.ts";
+import type { Database } from "./database.ts";
+import { connectionKey } from "./ledger.ts";
+import type { Statement } from "./session.ts";
+
+const [LEAST, BEYOND, LIMIT, DIGEST] = [1, 2, 3, 4].map((next) => `$${FILTER_VALUES + next}`);
+const IN_RANGE = `t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND}
+  AND ${filterCondition((index, type) => `$${index}::${type}`)} ORDER BY t.txn_id DESC LIMIT ${LIMIT}`;
+
+const CUIDS: Statement = {
+  name: "search_cuids",
+  text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT ${MOST_CANDIDATES}`,
+};
+const LEDGERS: Statement = {
+  name: "search_ledgers",
+  text: ledgersQuery(
+    "g.customer_digest = $1 AND g.environment = $2 AND g.cuid = $3 AND g.service = $4 AND g.req_id = $5",
+    "AND t.customer_digest = g.customer_digest",
+  ),
+};
+const BY_TXN_ID: Statement = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };
+/** The least txnId of a step. */
+export const BOUNDARY: Statement = {
+  name: "search_boundary",
+  text: `SELECT txn_id FROM top_up WHERE txn_id >= $1 AND txn_id < $2
+    ORDER BY txn_id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
+};
+export const MATCHES: Statement = {
+  name: "search_matches",
+  text: `SELECT t.* FROM top_up AS t WHERE ${IN_RANGE}`,
+};
+// The customer's few are told apart first: otherwise PostgreSQL may go through all txnIds in their order.
+export const MATCHES_OF_CUSTOMER: Statement = {
+  name: "search_matches_of_customer",
+  text: `WITH t AS MATERIALIZED (SELECT * FROM top_up WHERE customer_digest = ${DIGEST})
+    SELECT t.* FROM t WHERE ${IN_RANGE}`,
+};
+
+/** The SQL of what a back office asks. */
+export class SearchTables implements Search {
+  readonly #database: Database;
+  readonly #customers: CustomerTables;
+
+  constructor(database: Database, customers: CustomerTables) {
+    this.#database = database;
+    this.#customers = customers;
+  }
+
+  async findCuids(environment: Environment, code: string): Promise<string[]> {
+    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment]);
+    return found.map(({ cuid }) => cuid);
+  }
+
+  findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined> {
+    return this.#customers.findByCuid(environment, cuid);
+  }
+
+  async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {
+    return toLedgers(await this.#database.ask<LedgerRow>(LEDGERS, connectionKey(connection)), connection);
+  }
+
+  async findByTxnId(txnId: string): Promise<Transaction | undefined> {
+    const [row] = await this.#database.ask<TopUpRow>(BY_TXN_ID, [txnId]);
+    return row && toTransaction(row);
+  }
+
+  async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
+    const values = filterValues(filter);
+    const { environment, cuid } = filter;
+    if (cuid !== undefined) {
+      const { least, beyond } = txnIdRange(filter, page);
+      const ofCustomer = [...values, least, beyond, page.limit, customerDigest({ environment, cuid })];
+      return this.#find(MATCHES_OF_CUSTOMER, ofCustomer);
+    }
+    return searchInSteps(filter, page, {
+      boundary: async (...range) => (await this.#database.ask<{ txn_id: string }>(BOUNDARY, range))[0]?.txn_id,
+      matches: (...range) => this.#find(MATCHES, [...values, ...range]),
+    });
+  }
+
+  async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {
+    return (await this.#database.ask<TopUpRow>(statement, values)).map(toTransaction);
+  }
+}

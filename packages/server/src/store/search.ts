@@ -1,0 +1,67 @@
+import type { Service } from "../domain/bouquet.ts";
+import type { Instant } from "../domain/calendar.ts";
+import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
+import type { Money } from "../domain/money.ts";
+import type { Grant } from "../domain/subscription.ts";
+import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
+
+/**
+ * What a back office asks of a store. It only reads, and in small steps: no question holds a view of the
+ * database for long, so top-ups go on beside it. Every method rejects as those of the store do.
+ */
+export interface Search {
+  /** The ids of those whom a code fits, in their order; at most {@link MOST_CANDIDATES}. */
+  findCuids(environment: Environment, code: string): Promise<string[]>;
+  /** By the customer id alone. */
+  findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
+  /**
+   * The ledgers of a connection, in the order of their plans; also of one that is not there any more, and
+   * none for one that never was.
+   */
+  findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
+  findByTxnId(txnId: string): Promise<Transaction | undefined>;
+  /**
+   * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
+   * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after
+   * the other, until the page is full.
+   */
+  listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
+}
+
+/** More customers than share a code; a list of them that is longer helps nobody. */
+export const MOST_CANDIDATES = 20;
+
+/** All that is said must hold; what is undefined was not said. */
+export interface TransactionFilter {
+  readonly environment: Environment;
+  readonly partnerId?: number | undefined;
+  readonly service?: Service | undefined;
+  readonly cuid?: string | undefined;
+  readonly reqId?: string | undefined;
+  readonly amount?: Money | undefined;
+  readonly status?: TransactionStatus | undefined;
+  readonly udf1?: string | undefined;
+  readonly udf2?: string | undefined;
+  /** Recorded at this time or later. */
+  readonly from?: Instant | undefined;
+  /** Recorded before this time. */
+  readonly until?: Instant | undefined;
+}
+
+export interface TransactionPage {
+  /** The txnId of the former page's last transaction; undefined for the first page. */
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+/** All grants of one plan on one connection, oldest first. */
+export interface PlanLedger {
+  readonly plan: string;
+  readonly entries: readonly LedgerEntry[];
+}
+
+export interface LedgerEntry {
+  readonly grant: Grant;
+  /** The top-up that granted it; undefined for the other kinds. */
+  readonly transaction: Transaction | undefined;
+}

@@ -1,0 +1,102 @@
+import { setImmediate } from "node:timers/promises";
+import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
+import {
+  FILTER_VALUES,
+  filterCondition,
+  filterValues,
+  type LedgerRow,
+  ledgersQuery,
+  STEP_ROWS,
+  searchInSteps,
+  toLedgers,
+  txnIdRange,
+} from "../common/transaction-search.ts";
+import {
+  MOST_CANDIDATES,
+  type PlanLedger,
+  type Search,
+  type TransactionFilter,
+  type TransactionPage,
+} from "../search.ts";
+import type { CustomerTables } from "./customers.ts";
+import type { Database } from "./database.ts";
+
+const [LEAST, BEYOND, LIMIT] = [1, 2, 3].map((next) => `?${FILTER_VALUES + next}`) as [string, string, string];
+const CONDITION = filterCondition((index) => `?${index}`);
+
+/** The least txnId of a step. It is read from the index alone. */
+export const BOUNDARY = `SELECT txn_id FROM top_up WHERE txn_id >= ?1 AND txn_id < ?2
+  ORDER BY txn_id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`;
+export const MATCHES = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
+  WHERE t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY t.txn_id DESC LIMIT ${LIMIT}`;
+// The plus keeps SQLite from going through all txnIds in order, in place of the customer's few.
+export const MATCHES_OF_CUSTOMER = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
+  WHERE t.checkout_id IN (SELECT checkout_id FROM subscription_grant
+      WHERE cuid = ?4 AND environment = ?1 AND kind = 'top_up')
+    AND +t.txn_id >= ${LEAST} AND +t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY +t.txn_id DESC LIMIT ${LIMIT}`;
+
+/** The SQL of what a back office asks. */
+export class SearchTables implements Search {
+  readonly #database: Database;
+  readonly #customers: CustomerTables;
+  readonly #cuids;
+  readonly #ledgers;
+  readonly #byTxnId;
+  readonly #boundary;
+  readonly #matches;
+  readonly #matchesOfCustomer;
+
+  constructor(database: Database, customers: CustomerTables) {
+    this.#database = database;
+    this.#customers = customers;
+    this.#cuids = database.prepareRows(
+      `SELECT cuid FROM customer_code WHERE code = ? AND environment = ? ORDER BY cuid LIMIT ${MOST_CANDIDATES}`,
+    );
+    this.#ledgers = database.prepare(
+      ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?"),
+    );
+    this.#byTxnId = database.prepareRows(`SELECT ${TOP_UP_COLUMNS} FROM top_up WHERE txn_id = ?`);
+    this.#boundary = database.prepareRows(BOUNDARY);
+    this.#matches = database.prepareRows(MATCHES);
+    this.#matchesOfCustomer = database.prepareRows(MATCHES_OF_CUSTOMER);
+  }
+
+  async findCuids(environment: Environment, code: string): Promise<string[]> {
+    return this.#database.ask(() => this.#cuids(code, environment).map(([cuid]) => cuid as string));
+  }
+
+  async findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined> {
+    return this.#database.ask(() => this.#customers.findByCuid(environment, cuid));
+  }
+
+  async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {
+    const { cuid, environment, service, reqId } = connection;
+    const rows = this.#database.ask(() => this.#ledgers.all(cuid, environment, service, reqId));
+    return toLedgers(rows as unknown as LedgerRow[], connection);
+  }
+
+  async findByTxnId(txnId: string): Promise<Transaction | undefined> {
+    return this.#database.ask(() => toTransactions(this.#byTxnId(txnId)))[0];
+  }
+
+  async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
+    const values = filterValues(filter);
+    const { least, beyond } = txnIdRange(filter, page);
+    if (filter.cuid !== undefined)
+      return this.#database.ask(() => toTransactions(this.#matchesOfCustomer(...values, least, beyond, page.limit)));
+    return searchInSteps(filter, page, {
+      boundary: async (...range) => {
+        // This process may have top-ups to settle.
+        await setImmediate();
+        return this.#database.ask(() => this.#boundary(...range))[0]?.[0] as string | undefined;
+      },
+      matches: (...range) => this.#database.ask(() => toTransactions(this.#matches(...values, ...range))),
+    });
+  }
+}
+
+function toTransactions(rows: readonly unknown[][]): Transaction[] {
+  return rows.map((values) => toTransaction(topUpRow(values)));
+}
