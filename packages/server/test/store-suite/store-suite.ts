@@ -13,6 +13,7 @@ import { testDecisionTime } from "./decision-time.ts";
 import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
+import { testSearches } from "./searches.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
 
@@ -32,6 +33,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("decision time", () => testDecisionTime(makeDatabase));
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
+    describe("searches", () => testSearches(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
   });

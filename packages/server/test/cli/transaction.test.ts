@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { historyLine } from "../support/history-line.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+
+const TXN_ID = "[0-9A-HJKMNP-TV-Z]{26}";
+
+/** What a command prints, with each txnId by its letter, in the order in which they come. */
+function withoutIds(text: string): string {
+  const ids = [...new Set(text.match(new RegExp(TXN_ID, "g")) ?? [])];
+  return ids.reduce((result, id, index) => result.replaceAll(id, `${"ABC"[index]}`.repeat(26)), text);
+}
+
+const rowsOf = (stdout: string) =>
+  stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+describe.each([
+  ["SQLite", makeSqliteDatabase],
+  ["PostgreSQL", makePostgresDatabase],
+])("on %s, topupd transaction list", (_, makeDatabase) => {
+  test("is a table of 80 columns, newest first, in the provider's zone", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const { code, stdout, stderr } = await line.run("transaction", "list");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(withoutIds(stdout)).toBe(
+      [
+        "TIME                 TRANSACTION                 PARTNER           REQID  AMOUNT",
+        "2027-01-05 12:00:00  AAAAAAAAAAAAAAAAAAAAAAAAAA  Blue Wallet of …  00077  450",
+        "2026-02-11 00:00:00  BBBBBBBBBBBBBBBBBBBBBBBBBB  Blue Wallet of …  sita   1130",
+        "2026-02-10 23:59:59  CCCCCCCCCCCCCCCCCCCCCCCCCC  Blue Wallet of …  sita   3220.5",
+        "",
+      ].join("\n"),
+    );
+    expect(Math.max(...stdout.split("\n").map((text) => text.length))).toBeLessThanOrEqual(80);
+  });
+
+  test("with --json is an object a line, with both times and the amount as a decimal", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const { stdout, stderr } = await line.run("transaction", "list", "--json", "--limit", "2");
+    const rows = rowsOf(stdout);
+    expect(rows).toEqual([expect.anything(), expect.anything()]);
+    expect(rows[1]).toEqual({
+      txnId: expect.stringMatching(TXN_ID),
+      checkoutId: expect.stringMatching(/^[\w-]{64}$/),
+      ...{ status: "success", partner: "Blue Wallet of the Trade Unions", environment: "production" },
+      ...{ cuid: "2000001", service: "internet", reqId: "sita", bouquetId: "NET-1M", amount: "1130" },
+      ...{ txnDate: "2026-02-11 00:00:00", at: "2026-02-10T18:15:00.000Z", udf1: null, udf2: null },
+    });
+    expect(stderr).toBe(`There are more: add --cursor ${rows[1].txnId}\n`);
+    const next = await line.run("transaction", "list", "--json", "--limit", "2", "--cursor", rows[1].txnId);
+    expect(rowsOf(next.stdout)).toMatchObject([{ bouquetId: "NET-3M" }]);
+    expect(next.stderr).toBe("");
+  });
+
+  test("takes days of the provider's zone, and every other filter", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const found = async (...flags: readonly string[]) => {
+      const { code, stdout, stderr } = await line.run("transaction", "list", "--json", ...flags);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return rowsOf(stdout).map(({ bouquetId }) => bouquetId);
+    };
+    expect(await found("--from", "2026-02-10", "--to", "2026-02-10")).toEqual(["NET-3M"]);
+    expect(await found("--from", "2026-02-11", "--to", "2026-02-11")).toEqual(["NET-1M"]);
+    expect(await found("--to", "2026-02-11")).toEqual(["NET-1M", "NET-3M"]);
+    expect(await found("--from", "2026-02-12")).toEqual(["TV-1M"]);
+    expect(await found("--partner", "Blue Wallet of the Trade Unions")).toHaveLength(3);
+    expect(await found("--service", "tv")).toEqual(["TV-1M"]);
+    expect(await found("--cuid", "2000001")).toHaveLength(3);
+    expect(await found("--req-id", "sita")).toEqual(["NET-1M", "NET-3M"]);
+    expect(await found("--udf1", "order-3")).toEqual(["TV-1M"]);
+    expect(await found("--udf2", "order-3")).toEqual([]);
+    expect(await found("--amount", "3220.50")).toEqual(["NET-3M"]);
+    expect(await found("--status", "reversed")).toEqual([]);
+    expect(await found("--environment", "trial")).toEqual([]);
+  });
+
+  test("show tells who, what and when, and the subscription before and after it", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const listed = rowsOf((await line.run("transaction", "list", "--json", "--udf1", "order-1")).stdout);
+    const { txnId, checkoutId } = listed[0];
+    const shown = await line.run("transaction", "show", txnId);
+    expect(shown).toEqual(await line.run("transaction", "show", checkoutId));
+    expect(shown).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: `transaction  ${txnId}
+checkout     ${checkoutId}
+status       success
+time         2026-02-10 23:59:59 (Asia/Kathmandu)
+partner      Blue Wallet of the Trade Unions
+customer     2000001 Sita Rai (production)
+connection   internet sita
+bouquet      NET-3M
+amount       3220.5
+udf1         order-1
+plan         Fiber 100 Mbps
+before       ends 2026-02-28 10:00:00
+after        ends 2026-05-31 10:00:00
+
+Fiber 100 Mbps (QUARTERLY) (NET-3M): the run from 2026-01-31 10:00:00 was still
+on, and grew by 3 months. Now 4 months from 2026-01-31 10:00:00, which is
+2026-05-31 10:00:00.
+`,
+    });
+    const [json] = rowsOf((await line.run("transaction", "show", txnId, "--json")).stdout);
+    expect(json).toMatchObject({
+      ...listed[0],
+      customer: { first_name: "Sita", last_name: "Rai" },
+      plan: "Fiber 100 Mbps",
+      before: { code: "NET-1M", enddate: "2026-02-28 10:00:00", endAt: "2026-02-28T04:15:00.000Z" },
+      after: { code: "NET-3M", startdate: "2026-01-31 10:00:00", span: { months: 4, days: 0, seconds: 0 } },
+    });
+  });
+});
+
+describe("topupd transaction, called wrongly", () => {
+  test.each([
+    [["--from", "2026-02-30"], '--from must be a day such as 2026-11-20, but is "2026-02-30"'],
+    [["--to", "yesterday"], '--to must be a day such as 2026-11-20, but is "yesterday"'],
+    [["--from", "2026-02-11", "--to", "2026-02-10"], "--to is before --from: try --from 2026-02-10 --to 2026-02-11"],
+    [["--limit", "0"], '--limit must be a whole number from 1 to 1000, but is "0"'],
+    [["--limit", "1001"], '--limit must be a whole number from 1 to 1000, but is "1001"'],
+    [["--cursor", "2"], '--cursor must be the txnId of the last top-up that was listed, but is "2"'],
+    [["--amount", "1,130"], '--amount must be a plain number with up to 2 decimals, such as 1130, but is "1,130"'],
+  ])("list %j says what to type instead", async (flags, said) => {
+    const line = await historyLine(makeSqliteDatabase);
+    expect(await line.run("transaction", "list", ...flags)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `topupd: ${said}\n`,
+    });
+  });
+
+  test("list of a partner that is not there, and show of no top-up, fail", async () => {
+    const line = await historyLine(makeSqliteDatabase);
+    expect(await line.run("transaction", "list", "--partner", "bank")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "topupd: there is no partner named bank: topupd partner list shows those that there are\n",
+    });
+    expect(await line.run("transaction", "show", "order-1")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "topupd: there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known\n",
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { createCalendar } from "../../src/domain/calendar.ts";
+import { NO_PERIOD } from "../../src/domain/period.ts";
+import type { Grant } from "../../src/domain/subscription.ts";
+import { at, DAY_MS, labelOf, MONTHLY, topUp } from "./builders.ts";
+
+/* Ledgers as fast-check makes them up. */
+
+export const anyCalendar = fc
+  .constantFrom("UTC", "Asia/Kathmandu", "America/New_York", "Europe/Berlin")
+  .map((zone) => createCalendar(zone));
+export const anyTime = fc.integer({ min: at("2020-01-01"), max: at("2040-01-01") });
+export const anyPeriod = fc.constantFrom(
+  { months: 0, days: 1 },
+  { months: 0, days: 7 },
+  { months: 0, days: 45 },
+  { months: 1, days: 0 },
+  { months: 3, days: 0 },
+  { months: 12, days: 0 },
+);
+const anySpan = fc.record({
+  months: fc.nat({ max: 13 }),
+  days: fc.integer({ min: 1, max: 40 }),
+  seconds: fc.nat({ max: 86_399 }),
+});
+
+type Step = (before: number) => Grant;
+export const anyTopUp: fc.Arbitrary<Step> = anyPeriod.map((period) => (when) => topUp(when, { ...MONTHLY, period }));
+const anyStatement: fc.Arbitrary<Step> = fc
+  .tuple(anySpan, fc.nat({ max: 60 }), fc.oneof(fc.constant(NO_PERIOD), anyPeriod))
+  .map(([span, daysAgo, onTop]) => (when) => {
+    return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start: when - daysAgo * DAY_MS, span, onTop };
+  });
+const anyWithdrawal: fc.Arbitrary<Step> = fc.constant((when) => ({ kind: "withdrawal", at: when }));
+
+/** Grants in the order of their time, days or weeks apart, so that some come before an end and some after it. */
+export function ledgerOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<Grant[]> {
+  const pauses = fc.nat({ max: 50 * DAY_MS });
+  return fc.tuple(anyTime, fc.array(fc.tuple(pauses, steps), { minLength: 1, maxLength: 12 })).map(([start, list]) => {
+    let when = start;
+    return list.map(([pause, step]) => {
+      when += pause;
+      return step(when);
+    });
+  });
+}
+
+export const anyLedger = ledgerOf(
+  fc.oneof({ arbitrary: anyTopUp, weight: 4 }, { arbitrary: anyStatement, weight: 3 }, anyWithdrawal),
+);

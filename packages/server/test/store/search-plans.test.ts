@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { customerDigest } from "../../src/domain/checkout.ts";
+import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/transaction-search.ts";
+import { withOwnSession } from "../../src/store/postgres/database.ts";
+import * as postgres from "../../src/store/postgres/search.ts";
+import type { Session } from "../../src/store/postgres/session.ts";
+import * as sqlite from "../../src/store/sqlite/search.ts";
+import { openProvider, SITA } from "../store-suite/provider.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase, rawConnection, tamper } from "../support/sqlite-database.ts";
+
+/*
+ * What a search costs in a table that has grown. Not by the clock, which would tell of the machine, but by the
+ * plan, and by the rows that were looked at.
+ */
+
+const ROWS = 200_000;
+const WORDS = "partner_id, environment, cuid, service, req_id, bouquet_code, amount, at, status";
+const VALUES = "1, 'production', 'c' || (n % 50000), 'tv', 'r' || (n % 50000), 'TV-1M', 45000, n, 'success'";
+
+/** A filter that lets nothing through: the most that a step can cost. */
+const NOTHING = filterValues({ environment: "production", udf1: "nothing has it", partnerId: 1 });
+const ALL = ["", "~"] as const;
+
+describe("in SQLite", () => {
+  test("a list goes along the index of the txnId, and a customer's own by the customer's grants", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    await openProvider(() => makeSqliteDatabase(path));
+    const fill = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS})
+      INSERT INTO top_up (checkout_id, txn_id, ${WORDS})
+      SELECT 'checkout' || n, 'txn' || printf('%023d', n), ${VALUES} FROM numbers`;
+    tamper(path, fill);
+    const raw = rawConnection(path);
+    const planOf = (sql: string): string[] => {
+      const rows = raw.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+      return rows.map(({ detail }) => detail);
+    };
+    // With and without what ANALYZE may have told SQLite of the tables.
+    for (const prepare of ["SELECT 1", "ANALYZE"]) {
+      raw.exec(prepare);
+      expect(planOf(sqlite.BOUNDARY)).toEqual([
+        "SEARCH top_up USING COVERING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)",
+      ]);
+      expect(planOf(sqlite.MATCHES)).toEqual(["SEARCH t USING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)"]);
+      const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
+      expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
+      expect(ofCustomer).toContain("SEARCH subscription_grant USING PRIMARY KEY (cuid=? AND environment=?)");
+      expect(ofCustomer).not.toContain("SCAN");
+    }
+  });
+});
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+describe("in PostgreSQL", () => {
+  test("a list goes along the index of the txnId, a step at a time, and a customer's own by the key", async () => {
+    const database = makePostgresDatabase();
+    await openProvider(() => database);
+    await database.tamper(`INSERT INTO top_up (customer_digest, checkout_id, txn_id, ${WORDS})
+      SELECT n % 50000, 'checkout' || n, 'txn' || lpad(n::text, 23, '0'), ${VALUES} FROM generate_series(1, ${ROWS}) AS n`);
+    await database.tamper("ANALYZE top_up");
+    // As the sessions are that serve requests.
+    await withOwnSession(database.url, "serving", async (session) => {
+      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+        await session.execute(`SET plan_cache_mode = ${mode}`);
+        const boundary = await scansOf(session, postgres.BOUNDARY.text, ALL);
+        expect(boundary).toEqual([["top_up_by_txn_id", STEP_ROWS]]);
+
+        const step = [...NOTHING, "txn", `txn${String(STEP_ROWS).padStart(23, "0")}`, 50];
+        const matches = await scansOf(session, postgres.MATCHES.text, step);
+        expect(matches).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);
+
+        const own = filterValues({ environment: "production", cuid: SITA.cuid });
+        const digest = customerDigest({ environment: "production", cuid: SITA.cuid });
+        const ofCustomer = await scansOf(session, postgres.MATCHES_OF_CUSTOMER.text, [...own, ...ALL, 50, digest]);
+        expect(ofCustomer.map(([index]) => index)).toEqual(["top_up_pkey"]);
+      }
+    });
+    expect(NOTHING).toHaveLength(FILTER_VALUES);
+  });
+});
+
+type Scan = readonly [index: string | undefined, looked: number];
+
+/** The scans of a plan, as PostgreSQL tells after it was run, with the rows that each has looked at. */
+async function scansOf(session: Session, text: string, values: readonly unknown[]): Promise<Scan[]> {
+  const literals = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
+  await session.execute(`DEALLOCATE ALL; PREPARE searched AS ${text}`);
+  const [row] = await session.ask<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>(
+    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE searched(${literals.join(", ")})`,
+  );
+  return row === undefined ? [] : scans(row["QUERY PLAN"][0].Plan);
+}
+
+function scans(node: PlanNode): Scan[] {
+  const looked = node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0);
+  const own: Scan[] =
+    /Scan$/.test(node["Node Type"]) && node["Node Type"] !== "CTE Scan" ? [[node["Index Name"], looked]] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(scans)];
+}
