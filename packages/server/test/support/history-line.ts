@@ -44,7 +44,11 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   const open = () => database.open({ clock, random: world.random, timeZone: "Asia/Kathmandu" });
   const change: HistoryLine["change"] = async (work) => {
     const store = await open();
-    return work({ store, clock, random: world.random }).finally(() => store.close());
+    try {
+      return await work({ store, clock, random: world.random });
+    } finally {
+      await store.close();
+    }
   };
   await change((ports) =>
     fill(ports, (time) => {
