@@ -9,6 +9,7 @@ import {
   wireStatus,
 } from "../domain/customer.ts";
 import { type CustomerAnswer, findCustomer } from "../operations/find-customer.ts";
+import { MOST_CANDIDATES } from "../store/search.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -60,7 +61,8 @@ function fitsSeveral(code: string, { environment }: ShowOptions, candidates: rea
   const lines = candidates.map(({ cuid, firstName, lastName }) => {
     return printable(`  topupd customer show ${cuid} --by-cuid${trial}  (${firstName} ${lastName})`);
   });
-  return `${printable(code)} fits several customers: say which\n${lines.join("\n")}`;
+  const more = candidates.length < MOST_CANDIDATES ? "" : ", of whom these are the first";
+  return `${printable(code)} fits several customers${more}: say which\n${lines.join("\n")}`;
 }
 
 function print(runtime: Runtime, { customer, transactions, hasMore }: Found, options: ShowOptions, showing: Showing) {

@@ -46,7 +46,8 @@ export function readDays(
   };
   const first = from === undefined ? undefined : day("--from", from).start;
   const until = to === undefined ? undefined : day("--to", to).end;
-  if (first !== undefined && until !== undefined && first >= until)
+  // As texts: there are days that a zone has left out.
+  if (from !== undefined && to !== undefined && from > to)
     throw new WrongUsage(`--to is before --from: try --from ${to} --to ${from}`);
   return { from: first, until };
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { readDays } from "../../src/cli/transaction-flags.ts";
+import { createCalendar } from "../../src/domain/calendar.ts";
 import { historyLine } from "../support/history-line.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -131,6 +133,15 @@ describe("topupd transaction, called wrongly", () => {
       code: 2,
       stdout: "",
       stderr: `topupd: ${said}\n`,
+    });
+  });
+
+  test("list takes a day that the zone has left out as one without top-ups", async () => {
+    const line = await historyLine(makeSqliteDatabase);
+    expect((await line.run("transaction", "list", "--from", "2026-02-12", "--to", "2026-02-12")).code).toBe(0);
+    expect(readDays({ from: "2011-12-30", to: "2011-12-30" }, createCalendar("Pacific/Apia"))).toEqual({
+      from: Date.parse("2011-12-30T10:00:00Z"),
+      until: Date.parse("2011-12-30T10:00:00Z"),
     });
   });
 

@@ -13,6 +13,14 @@ const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["token issue --environment trial", /required option '--partner <NAME>' not specified/],
   ["token issue --partner wallet", /required option '--environment <ENVIRONMENT>' not specified/],
   ["token issue --partner wallet --environment staging", /'staging' is invalid.*trial, production/],
+  ["customer show", /missing required argument 'CODE'/],
+  ["customer show a b", /too many arguments/],
+  ["transaction show", /missing required argument 'ID'/],
+  ["transaction list --status paid", /'paid' is invalid.*success, reversed/],
+  ["transaction list --from 2026-02-30", /--from must be a day such as 2026-11-20/],
+  ["transaction list --cursor next", /--cursor must be the txnId of the last top-up that was listed/],
+  ["why internet", /missing required argument 'REQID'/],
+  ["why 00077 tv", /try topupd why tv 00077/],
   ["import catalogue", /missing required argument 'FILE'/],
   ["import customers a.ndjson --environment test", /'test' is invalid.*trial, production/],
   ["serve --port", /option '--port <NUMBER>' argument missing/],
@@ -22,6 +30,8 @@ const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["partner", /Usage: topupd partner/],
   ["token", /Usage: topupd token/],
   ["import", /Usage: topupd import/],
+  ["customer", /Usage: topupd customer/],
+  ["transaction", /Usage: topupd transaction/],
 ];
 
 describe("a command that is called wrongly", () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
+import { createCalendar } from "../../src/domain/calendar.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
+import { type Day, readDay } from "../../src/domain/day-range.ts";
 import { foldGrants } from "../../src/domain/subscription.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
@@ -122,6 +124,26 @@ function testLists(makeDatabase: MakeDatabase): void {
     expect(await list({ from: at + 1 })).toEqual([]);
     expect((await list({ until: at })).map(({ checkoutId }) => checkoutId)).not.toContain(transaction.checkoutId);
     expect(TXN_ID_SLACK_MS).toBeGreaterThan(300_000);
+  });
+
+  test.each([
+    ["2027-03-28", 23],
+    ["2027-10-31", 25],
+  ])("of %s in Berlin, which has %i hours, is of exactly these", async (text, hours) => {
+    const opened = await openProvider(makeDatabase);
+    const topUp = topUpsOf(opened);
+    const day = readDay(text, createCalendar("Europe/Berlin")) as Day;
+    const at = (instant: number) => {
+      opened.now = instant - HOUR;
+      return topUp(SITA_NET, "NET-1M");
+    };
+    await at(day.start - 1);
+    const expected: Transaction[] = [];
+    for (let hour = 0; hour < hours; hour += 1) expected.push(await at(day.start + hour * HOUR));
+    expected.push(await at(day.end - 1));
+    await at(day.end);
+    const filter = { environment: "production", from: day.start, until: day.end } as const;
+    expect(await opened.store.search.listTransactions(filter, FIRST_PAGE)).toEqual(expected.reverse());
   });
 
   test("finds a transaction by its txnId alone, compared exactly", async () => {
