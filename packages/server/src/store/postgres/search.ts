@@ -58,6 +58,15 @@ export const MATCHES_OF_CUSTOMER: Statement = {
     SELECT t.* FROM t WHERE ${IN_RANGE}`,
 };
 
+/**
+ * Of a table that it has not analyzed yet, PostgreSQL may expect so little that it gathers and sorts all of it
+ * for each step. Without bitmaps, it goes along the index, which has the order already.
+ */
+export const IN_ORDER: Statement = {
+  name: "search_in_order",
+  text: "SELECT set_config('enable_bitmapscan', 'off', true)",
+};
+
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {
   readonly #database: Database;
@@ -95,12 +104,17 @@ export class SearchTables implements Search {
       return this.#find(MATCHES_OF_CUSTOMER, ofCustomer);
     }
     return searchInSteps(filter, page, {
-      boundary: async (...range) => (await this.#database.ask<{ txn_id: string }>(BOUNDARY, range))[0]?.txn_id,
+      boundary: async (...range) => (await this.#step<{ txn_id: string }>(BOUNDARY, range))[0]?.txn_id,
       matches: (...range) => this.#find(MATCHES, [...values, ...range]),
     });
   }
 
   async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {
-    return (await this.#database.ask<TopUpRow>(statement, values)).map(toTransaction);
+    return (await this.#step<TopUpRow>(statement, values)).map(toTransaction);
+  }
+
+  /** In a transaction that is rolled back, since it only reads: how it is planned is of no concern to others. */
+  #step<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.#database.transact([[IN_ORDER]], (_, session) => session.run<Row>(statement, values));
   }
 }
