@@ -2,7 +2,7 @@ import type { Observer } from "../operations/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import { countBatches } from "./batches.ts";
 import { measureProcess, type ProcessFigures } from "./process-figures.ts";
-import { createMeter } from "./reader.ts";
+import { createMeasuring } from "./reader.ts";
 import { countRequests } from "./requests.ts";
 import { type MetricsServer, serveMetrics } from "./server.ts";
 import { measureStore } from "./store-health.ts";
@@ -34,12 +34,13 @@ export interface MetricsAddress {
 
 /** Counts from the start on; the store, which is opened with one of the counters, is known only when they are served. */
 export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): Metrics {
-  const { meter, read } = createMeter();
+  const measuring = createMeasuring();
+  const { meter, read } = measuring;
   const observer = {
-    requestAnswered: countRequests(meter),
+    requestAnswered: countRequests(measuring),
     topUpRecorded: countTopUps(meter, () => served().provider.currencyExponent),
   };
-  const observeBatch = countBatches(meter, elapsed);
+  const observeBatch = countBatches(measuring, elapsed);
   measureStore(meter, served);
   measureProcess(meter, readProcess, build);
 

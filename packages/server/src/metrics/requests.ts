@@ -1,6 +1,7 @@
-import type { Meter } from "@opentelemetry/api";
 import type { Observer, ServedOperation } from "../operations/observer.ts";
 import type { Caller } from "../operations/ports.ts";
+import type { Series } from "./histogram.ts";
+import type { Measuring } from "./reader.ts";
 
 /** In seconds: from a look-up in memory to the longest that a proxy waits. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -19,21 +20,23 @@ interface CallerCounts {
 }
 
 interface OperationCounts {
-  readonly durationLabels: Readonly<Record<string, string>>;
+  /** Undefined where there is no operation whose time could be told. */
+  readonly durations: Series | undefined;
   readonly byPartner: Readonly<Record<Caller["environment"], Map<number, CallerCounts>>>;
   readonly byNobody: CallerCounts;
 }
 
 /**
- * Counts requests. The counts are kept in maps of topupd's own, and read out when somebody asks: the SDK would look
- * at all labels anew for every request, which takes a large part of what a look-up may take.
+ * Counts requests. The counts are kept in maps of topupd's own, and read out when somebody asks: the SDK's counters look
+ * at all labels anew for every request, which takes a part of a look-up that can be felt.
  */
-export function countRequests(meter: Meter): Observer["requestAnswered"] {
+export function countRequests({ meter, histogram }: Measuring): Observer["requestAnswered"] {
   const operations = new Map<ServedOperation, OperationCounts>();
   const counts: Count[] = [];
-  const durations = meter.createHistogram("topupd_request_duration_seconds", {
+  const durations = histogram({
+    name: "topupd_request_duration_seconds",
     description: "Time from the arrival of a request to an operation until its answer was written.",
-    advice: { explicitBucketBoundaries: DURATION_BUCKETS },
+    bounds: DURATION_BUCKETS,
   });
   meter
     .createObservableCounter("topupd_requests_total", {
@@ -43,25 +46,32 @@ export function countRequests(meter: Meter): Observer["requestAnswered"] {
       for (const { value, labels } of counts) result.observe(value, labels);
     });
 
+  const series = new Map<string, Series>();
+  // The versions of an operation share theirs.
+  const durationsOf = (name: string): Series => {
+    const ofName = series.get(name) ?? durations.series({ operation: name });
+    series.set(name, ofName);
+    return ofName;
+  };
+  const addOperation = (operation: ServedOperation): OperationCounts => {
+    const { name, version } = operation;
+    const labels = { operation: name, version, partner: "", environment: "" };
+    const added: OperationCounts = {
+      durations: operation === NO_OPERATION ? undefined : durationsOf(name),
+      byPartner: { trial: new Map(), production: new Map() },
+      byNobody: { labels, byOutcome: new Map() },
+    };
+    operations.set(operation, added);
+    return added;
+  };
+
   return (operation = NO_OPERATION, caller, outcome, seconds) => {
-    const ofOperation = operations.get(operation) ?? addOperation(operations, operation);
+    const ofOperation = operations.get(operation) ?? addOperation(operation);
     const ofCaller = caller === undefined ? ofOperation.byNobody : countsOf(ofOperation, caller);
     const count = ofCaller.byOutcome.get(outcome) ?? addCount(counts, ofCaller, outcome);
     count.value += 1;
-    if (operation !== NO_OPERATION) durations.record(seconds, ofOperation.durationLabels);
+    ofOperation.durations?.record(seconds);
   };
-}
-
-function addOperation(operations: Map<ServedOperation, OperationCounts>, operation: ServedOperation): OperationCounts {
-  const { name, version } = operation;
-  const labels = { operation: name, version, partner: "", environment: "" };
-  const added: OperationCounts = {
-    durationLabels: { operation: name },
-    byPartner: { trial: new Map(), production: new Map() },
-    byNobody: { labels, byOutcome: new Map() },
-  };
-  operations.set(operation, added);
-  return added;
 }
 
 function countsOf({ byPartner, byNobody }: OperationCounts, caller: Caller): CallerCounts {
