@@ -1,30 +1,30 @@
-// BASE_URL=https://... TOKEN=... node top-up.mjs ORDER MOBILE BOUQUET tops up the customer's first internet connection.
-// Was it stopped in the middle? Start it again with the same ORDER: it finds out what happened, and goes on.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// node top-up.mjs ORDER CODE BOUQUET, with BASE_URL and TOKEN set. Stopped? Start it again, one at a time for each ORDER.
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createClient } from "@topupd/client";
-
-export async function topUpOrder(client, file, mobile, bouquetId, options) {
-  const resumed = existsSync(file);
-  const purchase = resumed ? JSON.parse(readFileSync(file, "utf8")) : await prepare(client, mobile, bouquetId);
-  if (!resumed) writeFileSync(file, JSON.stringify(purchase), { flag: "wx", flush: true }); // before it is sent
-  return client.topUp(purchase, { ...options, resumed });
+export async function topUpOrder(client, file, code, bouquetId, options) {
+  const saved = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  if (saved?.done) return saved.done; // what has ended stays so, whoever asks again
+  const purchase = saved?.purchase ?? (await prepare(client, code, bouquetId));
+  if (!saved) save(file, { purchase }); // before it is sent
+  const done = await client.topUp(purchase, { ...options, resumed: saved !== undefined });
+  if (done.outcome !== "unknown") save(file, { purchase, done }); // before anybody acts on it
+  return done;
 }
-async function prepare(client, mobile, bouquetId) {
-  const { cuid, connections } = valueIn(await client.lookUpCustomer(mobile));
-  const connection = { cuid, service: "internet", reqId: connections.internet[0].reqId };
-  const { checkoutId, bouquets } = valueIn(await client.listPackages(connection));
-  const { price } = bouquets.find(({ code }) => code === bouquetId); // what the customer pays
-  return { ...connection, checkoutId, bouquetId, amt: price };
+function save(file, order) {
+  writeFileSync(`${file}.new`, JSON.stringify(order), { flush: true });
+  renameSync(`${file}.new`, file); // as a whole, or not at all
 }
-function valueIn({ ok, value, failure }) {
-  if (ok) return value;
-  throw new Error(`${failure.kind}: ${failure.message}`);
+async function prepare(client, code, bouquetId) {
+  const found = await client.lookUpCustomer(code);
+  if (!found.ok) throw new Error(found.failure.message);
+  const [{ reqId }] = found.value.connections.internet; // the customer chooses one
+  const connection = { cuid: found.value.cuid, service: "internet", reqId };
+  const listed = await client.listPackages(connection);
+  if (!listed.ok) throw new Error(listed.failure.message);
+  const { price } = listed.value.bouquets.find((bouquet) => bouquet.code === bouquetId); // and pays this
+  return { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amt: price };
 }
 if (process.argv[1]?.endsWith("top-up.mjs")) {
-  const [order, ...what] = process.argv.slice(2);
   const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });
-  const done = await topUpOrder(client, `order-${order}.json`, ...what);
-  const back = "give the money back";
-  const advice = { topped_up: "see its status", refused: back, never: back, unknown: "keep the money, start me again" };
-  console.log(`${done.outcome}: ${advice[done.outcome]}`, done.result ?? done.next ?? done.failure.message);
+  console.log(await topUpOrder(client, `order-${process.argv[2]}.json`, process.argv[3], process.argv[4]));
 }

@@ -7,6 +7,8 @@ const PLAIN_DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
 
 /** As many digits as a JSON number carries exactly, in every language. */
 const MAX_DIGITS = 15;
+/** As many as some programs write of one. */
+const DOUBLE_DIGITS = 17;
 const MAX_EXPONENT = 9;
 
 /**
@@ -17,6 +19,7 @@ const MAX_EXPONENT = 9;
  */
 export function toMinorUnits(amount: string, exponent: number): bigint {
   requireExponent(exponent);
+  if (typeof amount !== "string") throw new TypeError("an amount must be a string: a number may have drifted");
   const shortest = shortestAmount(amount);
   if (shortest === undefined) throw new RangeError("an amount must be a plain decimal, such as 1130 or 2847.15");
   const [units = "", decimals = ""] = shortest.split(".");
@@ -31,6 +34,7 @@ export function toMinorUnits(amount: string, exponent: number): bigint {
  */
 export function fromMinorUnits(minorUnits: bigint, exponent: number): string {
   requireExponent(exponent);
+  if (typeof minorUnits !== "bigint") throw new TypeError("minor units must be a bigint");
   if (minorUnits < 0n) throw new RangeError("an amount must not be negative");
   const digits = minorUnits.toString().padStart(exponent + 1, "0");
   const point = digits.length - exponent;
@@ -51,8 +55,21 @@ export function shortestAmount(text: string): string | undefined {
  */
 export function readAmount(value: unknown): string | undefined {
   if (typeof value !== "number" && typeof value !== "string") return undefined;
-  const amount = shortestAmount(String(value));
-  return amount === undefined || amount.replace(".", "").length > MAX_DIGITS ? undefined : amount;
+  const text = String(value);
+  // Some programs write a double with more digits than it has: 2847.1500000000001 is 2847.15.
+  const amount = shortestAmount(
+    digitsOf(text) > MAX_DIGITS && digitsOf(text) <= DOUBLE_DIGITS ? `${Number(text)}` : text,
+  );
+  return amount === undefined || digitsOf(amount) > MAX_DIGITS ? undefined : amount;
+}
+
+/** Whether a JSON number carries the amount exactly, in every language. */
+export function isExact(amount: string): boolean {
+  return digitsOf(amount) <= MAX_DIGITS;
+}
+
+function digitsOf(text: string): number {
+  return text.replace(".", "").length;
 }
 
 function trimmed(units: string, decimals: string): string {

@@ -101,6 +101,7 @@ function refusedOtherwise(
   const hidden = reading.redact(body);
   return {
     kind: "refused_otherwise",
+    inEnvelope: own(envelope, "success") === false,
     ...answered(answer, reading, details),
     message: reading.redact(typeof message === "string" ? message : `The answer says no: HTTP ${answer.httpStatus}.`),
     code: typeof code === "string" ? reading.redact(code) : undefined,
@@ -127,7 +128,8 @@ function answered({ httpStatus, headers }: Exchange, { operation, redact, now }:
 
 function readFields(value: unknown): readonly FieldProblem[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  return value.filter(isObject).map((item) => ({ field: String(item["field"]), problem: String(item["problem"]) }));
+  const text = (of: unknown) => (typeof of === "string" ? of : "");
+  return value.filter(isObject).map((item) => ({ field: text(item["field"]), problem: text(item["problem"]) }));
 }
 
 function isJson({ headers }: Exchange): boolean {

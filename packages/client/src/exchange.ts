@@ -85,20 +85,20 @@ async function fetchWhole(line: Line, operation: OperationName, body: object, si
   });
   if (response.redirected === true) throw new TypeError("the answer comes from another address");
   const headers = HELPFUL_HEADERS.flatMap((name) => {
-    const value = response.headers.get(name);
-    return value === null ? [] : [[name, line.redact(value)]];
+    const value: unknown = response.headers.get(name);
+    return typeof value === "string" ? [[name, line.redact(value)]] : [];
   });
-  return {
-    kind: "exchange",
-    httpStatus: response.status,
-    headers: Object.fromEntries(headers),
-    text: await readText(response),
-  };
+  const { status } = response;
+  if (!Number.isInteger(status) || status < 100 || status > 599) throw new TypeError("the answer has no HTTP status");
+  return { kind: "exchange", httpStatus: status, headers: Object.fromEntries(headers), text: await readText(response) };
 }
 
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader?.();
-  if (reader === undefined) return response.text();
+  if (reader === undefined) {
+    const text: unknown = await response.text();
+    return typeof text === "string" ? text : undefined;
+  }
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let [text, bytes] = ["", 0];
   for (;;) {

@@ -49,6 +49,8 @@ export interface FieldProblem {
 /** An answer that says no in a shape of its own: another deployment's, a later topupd's, or a proxy's. */
 export interface RefusedOtherwise extends Answered {
   readonly kind: "refused_otherwise";
+  /** Whether it is the interface's envelope, with `success` false: the deployment's own word, and not a proxy's. */
+  readonly inEnvelope: boolean;
   /** The envelope's code, if there is one. */
   readonly code: string | undefined;
   /** What to do next, where the answer says it in topupd's words. */

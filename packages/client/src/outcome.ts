@@ -17,7 +17,12 @@ export interface ToppedUp {
   readonly replayed: boolean;
 }
 
-/** Nothing was recorded by this purchase, and nothing of it is under way. `failure` says why. */
+/**
+ * Nothing was recorded by this purchase, and nothing of it is under way. `failure` says why.
+ *
+ * At topupd that is certain. Of another deployment it is its own word, which txn-status has borne out twice, half a
+ * minute apart. With `failure.kind` `used_otherwise`, another purchase is on record with this checkoutId.
+ */
 export interface TopUpRefused {
   readonly outcome: "refused";
   readonly failure: Failure;

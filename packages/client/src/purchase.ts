@@ -1,4 +1,4 @@
-import { fromMinorUnits, shortestAmount } from "./amounts.ts";
+import { fromMinorUnits, isExact, shortestAmount } from "./amounts.ts";
 import type { Version } from "./read-values.ts";
 import { SERVICES, type Service, type TransactionResult } from "./values.ts";
 
@@ -67,11 +67,24 @@ export function requireText(name: string, value: unknown): string {
 }
 
 function wireAmount(amt: Purchase["amt"]): string {
-  if (typeof amt === "string" && shortestAmount(amt) !== undefined) return amt;
-  if (typeof amt !== "object" || amt === null || typeof amt.minorUnits !== "bigint") {
-    throw new TypeError('amt must be a plain decimal as a string, such as "1130", or { minorUnits, exponent }');
+  if (typeof amt === "string") {
+    const shortest = shortestAmount(amt);
+    if (shortest !== undefined && isExact(shortest)) return amt;
+  } else if (typeof amt === "object" && amt !== null) {
+    const amount = tryFromMinorUnits(amt);
+    if (amount !== undefined && isExact(amount)) return amount;
   }
-  return fromMinorUnits(amt.minorUnits, amt.exponent);
+  throw new TypeError(
+    'amt must be a plain decimal as a string, such as "1130", or { minorUnits, exponent }, of at most 15 digits',
+  );
+}
+
+function tryFromMinorUnits({ minorUnits, exponent }: MinorUnits): string | undefined {
+  try {
+    return fromMinorUnits(minorUnits, exponent);
+  } catch {
+    return undefined;
+  }
 }
 
 function freeField(name: "udf1" | "udf2", value: string | undefined, version: Version): { [name: string]: string } {

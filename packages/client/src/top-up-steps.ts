@@ -3,13 +3,20 @@ import type { Failure, OperationName, Unsettled, UsedOtherwise } from "./failure
 import type { Next, TopUpOutcome } from "./outcome.ts";
 import { differences, type WirePurchase } from "./purchase.ts";
 import type { TransactionResult } from "./values.ts";
-import { asksToWait, isNotProcessed, leavesOpen, locksOut, retryAfterOf } from "./verdicts.ts";
+import { asksToWait, bearsOut, isNotProcessed, leavesOpen, locksOut, retryAfterOf } from "./verdicts.ts";
 
 /*
  * What a top-up does next, as pure functions of what is known and of the answer that came. Two laws hold in every
  * line: success is said of a recorded result with this purchase's values only, and a refusal is believed only while
  * no attempt of this purchase can be under way.
  */
+
+/**
+ * A no in words of a deployment's own may mean "not yet". It is believed when txn-status has borne it out at once, and
+ * once more when whatever was under way should have arrived.
+ */
+const BORNE_OUT_TIMES = 2;
+const BORNE_OUT_AFTER_MS = 30_000;
 
 export interface TopUpState {
   readonly purchase: WirePurchase;
@@ -23,8 +30,10 @@ export interface TopUpState {
   readonly wasUsedOtherwise: boolean;
   /** A repeat was refused: sending it once more can bring nothing new. */
   readonly wasRepeatRefused: boolean;
-  /** A refusal in an unknown shape, that txn-status has still to confirm. */
+  /** The deployment's no in words of its own, that txn-status has still to bear out. */
   readonly toConfirm: Failure | undefined;
+  /** How often it has. */
+  readonly borneOut: number;
   readonly lastFailure: Failure | undefined;
 }
 
@@ -40,7 +49,7 @@ export interface Move {
 /** @param resumed whether it may have been sent before this call. */
 export function begin(purchase: WirePurchase, repeatsAreSafe: boolean, resumed: boolean): Move {
   const nothing = { wasClaimed: false, wasUsedOtherwise: false, wasRepeatRefused: false };
-  const unanswered = { toConfirm: undefined, lastFailure: undefined };
+  const unanswered = { toConfirm: undefined, borneOut: 0, lastFailure: undefined };
   const state = { purchase, repeatsAreSafe, isOpen: resumed, ...nothing, ...unanswered };
   return { state, step: { do: resumed ? "query" : "send", waitMs: 0, backOff: false } };
 }
@@ -69,21 +78,27 @@ export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>
 export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>): Move {
   if (answer.ok) return afterResult(before, answer.value);
   const { failure } = answer;
+  if (locksOut(failure)) return end(before, unknown(before, "mend_call", failure));
   if (failure.kind === "refused" && failure.reason === "never_topped_up") {
-    return end(before, before.wasClaimed ? unknown(before, "ask_provider", failure) : { outcome: "never", failure });
+    const isContradicted = before.wasClaimed || before.wasUsedOtherwise;
+    return end(before, isContradicted ? unknown(before, "ask_provider", failure) : { outcome: "never", failure });
   }
   if (asksToWait(failure)) return wait("query", before, failure);
-  if (before.toConfirm !== undefined && !before.isOpen) {
-    return end(before, { outcome: "refused", failure: before.toConfirm });
-  }
   const mayRepeat = !before.wasRepeatRefused && !before.wasClaimed;
+  if (failure.kind === "refused" && failure.reason === "not_topped_up") {
+    // It is topupd that answers: a no in other words was not its own, and repeats are safe.
+    return wait(mayRepeat ? "send" : "query", { ...before, isOpen: true, toConfirm: undefined }, failure);
+  }
+  if (before.toConfirm !== undefined && !before.isOpen && bearsOut(failure)) {
+    const borneOut = before.borneOut + 1;
+    if (borneOut >= BORNE_OUT_TIMES) return end(before, { outcome: "refused", failure: before.toConfirm });
+    return wait("query", { ...before, borneOut }, failure, BORNE_OUT_AFTER_MS);
+  }
   if (failure.kind === "refused") {
-    if (failure.reason === "not_topped_up") return wait(mayRepeat ? "send" : "query", before, failure);
     const next = failure.reason === "checkout_unknown" ? "ask_provider" : "mend_call";
     return end(before, unknown(before, next, failure));
   }
-  if (locksOut(failure)) return end(before, unknown(before, "mend_call", failure));
-  return wait(mayRepeat && before.repeatsAreSafe ? "send" : "query", before, failure);
+  return wait(mayRepeat && before.isOpen && before.repeatsAreSafe ? "send" : "query", before, failure);
 }
 
 /** Where no more is to be tried: the time is up, or the caller has stopped it. */
@@ -92,7 +107,9 @@ export function giveUp(state: TopUpState, afterMs: number): TopUpOutcome {
   if (!isOpen && toConfirm === undefined && lastFailure !== undefined) {
     return { outcome: "refused", failure: lastFailure };
   }
-  return unknown(state, "query_again", lastFailure, afterMs);
+  // A deployment that says nothing but no in words of its own will go on to say so.
+  const isInVain = lastFailure !== undefined && bearsOut(lastFailure) && !asksToWait(lastFailure);
+  return unknown(state, isInVain ? "ask_provider" : "query_again", lastFailure, afterMs);
 }
 
 function afterResult(before: TopUpState, result: TransactionResult): Move {
@@ -134,9 +151,9 @@ function end(state: TopUpState, outcome: TopUpOutcome): Move {
   return { state, step: { do: "end", outcome } };
 }
 
-function wait(action: "send" | "query", state: TopUpState, failure: Failure): Move {
+function wait(action: "send" | "query", state: TopUpState, failure: Failure, leastMs = 0): Move {
   return {
     state: { ...state, lastFailure: failure },
-    step: { do: action, waitMs: retryAfterOf(failure), backOff: true },
+    step: { do: action, waitMs: Math.max(leastMs, retryAfterOf(failure)), backOff: true },
   };
 }

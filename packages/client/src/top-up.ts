@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 import type { Limits } from "./exchange.ts";
 import type { TopUpOutcome } from "./outcome.ts";
 import type { WirePurchase } from "./purchase.ts";
-import { afterQuery, afterTopUp, begin, giveUp, type TopUpState } from "./top-up-steps.ts";
+import { afterQuery, afterTopUp, begin, giveUp, type Move, type Step, type TopUpState } from "./top-up-steps.ts";
 import type { TransactionResult } from "./values.ts";
 
 /** How a top-up is sent and asked about. */
@@ -28,29 +28,44 @@ export interface TopUpLimits extends Limits {
  *
  * @throws the signal's reason where it had aborted before anything was sent, and nothing else.
  */
-export async function carryOut(
-  calls: TopUpCalls,
-  purchase: WirePurchase,
-  { giveUpAfterMs, resumed, repeatsAreSafe, timeoutMs, signal }: TopUpLimits,
-): Promise<TopUpOutcome> {
-  signal?.throwIfAborted();
-  const { clock } = calls;
-  const endsAt = clock.now() + giveUpAfterMs;
-  let { state, step } = begin(purchase, repeatsAreSafe, resumed);
-  for (let waits = 0; ; waits += 1) {
-    if (step.do === "end") return step.outcome;
-    const waitMs = step.backOff ? Math.max(step.waitMs, backOffMs(waits, calls.random)) : step.waitMs;
-    if (waits > 0) {
-      const goesOn = clock.now() + waitMs < endsAt && (await slept(clock, waitMs, signal));
-      if (!goesOn || clock.now() >= endsAt) return giveUp(state, Math.max(step.waitMs, LONGEST_BACK_OFF_MS));
+export async function carryOut(calls: TopUpCalls, purchase: WirePurchase, limits: TopUpLimits): Promise<TopUpOutcome> {
+  limits.signal?.throwIfAborted();
+  let move = begin(purchase, limits.repeatsAreSafe, limits.resumed);
+  const endsAt = calls.clock.now() + limits.giveUpAfterMs;
+  try {
+    for (let waits = 0; ; waits += 1) {
+      const { state, step } = move;
+      if (step.do === "end") return step.outcome;
+      if (waits > 0 && !(await waited(calls, step, waits, endsAt, limits.signal))) {
+        return giveUp(state, Math.max(step.waitMs, LONGEST_BACK_OFF_MS));
+      }
+      move = await take(calls, move, endsAt, limits);
+      if (move.step.do !== "end" && limits.signal?.aborted === true) return giveUp(move.state, afterAbort(move.state));
     }
-    const limits = { signal, timeoutMs: Math.min(timeoutMs, endsAt - clock.now()) };
-    ({ state, step } =
-      step.do === "send"
-        ? afterTopUp(state, await calls.send(purchase, limits))
-        : afterQuery(state, await calls.query(purchase.checkoutId, limits)));
-    if (step.do !== "end" && signal?.aborted === true) return giveUp(state, afterAbort(state));
+  } catch {
+    // A clock, a random source or an answer that no program could foresee. Something may have been sent.
+    return giveUp({ ...move.state, isOpen: true }, LONGEST_BACK_OFF_MS);
   }
+}
+
+/** Sends or asks, as the step says. */
+async function take(calls: TopUpCalls, { state, step }: Move, endsAt: number, limits: TopUpLimits): Promise<Move> {
+  const timeoutMs = Math.min(limits.timeoutMs, endsAt - calls.clock.now());
+  const { signal } = limits;
+  if (step.do === "send") return afterTopUp(state, await calls.send(state.purchase, { signal, timeoutMs }));
+  return afterQuery(state, await calls.query(state.purchase.checkoutId, { signal, timeoutMs }));
+}
+
+/** Waits before a step. False where there is no time for it, or the caller has broken it off. */
+async function waited(
+  { clock, random }: TopUpCalls,
+  step: Exclude<Step, { readonly do: "end" }>,
+  waits: number,
+  endsAt: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const waitMs = step.backOff ? Math.max(step.waitMs, backOffMs(waits, random)) : step.waitMs;
+  return clock.now() + waitMs < endsAt && (await slept(clock, waitMs, signal)) && clock.now() < endsAt;
 }
 
 /** False where the wait was broken off. */

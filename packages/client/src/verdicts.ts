@@ -7,12 +7,16 @@ import type { Failure } from "./failures.ts";
 /** Request timeout, conflict, and a proxy that lost its caller: the request may have been carried out all the same. */
 const OPEN_STATUSES: readonly number[] = [408, 409, 499];
 
+const TOO_MANY_REQUESTS = 429;
+
 /** Whether a top-up that was answered so may have been recorded, or may be yet. */
 export function leavesOpen(failure: Failure): boolean {
   switch (failure.kind) {
     case "refused":
       return failure.retry === "query_status" || failure.httpStatus >= 500 || failure.reason === "never_topped_up";
     case "refused_otherwise":
+      // What is not in the envelope comes from something on the way, which may have passed the request on.
+      if (!failure.inEnvelope) return failure.httpStatus !== TOO_MANY_REQUESTS;
       return (
         failure.retry === "query_status" || failure.httpStatus >= 500 || OPEN_STATUSES.includes(failure.httpStatus)
       );
@@ -24,15 +28,21 @@ export function leavesOpen(failure: Failure): boolean {
   }
 }
 
-/** Whether a top-up that was answered so was turned away unread: too many requests (HTTP 429). */
+/** Whether topupd itself says that it turned the request away unread. Of others, nobody knows. */
 export function isNotProcessed(failure: Failure): boolean {
-  return "httpStatus" in failure && failure.httpStatus === 429;
+  return failure.kind === "refused" && failure.reason === "rate_limited";
+}
+
+/** Whether the answer of txn-status bears out that a top-up which was answered with a no is not on record. */
+export function bearsOut(failure: Failure): boolean {
+  if (failure.kind === "refused") return failure.reason === "checkout_unknown";
+  return failure.kind === "refused_otherwise" && failure.inEnvelope;
 }
 
 /** Whether txn-status, if it answers so, may answer otherwise in a moment. */
 export function asksToWait(failure: Failure): boolean {
   if (failure.kind === "refused" && failure.reason === "not_topped_up") return false;
-  return leavesOpen(failure) || isNotProcessed(failure);
+  return leavesOpen(failure) || ("httpStatus" in failure && failure.httpStatus === TOO_MANY_REQUESTS);
 }
 
 /** Whether the deployment answers this caller nothing at all, whatever the question. */

@@ -101,3 +101,13 @@ test("long digits in strings are left alone", () => {
   const value = { "12345678901234567890": "a 12345678901234567890", escaped: '\\"1234567890123456789', list: [1, 2.5] };
   expect(readJson(JSON.stringify(value))).toEqual(value);
 });
+
+test("a double that was written with more digits than it has is what it is", () => {
+  expect(readAmount("2847.1500000000001")).toBe("2847.15");
+  expect(readAmount("12345678901234567")).toBeUndefined();
+});
+
+test("the helpers take no floats", () => {
+  expect(() => toMinorUnits(1130.1 as unknown as string, 2)).toThrow(TypeError);
+  expect(() => fromMinorUnits(5.5 as unknown as bigint, 2)).toThrow(TypeError);
+});

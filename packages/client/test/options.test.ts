@@ -91,8 +91,15 @@ describe("a purchase", () => {
 
   test("with amounts in minor units that are no amount is refused", async () => {
     const { client } = scene([recorded()]);
-    const amt = { minorUnits: -1n, exponent: 2 };
-    await expect(client.topUp({ ...PURCHASE, amt })).rejects.toThrow(RangeError);
+    for (const amt of [
+      { minorUnits: -1n, exponent: 2 },
+      { minorUnits: 1n, exponent: 10 },
+      { minorUnits: 10n ** 17n, exponent: 2 },
+      { minorUnits: 5 as unknown as bigint, exponent: 2 },
+      "1234567890123456",
+    ]) {
+      await expect(client.topUp({ ...PURCHASE, amt })).rejects.toThrow(TypeError);
+    }
   });
 });
 

@@ -23,9 +23,10 @@ const known = fc
 const httpStatus = fc.constantFrom(200, 302, 400, 401, 403, 404, 408, 409, 429, 500, 502, 503);
 const failure: fc.Arbitrary<Failure> = fc.oneof(
   known,
-  httpStatus.map(
-    (status): Failure => ({
+  fc.tuple(httpStatus, fc.boolean()).map(
+    ([status, inEnvelope]): Failure => ({
       kind: "refused_otherwise",
+      inEnvelope,
       ...answered,
       httpStatus: status,
       code: "E",

@@ -90,7 +90,12 @@ describe("on any network", () => {
         const ending = await tell("topupd", told);
         if (ending.outcomes.at(-1)?.outcome !== "unknown") return;
         await ending.clock.run(ending.clock.sleep(1_000_000));
-        const settled = await ending.resume();
+        let settled = await ending.resume();
+        // What a gateway forbids is for a person to mend, who then resumes.
+        for (let tries = 0; tries < told.fates.length && settled.outcome === "unknown"; tries += 1) {
+          expect(settled.next.do).toBe("mend_call");
+          settled = await ending.resume();
+        }
         expect(["topped_up", "never"]).toContain(settled.outcome);
         await verify({ ...ending, outcomes: [settled] });
       }),

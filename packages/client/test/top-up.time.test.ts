@@ -33,7 +33,7 @@ describe("a resumed top-up", () => {
 
   test("at a deployment that does not say what became of it stays unknown, and is not sent", async () => {
     const { outcome, sent } = await resume([otherFailure(404)]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
     expect(new Set(sent)).toEqual(new Set([QUERY]));
   });
 

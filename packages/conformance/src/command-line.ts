@@ -1,12 +1,11 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Service, Version } from "./facts.ts";
-import { type ConformanceOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
-import { renderJunit } from "./render/junit.ts";
-import { renderTable } from "./render/table.ts";
-import type { Report } from "./report.ts";
+import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
+import { checkDestinations, onFile, openOutputs, writeOutputs } from "./outputs.ts";
 import { runConformance, ServiceUnreachable } from "./run.ts";
+import { describeBreakdown, withoutValues } from "./usage.ts";
 
-export const EXIT = { holds: 0, fails: 1, wrongUsage: 2, unreachable: 3 } as const;
+export const EXIT = { holds: 0, fails: 1, wrongUsage: 2, unreachable: 3, broken: 4 } as const;
 
 /** What the command may touch of the outside. */
 export interface Runtime {
@@ -16,8 +15,8 @@ export interface Runtime {
   readonly stderr: (text: string) => void;
   /** @throws if the file cannot be read */
   readonly readFile: (path: string) => string;
-  /** @throws if the file cannot be written */
-  readonly writeFile: (path: string, text: string) => void;
+  /** Empties the file, or makes it. @throws if it cannot be written; what it returns writes it, and may throw too */
+  readonly openFile: (path: string) => (text: string) => void;
 }
 
 interface Flags {
@@ -42,7 +41,7 @@ The access token may also be in the environment, as CONFORMANCE_TOKEN, or in a
 file: a command line can be read by others on the same machine.
 
 Exit code: 0 all holds, 1 something fails or too little could be judged,
-2 wrong usage, 3 the service cannot be reached.
+2 wrong usage, 3 the service cannot be reached, 4 the kit itself broke down.
 
 Example:
   CONFORMANCE_TOKEN=... conformance \\
@@ -59,9 +58,12 @@ export async function runCommandLine(words: readonly string[], runtime: Runtime)
   try {
     program.parse(words, { from: "user" });
     const flags = program.opts<Flags>();
-    if (flags.json === "-" && flags.junit === "-") throw new WrongOption("only one of --json and --junit can go to -");
-    const report = await runConformance(optionsOf(flags, runtime));
-    write(report, flags, runtime);
+    const options = optionsOf(flags, runtime);
+    checkOptions(options);
+    checkDestinations(flags);
+    const outputs = openOutputs(flags, runtime);
+    const report = await runConformance(options);
+    writeOutputs(report, outputs);
     return report.ok ? EXIT.holds : EXIT.fails;
   } catch (error) {
     return conclude(error, runtime);
@@ -95,7 +97,7 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
     .configureOutput({
       writeOut: stdout,
       writeErr: stderr,
-      outputError: (text, print) => print(text.replace(/^error:/, "conformance:")),
+      outputError: (text, print) => print(withoutValues(text).replace(/^error:/, "conformance:")),
     })
     .showHelpAfterError(EXAMPLE);
 }
@@ -126,32 +128,10 @@ function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
 function readToken({ token, tokenFile }: Flags, { env, readFile }: Runtime): string {
   if (token !== undefined && tokenFile !== undefined) throw new WrongOption("give --token or --token-file, not both");
   if (token !== undefined) return token;
-  if (tokenFile !== undefined) return onFile(tokenFile, () => readFile(tokenFile)).trim();
+  if (tokenFile !== undefined) return onFile("--token-file", () => readFile(tokenFile)).trim();
   const given = env["CONFORMANCE_TOKEN"]?.trim();
   if (given !== undefined && given !== "") return given;
   throw new WrongOption("an access token is needed: give --token-file FILE, or set CONFORMANCE_TOKEN");
-}
-
-/** Results to stdout, unless a report takes its place there. */
-function write(report: Report, { json, junit }: Flags, { stdout, writeFile }: Runtime): void {
-  const outputs = [
-    [json, () => `${JSON.stringify(report, null, 2)}\n`],
-    [junit, () => renderJunit(report)],
-  ] as const;
-  if (json !== "-" && junit !== "-") stdout(renderTable(report));
-  for (const [file, render] of outputs) {
-    if (file === "-") stdout(render());
-    else if (file !== undefined) onFile(file, () => writeFile(file, render()));
-  }
-}
-
-function onFile<Value>(file: string, act: () => Value): Value {
-  try {
-    return act();
-  } catch (error) {
-    const { code = "it cannot be used" } = error as NodeJS.ErrnoException;
-    throw new WrongOption(`${file}: ${code}; give another file`);
-  }
 }
 
 /** Says what went wrong, where commander has not said it yet. */
@@ -165,5 +145,6 @@ function conclude(error: unknown, { stderr }: Runtime): number {
     stderr(`conformance: ${error.message}\n`);
     return EXIT.unreachable;
   }
-  throw error;
+  stderr(describeBreakdown(error));
+  return EXIT.broken;
 }

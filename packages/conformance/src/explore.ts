@@ -23,9 +23,16 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   const body = bodyOf(lookUp);
   const customer = asObject(member(body, "customer"));
   const cuid = asText(member(customer, "cuid"));
-  const connections = SERVICES.flatMap((service) => readConnections(body, service));
-  const nothing = { otherLookUps: [], withoutToken: undefined, listings: [], unusedStatus: undefined };
-  const found = { version, lookUp, customer, cuid, connections, exchanges, spending: undefined };
+  const connections = SERVICES.flatMap((service) => readConnections(body, service, version));
+  const nothing = {
+    otherLookUps: [],
+    withoutToken: undefined,
+    listings: [],
+    unusedStatus: undefined,
+    unusedCheckoutId: undefined,
+  };
+  const given = { version, lookUp, customer, cuid, connections, exchanges };
+  const found = { ...given, spending: undefined, earlierCheckoutIds: [] };
   // A service that is silent here would keep every further request waiting.
   if (!lookUp.answered) return { ...found, ...nothing, probes: new Map() };
 
@@ -39,7 +46,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   if (options.profile === "topupd") progress("sending what must be refused");
   const probes =
     options.profile === "topupd" ? await probe(caller, { code: options.code, cuid, isActive, checkoutId }) : new Map();
-  return { ...found, otherLookUps, withoutToken, listings, unusedStatus, probes };
+  return { ...found, otherLookUps, withoutToken, listings, unusedStatus, unusedCheckoutId: checkoutId, probes };
 }
 
 /** By one code of each kind that the interface, section 4.1, names and that is known. */

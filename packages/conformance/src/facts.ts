@@ -49,8 +49,14 @@ export interface Plan {
 export interface Spending {
   /** Why no top-up was sent, or nothing more after it. */
   readonly stopped?: string;
+  /** Something else than announced may have been bought, so the other versions buy nothing either. */
+  readonly isInDoubt?: boolean;
+  /** txn-status told of the top-up only when it was asked again. */
+  readonly isLate?: boolean;
   readonly plan?: Plan;
   readonly sent?: Readonly<Record<string, string>>;
+  /** Every listing, in order. */
+  readonly listings?: readonly Exchange[];
   readonly before?: Exchange;
   readonly wrongAmount?: Exchange;
   readonly wrongBouquet?: Exchange;
@@ -80,8 +86,11 @@ export interface VersionFacts {
   readonly otherLookUps: readonly LookUp[];
   readonly withoutToken: Exchange | undefined;
   readonly listings: readonly Listing[];
-  /** txn-status for a checkoutId that was issued and not used. */
+  /** txn-status for a checkoutId that was issued and not used, and that checkoutId. */
   readonly unusedStatus: Exchange | undefined;
+  readonly unusedCheckoutId: string | undefined;
+  /** Those that the versions before this one have given. */
+  readonly earlierCheckoutIds: readonly string[];
   readonly probes: ReadonlyMap<string, Exchange>;
   /** Every answer of the version, in order. */
   readonly exchanges: readonly Exchange[];

@@ -11,8 +11,8 @@ export function takeNotes({ versions }: RunFacts): Note[] {
   return versions.flatMap((facts) => notesOn(facts).map((text) => ({ group: facts.version, text })));
 }
 
-function notesOn({ lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
-  const connections = findConnections(bodyOf(lookUp));
+function notesOn({ version, lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
+  const connections = findConnections(bodyOf(lookUp), version);
   const items = SERVICE_KEYS.flatMap((key) => asArray(member(connections, key)) ?? []);
   const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
   const answers = [lookUp, ...listings.map(({ exchange }) => exchange), ...[spending?.topUp, spending?.status]];
@@ -35,6 +35,11 @@ function notesOn({ lookUp, customer, withoutToken, listings, spending }: Version
       spending?.topUp !== undefined && !isSuccess(spending.topUp) && readResult(spending.status) !== undefined,
       "The top-up did not succeed, yet txn-status tells of one: it was made, and paid for.",
     ],
+    [
+      spending?.isLate === true,
+      "txn-status told of the top-up only when it was asked again (§1): partners may take it for lost.",
+    ],
+    [spending?.isInDoubt === true, `Look at what was paid, for it may be more than was said: ${spending?.stopped}.`],
     [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
   ];
   return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));

@@ -20,10 +20,12 @@ export interface ConformanceOptions {
   readonly topUp?: boolean;
   /** What to buy; by default the cheapest bouquet of the first active connection. */
   readonly purchase?: Purchase;
-  /** For one request, in milliseconds; a top-up has four times as long. 10 000 by default. */
+  /** For one request, in milliseconds, 1000 to 600 000; a top-up has four times as long. 10 000 by default. */
   readonly timeoutMs?: number;
   /** Takes a line at each step, and what will be spent before it is. */
   readonly onProgress?: (line: string) => void;
+  /** Waits so many milliseconds before something is asked again; by default just that. */
+  readonly wait?: (durationMs: number) => Promise<void>;
 }
 
 export interface Purchase {
@@ -48,9 +50,12 @@ export function checkOptions(options: ConformanceOptions): void {
     throw new WrongOption(`the versions must be among ${VERSIONS.join(",")}`);
   }
   if (new Set(versions).size < versions.length) throw new WrongOption("each version can be given once");
-  if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new WrongOption("the time-out must be from 1 to 600 seconds");
+  if (!(timeoutMs >= 1000 && timeoutMs <= 600_000)) throw new WrongOption("the time-out must be from 1 to 600 seconds");
+  if (options.profile !== undefined && options.profile !== "topupd") {
+    throw new WrongOption("the profile can only be topupd");
+  }
   const { purchase } = options;
-  if (purchase === undefined || Object.keys(purchase).length === 0) return;
+  if (purchase === undefined || Object.values(purchase).every((value) => value === undefined)) return;
   if (options.topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
   if (purchase.service !== undefined && !SERVICES.includes(purchase.service)) {
     throw new WrongOption("the service must be tv, internet or iptv");
@@ -64,7 +69,7 @@ export function readBaseUrl(text: string): URL {
     throw new WrongOption("the base URL must look like https://topup.provider.example");
   }
   // Credentials would end up in reports, and a query on none of the paths.
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) {
     throw new WrongOption("the base URL must have no user, password, query or fragment");
   }
   return url;

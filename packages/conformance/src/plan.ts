@@ -1,17 +1,17 @@
-import type { Connection, Listing, Plan, VersionFacts } from "./facts.ts";
+import type { Connection, Listing, Plan, Version, VersionFacts } from "./facts.ts";
 import type { Purchase } from "./options.ts";
 import { findPackages, priceOf } from "./read.ts";
 import { asArray, asText, member } from "./shape.ts";
 
 /** Chooses what to buy: the cheapest bouquet of the first active connection, unless the caller names another. */
-export function planTopUp({ listings }: VersionFacts, purchase: Purchase = {}): Plan | string {
+export function planTopUp({ version, listings }: VersionFacts, purchase: Purchase = {}): Plan | string {
   const { service, reqId, bouquetId } = purchase;
   const isChosen = ({ connection }: Listing) =>
     (service === undefined ? connection.service !== "iptv" : connection.service === service) &&
     (reqId === undefined ? connection.isActive || service !== undefined : connection.reqId === reqId);
   const candidates = listings.filter(isChosen);
   for (const { connection, exchange } of candidates) {
-    const offers = offersOf({ connection, exchange }).filter(
+    const offers = offersOf({ connection, exchange }, version).filter(
       (offer) => bouquetId === undefined || offer.bouquetId === bouquetId,
     );
     const cheapest = offers.toSorted((a, b) => Number(a.amt) - Number(b.amt))[0];
@@ -22,32 +22,55 @@ export function planTopUp({ listings }: VersionFacts, purchase: Purchase = {}): 
 }
 
 /** The same purchase in a newer listing of its connection; undefined if it is no longer offered at that price. */
-export function findOffer(plan: Plan, exchange: Listing["exchange"]): Plan | undefined {
-  const offers = offersOf({ connection: plan.connection, exchange });
+export function findOffer(plan: Plan, exchange: Listing["exchange"], version: Version): Plan | undefined {
+  const offers = offersOf({ connection: plan.connection, exchange }, version);
   return offers.find(({ bouquetId, amt }) => bouquetId === plan.bouquetId && amt === plan.amt);
 }
 
-function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchange">): Plan[] {
+function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchange">, version: Version): Plan[] {
   const bouquets = asArray(member(findPackages(exchange, connection.service), "bouquets")) ?? [];
   return bouquets.flatMap((bouquet) => {
-    const [bouquetId, amt] = [asText(member(bouquet, "code")), priceOf(bouquet)];
-    if (bouquetId === undefined || amt === undefined || !(Number(amt) >= 0)) return [];
+    const [bouquetId, amt] = [asText(member(bouquet, "code")), priceOf(bouquet, version)];
+    if (bouquetId === undefined || amt === undefined) return [];
     return [{ connection, bouquetId, bouquetName: asText(member(bouquet, "name")) ?? "", amt }];
   });
 }
 
-/** What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown. */
-export function announce(plans: readonly (readonly [version: string, plan: Plan])[]): string[] {
+/** The top-up requests of a version, the one that buys among them. */
+const PROFILE_REQUESTS = 8;
+
+/**
+ * What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown.
+ *
+ * @param personal what may not be shown: the service could have put it into what it sells.
+ */
+export function announce(
+  plans: readonly (readonly [version: string, plan: Plan])[],
+  personal: readonly string[],
+  isTopupd: boolean,
+): string[] {
   if (plans.length === 0) return ["no top-up will be made"];
-  const lines = plans.map(
-    ([version, { connection, bouquetId, amt }]) =>
-      `  ${version}: ${plain(bouquetId)} at ${plain(amt)}, for ${endOf(connection)}`,
-  );
-  return [
-    `top-ups that will be made, and paid for: ${plans.length}`,
-    ...lines,
-    "  each is then sent again, which must not top up again",
-  ];
+  const lines = plans.map(([version, { connection, bouquetId, amt }]) => {
+    const [code, price] = [bouquetId, amt].map((text) => (isPersonal(text, personal) ? "(withheld)" : plain(text)));
+    return `  ${version}: ${code} at ${price}, for ${endOf(connection)}`;
+  });
+  const repeats = isTopupd
+    ? [
+        `  with the profile, up to ${PROFILE_REQUESTS} top-up requests are sent in each version, with one`,
+        "  checkoutId: one of them may buy, and the others must not",
+      ]
+    : ["  each is then sent again, which must not top up again"];
+  return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats];
+}
+
+/** Within a longer text, a few characters may be there by chance. */
+const TELLING_LENGTH = 4;
+
+function isPersonal(text: string, personal: readonly string[]): boolean {
+  const shown = text.toLowerCase();
+  return personal
+    .map((secret) => secret.toLowerCase())
+    .some((secret) => (secret.length < TELLING_LENGTH ? shown === secret : shown.includes(secret)));
 }
 
 function endOf({ service, reqId }: Connection): string {

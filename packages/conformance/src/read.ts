@@ -1,5 +1,5 @@
-import { bodyOf, type Exchange } from "./exchange.ts";
-import type { Connection, Service } from "./facts.ts";
+import { bodyOf, type Exchange, isSuccess } from "./exchange.ts";
+import type { Connection, Service, Version } from "./facts.ts";
 import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
 
 /*
@@ -7,15 +7,23 @@ import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
  * something is wrong is said by the check of just that, and everything behind it can still be looked at.
  */
 
-/** The connections wherever they stand, by the names and places of either version. */
-export function findConnections(body: JsonObject | undefined): JsonObject | undefined {
+/**
+ * The connections wherever they stand, by the names and places of either version. The version's own place comes first:
+ * a service may put something else under the other version's name.
+ */
+export function findConnections(body: JsonObject | undefined, version: Version): JsonObject | undefined {
   const customer = member(body, "customer");
+  const own = version === "v1.0.1" ? member(customer, "connections") : member(body, "connection");
   const places = [customer, body].flatMap((place) => [member(place, "connections"), member(place, "connection")]);
-  return places.map(asObject).find((place) => place !== undefined);
+  return [own, ...places].map(asObject).find((place) => place !== undefined);
 }
 
-export function readConnections(body: JsonObject | undefined, service: Service): readonly Connection[] {
-  const items = asArray(member(findConnections(body), service)) ?? [];
+export function readConnections(
+  body: JsonObject | undefined,
+  service: Service,
+  version: Version,
+): readonly Connection[] {
+  const items = asArray(member(findConnections(body, version), service)) ?? [];
   return items.flatMap((item) => {
     const reqId =
       asText(member(item, nameOf(service))) ?? asText(member(item, "stb")) ?? asText(member(item, "username"));
@@ -40,9 +48,14 @@ export function readCheckoutId(exchange: Exchange | undefined): string | undefin
   return asText(member(bodyOf(exchange), "checkoutId"));
 }
 
-/** A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. */
-export function priceOf(bouquet: unknown): string | undefined {
-  return asText(member(bouquet, "price")) ?? asText(member(bouquet, "amt"));
+/**
+ * A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. Its name in the version comes
+ * first (interface, section 9); undefined if it is no plain number above zero.
+ */
+export function priceOf(bouquet: unknown, version: Version): string | undefined {
+  const names = version === "v1.0.0" ? ["amt", "price"] : ["price", "amt"];
+  const price = names.map((name) => asText(member(bouquet, name))).find((text) => text !== undefined);
+  return price !== undefined && /^\d+(\.\d+)?$/.test(price) && Number(price) > 0 ? price : undefined;
 }
 
 export function readResult(exchange: Exchange | undefined): JsonObject | undefined {
@@ -53,24 +66,11 @@ export function txnIdOf(exchange: Exchange | undefined): string | undefined {
   return asText(member(readResult(exchange), "txnId"));
 }
 
-/** How far the subscriptions of one bouquet reach: the latest end, and how many there are. */
-export interface Reach {
-  readonly end: string;
-  readonly count: number;
-}
-
-/** @returns undefined if the listing cannot be read. */
-export function reachOf(exchange: Exchange | undefined, service: Service, bouquetId: string): Reach | undefined {
-  const subscriptions = asArray(member(findPackages(exchange, service), "subscriptions"));
-  if (subscriptions === undefined) return undefined;
-  const ends = subscriptions
-    .filter((subscription) => asText(member(subscription, "code")) === bouquetId)
-    .map((subscription) => asText(member(subscription, "enddate")) ?? "");
-  // Timestamps of the interface's form sort as text.
-  return { end: ends.toSorted().at(-1) ?? "", count: ends.length };
-}
-
-/** Whether a later listing shows more of the bouquet than an earlier one. */
-export function hasGrown(from: Reach, to: Reach): boolean {
-  return to.end > from.end || to.count > from.count;
+/**
+ * Whether a second answer claims a top-up, too. One whose result has another status than a success tells of something
+ * else, such as an attempt that was rejected: which statuses there are is not shown (interface, section 2).
+ */
+export function claimsTopUp(repeat: Exchange | undefined, topUp: Exchange | undefined): boolean {
+  const [status, first] = [repeat, topUp].map((exchange) => member(readResult(exchange), "status"));
+  return isSuccess(repeat) && (typeof status !== "string" || status === "success" || status === first);
 }

@@ -1,6 +1,6 @@
 import { CHECKS } from "./checks/all.ts";
 import type { Check, Level } from "./checks/check.ts";
-import { bodyOf } from "./exchange.ts";
+import { bodyOf, unjudgeable } from "./exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "./facts.ts";
 import { takeNotes } from "./notes.ts";
 import { fails, skipped, type Verdict } from "./verdict.ts";
@@ -82,7 +82,7 @@ function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckRes
 /** Why a check found nothing to judge, where the check itself cannot know. */
 function causeOf({ needsTopUp }: Check, { lookUp, spending }: VersionFacts, { topUp }: Scope): string | undefined {
   if (needsTopUp && !topUp) return NEEDS_TOP_UP;
-  if (bodyOf(lookUp) === undefined) return "the look-up brought nothing to go on with";
+  if (bodyOf(lookUp) === undefined) return unjudgeable(lookUp) ?? "the look-up brought nothing to go on with";
   return needsTopUp ? spending?.stopped : undefined;
 }
 

@@ -1,9 +1,12 @@
+import { createAllowance } from "./allowance.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
+import { checkoutIdsOf } from "./listings.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
 import { judge, type Report } from "./report.ts";
+import { asText, member } from "./shape.ts";
 import { notSpent, spend } from "./spend.ts";
 
 /** Nobody answers at the base URL: there is nothing to judge. */
@@ -23,13 +26,21 @@ interface Explored {
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   checkOptions(options);
-  const { versions = VERSIONS, prefix = DEFAULT_PREFIX, profile = "interface", topUp = false } = options;
-  const callers = versions.map((version) => createCaller(options, version));
+  const { versions = VERSIONS, prefix = DEFAULT_PREFIX, profile = "interface" } = options;
+  // Whatever else a program without types may give, only this buys.
+  const topUp = options.topUp === true;
+  const allowance = createAllowance();
+  const callers = versions.map((version) => createCaller(options, version, allowance));
   const explored: Explored[] = [];
   for (const caller of callers) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
   const facts = topUp ? await spendAll(explored, options) : explored.map((each) => each.facts);
   const baseUrl = readBaseUrl(options.baseUrl).href;
-  return judge({ versions: facts }, { baseUrl, prefix, profile, topUp });
+  return judge({ versions: withEarlier(facts) }, { baseUrl, prefix, profile, topUp });
+}
+
+/** A checkoutId is unique, in whichever version it was given: each version knows those of the versions before it. */
+function withEarlier(all: readonly VersionFacts[]): VersionFacts[] {
+  return all.map((facts, index) => ({ ...facts, earlierCheckoutIds: all.slice(0, index).flatMap(checkoutIdsOf) }));
 }
 
 async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Promise<VersionFacts> {
@@ -41,23 +52,40 @@ async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Pro
 
 /** One top-up per version, after saying of all of them what they will cost. */
 async function spendAll(explored: readonly Explored[], options: ConformanceOptions): Promise<VersionFacts[]> {
+  const isTopupd = options.profile === "topupd";
   const plans = explored.map(({ facts }) => planTopUp(facts, options.purchase));
   const planned = explored.flatMap(({ facts }, index): (readonly [string, Plan])[] => {
     const plan = plans[index];
     return typeof plan === "object" ? [[facts.version, plan]] : [];
   });
-  for (const line of announce(planned)) options.onProgress?.(line);
+  for (const line of announce(planned, personalOf(explored, options), isTopupd)) options.onProgress?.(line);
   const all: VersionFacts[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
-    const plan = plans[index];
-    if (typeof plan !== "object" || facts.cuid === undefined) {
-      all.push({ ...facts, spending: notSpent(typeof plan === "string" ? plan : "the customer was not found") });
+    const [plan, { cuid }] = [plans[index], facts];
+    const doubtful = all.find(({ spending }) => spending?.isInDoubt === true);
+    if (doubtful !== undefined || typeof plan !== "object" || cuid === undefined) {
+      all.push({ ...facts, spending: notSpent(reasonNotTo(doubtful, plan)) });
       continue;
     }
     options.onProgress?.(`${facts.version}: topping up`);
     const other = explored.find((each) => each.caller !== caller)?.caller;
-    const isTopupd = options.profile === "topupd";
-    all.push({ ...facts, spending: await spend({ caller, other, cuid: facts.cuid, plan, isTopupd }) });
+    all.push({ ...facts, spending: await spend({ caller, other, cuid, plan, isTopupd }) });
   }
   return all;
+}
+
+function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {
+  if (doubtful !== undefined) return `nothing is bought here after what happened in ${doubtful.version}`;
+  return typeof plan === "string" ? plan : "the customer was not found";
+}
+
+/** What the look-ups told of the customer, and what the caller gave. */
+function personalOf(explored: readonly Explored[], { token, code }: ConformanceOptions): string[] {
+  const told = explored.flatMap(({ facts: { cuid, customer, connections } }) => [
+    cuid,
+    asText(member(customer, "first_name")),
+    asText(member(customer, "last_name")),
+    ...connections.map(({ reqId }) => reqId),
+  ]);
+  return [token, code.trim(), ...told].filter((text) => text !== undefined && text !== "") as string[];
 }

@@ -36,8 +36,12 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Whether it is a date and time that exist, in the form `YYYY-MM-DD HH:MM:SS` (interface, section 2). */
+/** What databases hold where there is no date; it has the form. */
+const NO_DATE = "0000-00-00 00:00:00";
+
+/** Whether it is a date and time that exist, or none, in the form `YYYY-MM-DD HH:MM:SS` (interface, section 2). */
 export function isTimestamp(value: unknown): value is string {
+  if (value === NO_DATE) return true;
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return false;
   const iso = `${value.replace(" ", "T")}.000Z`;
   const time = Date.parse(iso);
@@ -59,10 +63,15 @@ export function describe(value: unknown): string {
   return `an object with ${known.join(", ")}${others === 0 ? "" : ` and ${others} unknown keys`}`;
 }
 
+/** The same for a field that holds a result code: one of that form may be shown (interface, section 7). */
+export function describeCode(value: unknown): string {
+  return typeof value === "string" && RESULT_CODE.test(value) ? `the string "${value}"` : describe(value);
+}
+
 /** A text as its pattern: each letter as `a`, each digit as `9`. */
 function describeText(text: string): string {
   if (text === "") return "an empty string";
-  if (KNOWN_WORDS.has(text) || RESULT_CODE.test(text)) return `the string "${text}"`;
+  if (KNOWN_WORDS.has(text)) return `the string "${text}"`;
   const pattern = text
     .slice(0, SHOWN_LENGTH)
     .replace(/\p{L}/gu, "a")

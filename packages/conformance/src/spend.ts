@@ -1,12 +1,15 @@
 import type { Caller } from "./caller.ts";
+import { doubtAfterProbe, doubtAfterRepeat, doubtAfterTopUp } from "./doubt.ts";
 import { type Exchange, isSuccess } from "./exchange.ts";
 import type { Plan, Spending } from "./facts.ts";
 import { findOffer } from "./plan.ts";
-import { readCheckoutId, txnIdOf } from "./read.ts";
+import { readCheckoutId } from "./read.ts";
 
 /** As long as udf1 and udf2 may be (interface, section 8). */
 const REFERENCE = "conformance-check-reference-01";
 const UNKNOWN_BOUQUET = "no-such-bouquet";
+/** Why a version got no top-up although one was planned. */
+export const NO_LONGER_OFFERED = "the bouquet or its price has changed meanwhile";
 
 interface Situation {
   readonly caller: Caller;
@@ -17,7 +20,15 @@ interface Situation {
   readonly isTopupd: boolean;
 }
 
-type Draft = { -readonly [Key in keyof Spending]: Spending[Key] };
+/** The three calls around one checkoutId. */
+interface Counter {
+  readonly list: () => Promise<Exchange>;
+  readonly topUp: (body: object) => Promise<Exchange>;
+  readonly query: () => Promise<Exchange>;
+}
+
+type Sent = NonNullable<Spending["sent"]>;
+type Draft = { -readonly [Key in keyof Spending]: Spending[Key] } & { plan: Plan; sent: Sent; listings: Exchange[] };
 
 /** A version without a top-up, and why. */
 export function notSpent(reason: string, plan?: Plan): Spending {
@@ -26,62 +37,130 @@ export function notSpent(reason: string, plan?: Plan): Spending {
 
 /**
  * Makes the one top-up of a version, with one checkoutId. Whatever goes wrong, no second checkoutId is used, and once
- * something else than expected may have been bought nothing more is sent.
+ * something else than announced may have been bought nothing more is sent.
  */
 export async function spend(situation: Situation): Promise<Spending> {
   const { caller, cuid, plan, isTopupd } = situation;
   const { service, reqId } = plan.connection;
-  const list = () => caller.call("get-subscription-package", { cuid, service, reqId });
+  const listings: Exchange[] = [];
+  const list = async () => {
+    const listing = await caller.call("get-subscription-package", { cuid, service, reqId });
+    listings.push(listing);
+    return listing;
+  };
   const before = await list();
   const checkoutId = readCheckoutId(before);
-  if (checkoutId === undefined) return notSpent("the listing before it gave no checkoutId", plan);
-  if (findOffer(plan, before) === undefined) return notSpent("the bouquet or its price has changed meanwhile", plan);
+  if (checkoutId === undefined) return { ...notSpent("the listing before it gave no checkoutId", plan), listings };
+  if (findOffer(plan, before, caller.version) === undefined) {
+    return { ...notSpent(NO_LONGER_OFFERED, plan), listings };
+  }
 
   const bought = { cuid, service, reqId, checkoutId, bouquetId: plan.bouquetId, amt: plan.amt };
-  const sent = caller.version === "v1.0.0" ? bought : { ...bought, udf1: REFERENCE, udf2: REFERENCE };
+  // One of the two optional fields, so that a service that asks for both is found out.
+  const sent = caller.version === "v1.0.0" ? bought : { ...bought, udf1: REFERENCE };
   const topUp = (body: object) => caller.call("subscription-package-topup", body);
-  const query = (from = caller) => from.call("txn-status", { checkoutId });
-  const draft: Draft = { plan, sent, before };
-  if (isTopupd && (await wasTaken(draft, "wrongAmount", topUp({ ...sent, amt: otherAmount(plan.amt) })))) {
-    return { ...draft, stopped: "a top-up with a wrong amount was not refused" };
-  }
-  if (isTopupd && (await wasTaken(draft, "wrongBouquet", topUp({ ...sent, bouquetId: UNKNOWN_BOUQUET })))) {
-    return { ...draft, stopped: "a top-up of an unknown bouquet was not refused" };
-  }
-  if (isTopupd) draft.statusAfterRefusals = await query();
+  const counter: Counter = { list, topUp, query: () => caller.call("txn-status", { checkoutId }) };
+  const draft: Draft = { plan, sent, listings, before };
+  return (
+    (isTopupd ? await probe(draft, counter) : undefined) ??
+    (await topUpTwice(draft, counter, caller)) ??
+    (isTopupd ? await repeatOtherwise(draft, counter, situation, bought) : undefined) ??
+    draft
+  );
+}
 
-  draft.topUp = await topUp(sent);
+/** Top-ups that have to be refused. @returns what was seen, if nothing more may be sent. */
+async function probe(draft: Draft, { topUp, query, list }: Counter): Promise<Spending | undefined> {
+  const { sent } = draft;
+  const probes = [
+    ["wrongAmount", "a wrong amount", { ...sent, amt: otherAmount(draft.plan.amt) }],
+    ["wrongBouquet", "an unknown bouquet", { ...sent, bouquetId: UNKNOWN_BOUQUET }],
+  ] as const;
+  for (const [name, what, body] of probes) {
+    const answer = await topUp(body);
+    draft[name] = answer;
+    const status = await query();
+    draft.statusAfterRefusals = status;
+    await list();
+    const doubt = doubtAfterProbe(draft, what, answer, status);
+    if (doubt !== undefined) return inDoubt(draft, doubt);
+  }
+  return undefined;
+}
+
+/** The top-up, and just the same request again. @returns what was seen, if nothing more may be sent. */
+async function topUpTwice(
+  draft: Draft,
+  { topUp, query, list }: Counter,
+  { wait }: Caller,
+): Promise<Spending | undefined> {
+  const toppedUp = await topUp(draft.sent);
+  draft.topUp = toppedUp;
   draft.status = await query();
-  if (!isSuccess(draft.topUp)) return draft;
-  draft.after = await list();
-  draft.repeat = await topUp(sent);
-  draft.statusAfterRepeat = await query();
-  draft.afterRepeat = await list();
-  if (!isTopupd) return draft;
-  if (wasBoughtTwice(draft)) return { ...draft, stopped: "the checkoutId bought twice: nothing more was sent" };
-  draft.otherForm = await topUp({ ...sent, amt: Number(plan.amt) });
-  draft.otherValues = await topUp({ ...sent, amt: otherAmount(plan.amt) });
-  draft.longReference = await topUp({ ...sent, udf1: `${REFERENCE}x` });
-  if (situation.other !== undefined) {
-    draft.statusElsewhere = await query(situation.other);
-    draft.repeatElsewhere = await situation.other.call("subscription-package-topup", bought);
+  if (!isSuccess(toppedUp)) {
+    const doubt = doubtAfterTopUp(draft);
+    return doubt === undefined ? draft : inDoubt(draft, doubt);
   }
-  draft.statusAtEnd = await query();
-  draft.atEnd = await list();
-  return draft;
+  draft.isLate = await settle(draft, "status", query, wait);
+  draft.after = await list();
+  const repeat = await topUp(draft.sent);
+  draft.repeat = repeat;
+  draft.statusAfterRepeat = await query();
+  await settle(draft, "statusAfterRepeat", query, wait);
+  draft.afterRepeat = await list();
+  const doubt = doubtAfterRepeat(draft, repeat, draft.statusAfterRepeat);
+  return doubt === undefined ? undefined : inDoubt(draft, doubt);
 }
 
-/** Keeps an answer to what should be refused. No answer, too, may mean that it was taken. */
-async function wasTaken(draft: Draft, name: "wrongAmount" | "wrongBouquet", call: Promise<Exchange>): Promise<boolean> {
-  const answer = await call;
-  draft[name] = answer;
-  return !answer.answered || isSuccess(answer);
+/** The same checkoutId in other forms, with a look after each. @returns what was seen, if nothing more may be sent. */
+async function repeatOtherwise(
+  draft: Draft,
+  { topUp, query, list }: Counter,
+  { other }: Situation,
+  bought: object,
+): Promise<Spending | undefined> {
+  const { sent, plan } = draft;
+  if (other !== undefined) draft.statusElsewhere = await other.call("txn-status", { checkoutId: sent["checkoutId"] });
+  const repeats = [
+    ["otherForm", () => topUp({ ...sent, amt: Number(plan.amt) })],
+    ["otherValues", () => topUp({ ...sent, amt: otherAmount(plan.amt) })],
+    ["longReference", () => topUp({ ...sent, udf1: `${REFERENCE}x` })],
+    ["repeatElsewhere", () => other?.call("subscription-package-topup", bought)],
+  ] as const;
+  for (const [name, send] of repeats) {
+    const answer = await send();
+    if (answer === undefined) continue;
+    draft[name] = answer;
+    draft.statusAtEnd = await query();
+    draft.atEnd = await list();
+    const doubt = doubtAfterRepeat(draft, answer, draft.statusAtEnd);
+    if (doubt !== undefined) return inDoubt(draft, doubt);
+  }
+  return undefined;
 }
 
-function wasBoughtTwice({ topUp, repeat, status, statusAfterRepeat }: Spending): boolean {
-  const repeated = txnIdOf(repeat);
-  const isAnother = repeated !== undefined && repeated !== txnIdOf(topUp);
-  return isAnother || txnIdOf(statusAfterRepeat) !== txnIdOf(status);
+function inDoubt(draft: Draft, stopped: string): Spending {
+  return { ...draft, stopped, isInDoubt: true };
+}
+
+/** When to ask again for a top-up that txn-status does not tell of yet; queries cost nothing. */
+const PAUSES_MS = [250, 500, 1000, 2000];
+
+/** Asks again while the top-up is not told of. @returns whether that has helped. */
+async function settle(
+  draft: Draft,
+  name: "status" | "statusAfterRepeat",
+  query: Counter["query"],
+  wait: Caller["wait"],
+): Promise<boolean> {
+  if (isSuccess(draft[name])) return false;
+  for (const pauseMs of PAUSES_MS) {
+    if (draft[name]?.answered !== true) return false;
+    await wait(pauseMs);
+    draft[name] = await query();
+    if (isSuccess(draft[name])) return true;
+  }
+  return false;
 }
 
 /** Small, so that a service that wrongly takes it spends little. */

@@ -87,6 +87,10 @@ describe("wrong usage", () => {
     [[...COMPLETE, "--prefix", "staging/"], 'beginning with "/"'],
     [[...COMPLETE, "--timeout", "soon"], "seconds, such as 10"],
     [[...COMPLETE, "--timeout", "0"], "from 1 to 600 seconds"],
+    [[...COMPLETE, "--timeout", "0.001"], "from 1 to 600 seconds"],
+    [[...COMPLETE, "--base-url", "http://topup.example?"], "no user, password, query"],
+    [[...COMPLETE, "--base-url", "http://topup.example/#"], "no user, password, query"],
+    [[...COMPLETE, "--json", "report", "--junit", "./report"], "need a file each"],
     [[...COMPLETE, "--profile", "other"], "Allowed choices are topupd"],
     [[...COMPLETE, "--bouquet", "NET-1M"], "with --top-up only"],
     [[...COMPLETE, "--top-up", "--service", "radio"], "tv, internet or iptv"],
@@ -94,7 +98,7 @@ describe("wrong usage", () => {
     [[...COMPLETE, "--json", "-", "--junit", "-"], "only one of"],
     [[...COMPLETE, "--topup"], "Did you mean --top-up?"],
     [[...COMPLETE, "more"], "too many arguments"],
-    [["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token-file", "none.txt"], "none.txt: ENOENT"],
+    [["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token-file", "none.txt"], "--token-file: ENOENT"],
   ])("of %j ends with 2, and is told what to do", async (words, said) => {
     const { code, stdout, stderr } = await run(words);
     expect([code, stdout]).toEqual([2, ""]);
@@ -103,11 +107,64 @@ describe("wrong usage", () => {
     expect(stderr).toMatch(/^conformance: .+\n(.+\n)?For example:\n {2}conformance --base-url /);
   });
 
-  test("of a file for the report that cannot be written ends with 2, after the results", async () => {
-    const { code, stdout, stderr } = await runOn({}, "--json", "/nowhere/report.json");
-    expect(code).toBe(2);
-    expect(stdout).toContain("0 fail");
+  test("of a file for the report that cannot be written ends with 2, before anything is sent", async () => {
+    const { baseUrl, requests } = await startFakeProvider();
+    const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN, "--top-up"];
+    const { code, stdout, stderr } = await run([...words, "--json", "/nowhere/report.json", "--junit", "-"]);
+    expect([code, stdout, requests]).toEqual([2, "", []]);
     expect(stderr).toContain("/nowhere/report.json: ENOENT; give another file");
+  });
+
+  test("empties no file", async () => {
+    const { files } = await run([...COMPLETE, "--timeout", "0", "--json", "report.json"]);
+    expect([...files.keys()]).toEqual([]);
+  });
+
+  test.each([
+    [[`--toke=${TOKEN}`], "conformance: unknown option '--toke'"],
+    [[`--${TOKEN}`], "conformance: unknown option\n"],
+    [[`-t${TOKEN}`], "conformance: unknown option\n"],
+    [["--tokens", TOKEN], "conformance: unknown option '--tokens'"],
+    [["--profile", TOKEN], "'--profile <name>' argument is invalid. Allowed choices are topupd."],
+    [["--profile", `${TOKEN}'\n'`], "argument is invalid. Allowed choices are topupd."],
+    [["--token-file", TOKEN], "--token-file: ENOENT"],
+    [[TOKEN], "too many arguments"],
+    [["--base-url", TOKEN], "must look like https://"],
+    [["--api", TOKEN], "among v1.0.1,v1.0.0"],
+    [["--timeout", TOKEN], "seconds, such as 10"],
+    [["--prefix", TOKEN], "the prefix must look like"],
+  ])("of %j does not repeat a token in the wrong place", async (words, said) => {
+    const { code, stdout, stderr } = await run(["--base-url", "http://127.0.0.1:1", "--code", CODE, ...words], {
+      env: { CONFORMANCE_TOKEN: "another-one" },
+    });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain(TOKEN);
+  });
+});
+
+describe("what goes wrong after everything was sent", () => {
+  const WORDS = ["--code", CODE, "--token", TOKEN, "--json", "report.json", "--junit", "report.xml"];
+
+  test("in one file ends with 2, and leaves the other outputs written", async () => {
+    const { baseUrl } = await startFakeProvider();
+    const { code, stdout, stderr, files } = await run(["--base-url", baseUrl, ...WORDS], { full: ["report.json"] });
+    expect(code).toBe(2);
+    expect(stderr).toContain("report.json: ENOSPC; give another file");
+    expect(stdout).toContain("0 fail");
+    expect(files.get("report.xml")).toContain("</testsuites>");
+  });
+
+  test("in the kit ends with 4, and leaves the other outputs written", async () => {
+    const { baseUrl } = await startFakeProvider();
+    const onStdout = () => {
+      throw new TypeError(`${CUSTOMER.first_name} is no function`);
+    };
+    const { code, stderr, files } = await run(["--base-url", baseUrl, ...WORDS], { onStdout });
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^conformance: the kit itself broke down, .*: TypeError\n {4}at /m);
+    expect(stderr).not.toContain(CUSTOMER.first_name);
+    expect(JSON.parse(files.get("report.json") ?? "")).toMatchObject({ ok: true });
   });
 });
 

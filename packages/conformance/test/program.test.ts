@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,4 +42,45 @@ test("the program tells its version, and wrong usage by its exit code", async ()
   const { code, stderr } = await start();
   expect(code).toBe(2);
   expect(stderr).toContain("For example:\n  conformance --base-url");
+});
+
+/** Runs the program with the report on one descriptor and the progress on another. @returns its exit code. */
+function startOn(
+  stdout: number | "ignore",
+  stderr: number | "pipe" | "ignore",
+  words: string[],
+): Promise<number | null> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], { env: {}, stdio: ["ignore", stdout, stderr] });
+  // A reader that goes away at once: writing to it fails from then on.
+  child.stderr?.destroy();
+  return new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+}
+
+function openFull(): number {
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  return full;
+}
+
+test("a top-up is reported although nobody reads the progress", async () => {
+  const { baseUrl, charged } = await startFakeProvider();
+  const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const json = join(folder, "report.json");
+  const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN, "--top-up", "--json", json];
+  expect(await startOn("ignore", "pipe", words)).toBe(0);
+  expect([charged(), JSON.parse(readFileSync(json, "utf8"))]).toMatchObject([2, { ok: true }]);
+});
+
+test.skipIf(!existsSync("/dev/full"))("results that cannot be written end with 2, and progress does not", async () => {
+  const { baseUrl } = await startFakeProvider();
+  const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN];
+  const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const progress = openSync(join(folder, "progress"), "w");
+  onTestFinished(() => closeSync(progress));
+  expect(await startOn(openFull(), progress, [...words, "--json", "-"])).toBe(2);
+  expect(readFileSync(join(folder, "progress"), "utf8")).toContain("stdout cannot be written");
+  expect(await startOn(openFull(), "ignore", words)).toBe(2);
+  expect(await startOn("ignore", openFull(), words)).toBe(0);
 });

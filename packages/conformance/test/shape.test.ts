@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, describe as group, test } from "vitest";
-import { asText, describe, isTimestamp, member } from "../src/shape.ts";
+import { asText, describe, describeCode, isTimestamp, member } from "../src/shape.ts";
 
 group("what is said of a value", () => {
   test("holds no name and no number of it", () => {
@@ -31,7 +31,7 @@ group("what is said of a value", () => {
   });
 
   test.each([
-    ["400aa011", 'the string "400aa011"'],
+    ["400aa011", 'a string like "999aa999"'],
     ["true", 'the string "true"'],
     ["2026-11-20T09:00:00Z", 'a string like "9999-99-99a99:99:99a"'],
     ["", "an empty string"],
@@ -44,6 +44,11 @@ group("what is said of a value", () => {
   ])("of %j is %s", (value, said) => {
     expect(describe(value)).toBe(said);
   });
+});
+
+test("a result code is shown, and only where one is due", () => {
+  expect(describeCode("400aa011")).toBe('the string "400aa011"');
+  expect([describeCode("9812345678"), describeCode(7)]).toEqual(['a string like "9999999999"', "a number"]);
 });
 
 group("a timestamp", () => {
@@ -69,12 +74,17 @@ group("a timestamp", () => {
     " 2026-11-20 09:00:00",
     "2026-11-20 09:00:00\n",
     "20-11-2026 09:00:00",
-    "0000-00-00 00:00:00",
+    "0000-00-00 00:00:01",
+    "2026-00-00 00:00:00",
     1_795_132_800,
     null,
   ])("is not %j", (value) => {
     expect(isTimestamp(value)).toBe(false);
   });
+});
+
+test("no date has the form of one", () => {
+  expect(isTimestamp("0000-00-00 00:00:00")).toBe(true);
 });
 
 group("a member", () => {

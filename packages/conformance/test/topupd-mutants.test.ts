@@ -39,18 +39,3 @@ test("every decision that is checked has a service that breaks it", async () => 
   const caught = new Set([...TOPUPD_READING_MUTANTS, ...TOPUPD_SPENDING_MUTANTS].flatMap((mutant) => mutant.caught));
   expect([...ids].filter((id) => !caught.has(id))).toEqual([]);
 });
-
-describe("once something else than the plan may have been bought", () => {
-  test("nothing more is sent: a wrong amount was taken", async () => {
-    const { report, provider } = await check({ isTopupd, takesAnyAmount: true }, { profile, topUp: true });
-    expect(provider.charged()).toBe(2);
-    expect(provider.requests.filter(({ operation }) => operation === TOP_UP).length).toBe(2);
-    expect(report.unjudged).toContain("v1.0.1 topup-success");
-  });
-
-  test("nothing more is sent: a checkoutId bought twice", async () => {
-    const { report, provider } = await check({ isTopupd, onReuse: "charge" }, { profile, topUp: true });
-    expect(failedIn(report)).toEqual(expect.arrayContaining(["checkout-one-time", "checkout-extends-once"]));
-    expect(provider.charged()).toBe(4);
-  });
-});

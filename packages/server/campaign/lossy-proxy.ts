@@ -112,7 +112,10 @@ export async function startLossyProxy(
       }
       case "answer itself":
         if (coin) await pass();
-        response.writeHead(choices.of([502, 503, 504]), { "content-type": "text/html" }).end("<h1>Sorry</h1>");
+        // A gateway or a firewall, which may have passed the request on.
+        response
+          .writeHead(choices.of([404, 422, 429, 502, 503, 504]), { "content-type": "text/html" })
+          .end("<h1>Sorry</h1>");
     }
   };
 

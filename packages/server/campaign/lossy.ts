@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { topUpOrder } from "../../client/examples/top-up.mjs";
 import {
@@ -37,6 +37,8 @@ const KINDS = [...Array<"good">(7).fill("good"), "wrong amount", "unknown bouque
 const VALID_MS = 300_000;
 /** After so many answers of `unknown` on end, something is stuck. */
 const MOST_LIVES = 30;
+/** And after so many look-ups and listings that were lost. */
+const MOST_TRIES = 1_000;
 
 interface Settled {
   readonly purchase: Purchase;
@@ -104,6 +106,7 @@ async function playRound(
   const kind = choices.of(KINDS);
   const order = kind === "good" ? wholeOrder(file, choices) : await wrongOrder(service, clock, choices, kind);
   const stops = choices.below(4) === 0 ? 1 + choices.below(3) : 0;
+  let tries = 0;
   for (let life = 0; life < MOST_LIVES; life += 1) {
     const client = createClient({
       baseUrl: url,
@@ -117,7 +120,14 @@ async function playRound(
     if (life < stops) void clock.sleep(1 + choices.below(60_000)).then(() => controller.abort());
     const outcome = await order.carryOut(client, { resumed: life > 0, signal: controller.signal });
     count(outcome?.outcome ?? "not begun");
-    if (outcome === undefined) continue;
+    if (outcome === undefined) {
+      // Nothing was sent: another day, another try. It is no life of the order.
+      tries += 1;
+      if (tries > MOST_TRIES) throw new Error(`${where}: no listing comes through`);
+      life -= 1;
+      await clock.sleep(1_000);
+      continue;
+    }
     if (outcome.outcome !== "unknown") {
       if (kind !== "good" && outcome.outcome === "topped_up") throw new Error(`${where}: ${kind}, and topped up`);
       count(`${kind}: ${outcome.outcome}`);
@@ -144,12 +154,13 @@ function wholeOrder(file: string, choices: Choices): Order {
     carryOut: async (client, { signal }) => {
       try {
         return (await topUpOrder(client, file, code, bouquetId, { signal })) as TopUpOutcome;
-      } catch {
-        // The look-up or the listing was lost, or the stop came before the top-up was sent.
+      } catch (error) {
+        // The look-up or the listing was lost, or the stop came before the top-up was sent. After that, nothing is thrown.
+        if (existsSync(file) && error !== signal?.reason) throw error;
         return undefined;
       }
     },
-    purchase: () => JSON.parse(readFileSync(file, "utf8")) as Purchase,
+    purchase: () => JSON.parse(readFileSync(file, "utf8")).purchase as Purchase,
   };
 }
 

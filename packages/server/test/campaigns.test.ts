@@ -25,7 +25,10 @@ describe("on SQLite", () => {
   }, 300_000);
 
   test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
-    await expect(lossy({ seed: 1, rounds: 60, cwd: temporaryFolder() })).resolves.toContain("60 top-ups");
+    const report = await lossy({ seed: 1, rounds: 60, cwd: temporaryFolder() });
+    expect(report).toContain("60 top-ups");
+    for (const outcome of ["topped_up", "refused", "never", "unknown"])
+      expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));
   }, 120_000);
 
   test("the service agrees with a model of it on random stories", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { FAILURES, RETRIES } from "../src/http/failures.ts";
 import { quoted, readFences, tableRows } from "./support/markdown.ts";
@@ -59,7 +60,7 @@ describe("the partner's guide", () => {
   });
 
   test("names only failures and next steps that there are", () => {
-    const known = [...Object.keys(FAILURES), ...RETRIES, "topped_up", "first_name", "last_name"];
+    const known = [...Object.keys(FAILURES), ...RETRIES, "topped_up", "used_otherwise", "first_name", "last_name"];
     const named = [...guide.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
     expect(named.length).toBeGreaterThan(20);
     expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
@@ -91,6 +92,104 @@ describe("the partner's guide", () => {
         expect(json.body.customer?.cuid, code).toBe(cuid);
       }
     }
+  });
+});
+
+describe("the state diagram of the guide", () => {
+  const arrows = [...guide.matchAll(/^ {4}(\w+|\[\*\]) --> (\w+|\[\*\]): (.*)$/gm)].map(([, from, to, label = ""]) => ({
+    from,
+    to,
+    label: label.replace(/, after .*$/, ""),
+    waits: /, after /.test(label),
+  }));
+  const ENDS = arrows.filter(({ to }) => to === "[*]").map(({ from }) => from);
+
+  /** What an answer is called on the arrows that lead out of a state. */
+  const labelOf = (from: string, { status, json }: Answer, order: object): string => {
+    const own = arrows.filter((arrow) => arrow.from === from).map(({ label }) => label);
+    const named = (label: string) => (own.includes(label) ? label : "anything else");
+    if (status === 200) {
+      const { result } = json.body;
+      const isThis = Object.entries(order).every(([name, value]) => String(result[name]) === value);
+      return named(isThis ? `this order, ${result.status}` : "another order");
+    }
+    const { reason, retry } = json.body;
+    if (own.includes(reason)) return reason;
+    return own.find((label) => label.split(/, | or /).includes(retry)) ?? "anything else";
+  };
+
+  /** Goes the way of an order, where some answers are lost. @returns the states it passed, and what was asked. */
+  const go = async (service: TestService, purchase: Record<string, string>, start: string, lost: readonly number[]) => {
+    const { checkoutId, ...order } = purchase;
+    const way = [start];
+    for (let call = 0; !ENDS.includes(way.at(-1)) && call < 400; call += 1) {
+      const from = way.at(-1) as string;
+      const answer = await (from === "Asking"
+        ? service.call("txn-status", { checkoutId })
+        : service.call("subscription-package-topup", purchase));
+      const label = lost.includes(call) ? "anything else" : labelOf(from, answer, order);
+      const [arrow, ...others] = arrows.filter((one) => one.from === from && one.label === label);
+      if (arrow === undefined || others.length > 0) throw new Error(`${from}: ${others.length} arrows for ${label}`);
+      if (arrow.waits) service.now += 10_000;
+      way.push(arrow.to as string);
+    }
+    return way;
+  };
+
+  test("is whole: from every state, every answer leads somewhere", () => {
+    for (const from of ["Sent", "Asking", "Resent"]) {
+      const labels = arrows.filter((arrow) => arrow.from === from).map(({ label }) => label);
+      expect(labels).toEqual(expect.arrayContaining(["this order, success", "this order, reversed", "anything else"]));
+      expect(new Set(labels).size).toBe(labels.length);
+    }
+    const words = arrows.flatMap(({ label }) => label.split(/, | or /)).filter((word) => word.includes("_"));
+    expect(words.filter((word) => !(word in FAILURES) && !(RETRIES as readonly string[]).includes(word))).toEqual([]);
+  });
+
+  test.each([
+    ["an answer that comes", "Sent", [], ["Sent", "ToppedUp"]],
+    ["a lost answer", "Sent", [0], ["Sent", "Asking", "ToppedUp"]],
+    ["a lost answer and lost questions", "Sent", [0, 1, 2], ["Sent", "Asking", "Asking", "Asking", "ToppedUp"]],
+    ["a crash before it was sent", "Asking", [], ["Asking", "Resent", "ToppedUp"]],
+  ])("leads to the top-up after %s", async (_, start, lost, way) => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    expect(await go(service, purchase, start, lost)).toEqual(way);
+  });
+
+  test("leads to an end that is true where the checkoutId has expired, and asks no more often than it should", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    service.now += 301_000;
+    const way = await go(service, purchase, "Asking", []);
+    expect(way.at(-1)).toBe("Never");
+    expect(way.length).toBeLessThan(12);
+  });
+
+  test("tells a top-up of another order from this one's, and one that was taken back", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    await service.call("subscription-package-topup", purchase);
+    const other = { ...purchase, bouquetId: "TRIAL-NET-1M", amt: "1130" };
+    expect(await go(service, other, "Sent", [])).toEqual(["Sent", "Asking", "Another"]);
+    reverse(service.path);
+    expect(await go(service, purchase, "Sent", [])).toEqual(["Sent", "TakenBack"]);
+    expect(await go(service, purchase, "Asking", [])).toEqual(["Asking", "TakenBack"]);
+  });
+
+  test("never takes a question that is refused for an outcome", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    await service.call("subscription-package-topup", purchase);
+    const refused = await service.call(
+      "txn-status",
+      { checkoutId: purchase["checkoutId"] },
+      { token: service.liveToken },
+    );
+    expect(refused.json.body.reason).toBe("checkout_unknown");
+    expect(labelOf("Asking", refused, purchase)).toBe("anything else");
+    const locked = await service.call("txn-status", purchase, { token: "unknown" });
+    expect(labelOf("Asking", locked, purchase)).toBe("anything else");
   });
 });
 
@@ -149,6 +248,13 @@ async function topUp(service: TestService, ...changes: readonly object[]): Promi
 
 function ask(service: TestService, { checkoutId }: Readonly<Record<string, string>>): Promise<Answer> {
   return service.call("txn-status", { checkoutId });
+}
+
+/** As the provider will: there is no command for it yet. */
+function reverse(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE top_up SET status = 'reversed'");
+  database.close();
 }
 
 function fences(language: string): string[] {

@@ -19,7 +19,7 @@ export interface Fate {
   readonly delayMs: number;
   /** From the decision until the top-up is on record: topupd has less than 30 s for it. */
   readonly commitMs: number;
-  readonly server: "works" | "is overloaded" | "limits";
+  readonly server: "works" | "is overloaded" | "limits" | "is hidden by a gateway" | "says no first";
   readonly answer: "arrives" | "is lost" | "breaks off" | "is cut" | "is a proxy's page";
 }
 
@@ -30,7 +30,7 @@ export const fate: fc.Arbitrary<Fate> = fc.record({
   request: often<Fate["request"]>("arrives", "is lost", "is doubled"),
   delayMs: often(5, 0, 1_000, 29_000, 31_000, 90_000, 400_000),
   commitMs: often(2, 0, 500, 29_900),
-  server: often<Fate["server"]>("works", "works", "is overloaded", "limits"),
+  server: often<Fate["server"]>("works", "works", "is overloaded", "limits", "is hidden by a gateway", "says no first"),
   answer: often<Fate["answer"]>("arrives", "is lost", "breaks off", "is cut", "is a proxy's page"),
 });
 
@@ -97,6 +97,15 @@ export function world(
       if (how.server === "is overloaded") {
         void clock.sleep(how.commitMs).then(serve);
         return asResponse(kind === "topupd" ? failure("400ae002") : page(503));
+      }
+      // A gateway that asks too much, or forbids, after it has passed the request on; a deployment that is not done yet.
+      if (how.server === "is hidden by a gateway") {
+        void clock.sleep(how.commitMs).then(serve);
+        return asResponse(page(requests % 2 === 0 ? 429 : 403));
+      }
+      if (how.server === "says no first" && kind === "foreign" && isTopUp) {
+        void clock.sleep(Math.min(how.commitMs, 20_000)).then(serve);
+        return asResponse(otherFailure(requests % 2 === 0 ? 200 : 422, "PENDING"));
       }
       return deliver(await serve(), how);
     },

@@ -1,4 +1,4 @@
-import { bodyOf, describeAnswer, isSuccess } from "../exchange.ts";
+import { bodyOf, describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { CodeKind, Service, Version, VersionFacts } from "../facts.ts";
 import { findConnections } from "../read.ts";
 import { asArray, asObject, asText, describe, type JsonObject, member } from "../shape.ts";
@@ -9,6 +9,7 @@ import { envelopeChecks } from "./envelope.ts";
 const CUSTOMER = "§2 Customer";
 const CONNECTIONS = "§2 Connections";
 const ESSENTIAL = { isEssential: true };
+const NO_BODY = "there is no body to look at";
 
 /** Where the connections stand in each version. */
 const PLACES: Readonly<Record<Version, string>> = {
@@ -20,7 +21,7 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
   ...envelopeChecks("lookup", {
     call: "A look-up",
     code: "400aa010",
-    answers: ({ lookUp }) => [lookUp],
+    answers: lookUpsOf,
     none: "nothing was looked up",
     needsTopUp: false,
   }),
@@ -28,7 +29,7 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
     "customer-object",
     "§4.1 get-customer-information",
     "The body holds customer, an object.",
-    judgeCustomer,
+    ofLookUps(judgeCustomer),
     ESSENTIAL,
   ),
   must("customer-cuid", CUSTOMER, "cuid is a string.", ofCustomer("cuid"), ESSENTIAL),
@@ -38,10 +39,16 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
     "connections-place",
     CONNECTIONS,
     "connections is inside customer; in v1.0.0, connection is beside it.",
-    judgePlace,
+    ofLookUps(judgePlace),
     ESSENTIAL,
   ),
-  must("connections-arrays", CONNECTIONS, "tv, internet and iptv are arrays.", judgeArrays, ESSENTIAL),
+  must(
+    "connections-arrays",
+    CONNECTIONS,
+    "tv, internet and iptv are arrays; v1.0.0 may lack tv.",
+    ofLookUps(judgeArrays),
+    ESSENTIAL,
+  ),
   must("tv-items", CONNECTIONS, "tv items have stb and status, strings.", ofItems("tv", "stb")),
   must(
     "internet-items",
@@ -54,15 +61,29 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
   lookUpCheck("lookup-by-username", "username", "The customer is found by an internet username."),
 ];
 
-function judgeCustomer({ lookUp }: VersionFacts): Verdict {
-  const body = bodyOf(lookUp);
-  if (body === undefined) return skipped("there is no body to look at");
+/** The look-up, and those by another code that have found something. */
+function lookUpsOf({ lookUp, otherLookUps }: VersionFacts): readonly Exchange[] {
+  return [lookUp, ...otherLookUps.map(({ exchange }) => exchange).filter(isSuccess)];
+}
+
+function ofLookUps(judge: (body: JsonObject, version: Version) => Verdict): VersionCheck["judge"] {
+  return (facts) =>
+    every(lookUpsOf(facts), NO_BODY, (exchange) => {
+      const body = bodyOf(exchange);
+      return body === undefined ? skipped(NO_BODY) : judge(body, facts.version);
+    });
+}
+
+function judgeCustomer(body: JsonObject): Verdict {
   const customer = member(body, "customer");
   return asObject(customer) === undefined ? fails("body.customer, an object", describe(customer)) : HOLDS;
 }
 
 function ofCustomer(...names: readonly string[]): VersionCheck["judge"] {
-  return ({ customer }) => (customer === undefined ? skipped("no customer came") : stringsIn(customer, names));
+  return ofLookUps((body) => {
+    const customer = asObject(member(body, "customer"));
+    return customer === undefined ? skipped("no customer came") : stringsIn(customer, names);
+  });
 }
 
 /** Whether all of these fields are strings. @param where put before the field's name where it is said. */
@@ -72,26 +93,34 @@ export function stringsIn(object: JsonObject | undefined, names: readonly string
   return fails(`${where}${wrong}, a string`, describe(member(object, wrong)));
 }
 
-function judgePlace({ version, lookUp, customer }: VersionFacts): Verdict {
-  const body = bodyOf(lookUp);
-  if (body === undefined) return skipped("there is no body to look at");
-  const connections = version === "v1.0.1" ? member(customer, "connections") : member(body, "connection");
+function judgePlace(body: JsonObject, version: Version): Verdict {
+  const isNew = version === "v1.0.1";
+  const connections = isNew ? member(member(body, "customer"), "connections") : member(body, "connection");
   if (asObject(connections) !== undefined) return HOLDS;
-  const came = findConnections(body) === undefined ? describe(connections) : "connections by another name or place";
-  return fails(`${PLACES[version]}, an object`, came);
+  const isElsewhere = findConnections(body, version) !== undefined;
+  return fails(
+    `${PLACES[version]}, an object`,
+    isElsewhere ? "connections by another name or place" : describe(connections),
+  );
 }
 
-function judgeArrays({ lookUp }: VersionFacts): Verdict {
-  const connections = findConnections(bodyOf(lookUp));
+/** Digital TV came with v1.0.1 (interface, section 9), and may be unknown before. */
+function judgeArrays(body: JsonObject, version: Version): Verdict {
+  const connections = findConnections(body, version);
   if (connections === undefined) return skipped("no connections came");
-  const wrong = ["tv", "internet", "iptv"].find((key) => asArray(member(connections, key)) === undefined);
+  const isFree = (key: string) => key === "tv" && version === "v1.0.0" && member(connections, key) === undefined;
+  const wrong = ["tv", "internet", "iptv"].find(
+    (key) => !isFree(key) && asArray(member(connections, key)) === undefined,
+  );
   return wrong === undefined ? HOLDS : fails(`${wrong}, an array`, describe(member(connections, wrong)));
 }
 
 /** Judges the items of one of the arrays, as far as there are any. */
 export function ofItems(service: Service, name: string): VersionCheck["judge"] {
-  return ({ lookUp }) => {
-    const items = asArray(member(findConnections(bodyOf(lookUp)), service)) ?? [];
+  return (facts) => {
+    const items = lookUpsOf(facts).flatMap(
+      (exchange) => asArray(member(findConnections(bodyOf(exchange), facts.version), service)) ?? [],
+    );
     return every(items, `the customer has no ${service} connection`, (item) =>
       stringsIn(asObject(item), [name, "status"], `${service}: `),
     );
@@ -108,7 +137,10 @@ export function judgeLookUp(kind: CodeKind, isDecided = false): VersionCheck["ju
     const lookUps = otherLookUps.filter((lookUp) => lookUp.kind === kind);
     return every(lookUps, `the look-up showed no ${kind}`, ({ exchange, isCertain }) => {
       const found = asText(member(member(bodyOf(exchange), "customer"), "cuid"));
+      const open = unjudgeable(exchange);
+      if (open !== undefined) return skipped(open);
       if (found === cuid) return HOLDS;
+      if (isAmbiguous(exchange)) return skipped("the service finds more than one customer by it");
       if (!isCertain && !isDecided && !isSuccess(exchange)) return skipped("Digital TV came with v1.0.1 (§9)");
       return fails(
         "the customer with the same cuid",
@@ -116,4 +148,17 @@ export function judgeLookUp(kind: CodeKind, isDecided = false): VersionCheck["ju
       );
     });
   };
+}
+
+/** What fits several customers may be refused: the interface says of no code that it is one customer's alone. */
+function isAmbiguous(exchange: Exchange): boolean {
+  if (!exchange.answered || isSuccess(exchange)) return false;
+  const body = member(exchange.json, "body");
+  const words = [
+    member(exchange.json, "code"),
+    member(exchange.json, "message"),
+    member(body, "reason"),
+    member(body, "message"),
+  ];
+  return exchange.status === 409 || words.some((word) => typeof word === "string" && /ambiguous/i.test(word));
 }

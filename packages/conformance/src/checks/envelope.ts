@@ -1,6 +1,6 @@
-import { describeAnswer, type Exchange, envelopeOf, isSuccess } from "../exchange.ts";
+import { describeAnswer, type Exchange, envelopeOf, isSuccess, unjudgeable } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
-import { asObject, describe, member } from "../shape.ts";
+import { asObject, describe, describeCode, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
 
@@ -25,9 +25,11 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
       "§2 Resources and their fields",
       `${call} is answered with a JSON object.`,
       (facts) =>
-        every(answers(facts), none, (exchange) =>
-          envelopeOf(exchange) === undefined ? fails("a JSON object", describeAnswer(exchange)) : HOLDS,
-        ),
+        every(answers(facts), none, (exchange) => {
+          const open = unjudgeable(exchange);
+          if (open !== undefined) return skipped(open);
+          return envelopeOf(exchange) === undefined ? fails("a JSON object", describeAnswer(exchange)) : HOLDS;
+        }),
       traits,
     ),
     must(
@@ -36,6 +38,8 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
       `${call} succeeds: success is true, a boolean.`,
       (facts) =>
         every(answers(facts), none, (exchange) => {
+          const open = unjudgeable(exchange);
+          if (open !== undefined) return skipped(open);
           const envelope = envelopeOf(exchange);
           if (envelope === undefined) return skipped("no JSON object came");
           if (member(envelope, "success") === true) return HOLDS;
@@ -51,7 +55,7 @@ export function envelopeChecks(prefix: string, { call, code, answers, none, need
         every(answers(facts), none, (exchange) => {
           if (!isSuccess(exchange)) return skipped(NO_SUCCESS);
           const came = member(envelopeOf(exchange), "code");
-          return came === code ? HOLDS : fails(`the string "${code}"`, describe(came));
+          return came === code ? HOLDS : fails(`the string "${code}"`, describeCode(came));
         }),
       traits,
     ),

@@ -1,5 +1,5 @@
-import { type Exchange, envelopeOf } from "../exchange.ts";
-import { describe, member } from "../shape.ts";
+import { type Exchange, envelopeOf, unjudgeable } from "../exchange.ts";
+import { describe, describeCode, member } from "../shape.ts";
 import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 
 /** The failures that the kit provokes: [code, HTTP status, retry] (decisions, Failures and requests). */
@@ -26,6 +26,8 @@ export type Reason = keyof typeof FAILURES;
 /** Whether an answer is this failure, by its HTTP status, code, reason and retry. */
 export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Verdict {
   if (exchange === undefined) return skipped("there was nothing to try it with");
+  const open = unjudgeable(exchange);
+  if (open !== undefined) return skipped(open);
   const [code, status, retry] = FAILURES[reason];
   const expected = `HTTP ${status}, code ${code}, reason ${reason}, retry ${retry}`;
   if (!exchange.answered) return fails(expected, exchange.problem);
@@ -36,6 +38,6 @@ export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Ve
   const shown = typeof came[1] === "string" && came[1] in FAILURES ? came[1] : describe(came[1]);
   return fails(
     expected,
-    `HTTP ${exchange.status}, code ${describe(came[0])}, reason ${shown}, retry ${describe(came[2])}`,
+    `HTTP ${exchange.status}, code ${describeCode(came[0])}, reason ${shown}, retry ${describe(came[2])}`,
   );
 }

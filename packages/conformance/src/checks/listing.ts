@@ -1,6 +1,7 @@
-import { bodyOf, describeAnswer, type Exchange, isSuccess } from "../exchange.ts";
+import { bodyOf, describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { Listing, Service, VersionFacts } from "../facts.ts";
-import { findPackages, nameOf, readCheckoutId, readResult, txnIdOf } from "../read.ts";
+import { checkoutIdsOf, listingsOf } from "../listings.ts";
+import { findPackages, nameOf, readResult, txnIdOf } from "../read.ts";
 import { asArray, asObject, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
@@ -10,8 +11,11 @@ import { envelopeChecks } from "./envelope.ts";
 const PACKAGES = "§2 Package listing";
 const ESSENTIAL = { isEssential: true };
 const NO_LISTING = "nothing was listed: the customer has no tv or internet connection";
-/** Something upper-case in parentheses (interface, section 2, Package listing): which periods there are is not said. */
-const PERIOD = /\([^()a-z]*[A-Z][^()a-z]*\)/;
+/**
+ * Something upper-case in parentheses (interface, section 2, Package listing): which periods there are is not
+ * said, nor in which script, and some scripts have one case only.
+ */
+const PERIOD = /\([^()\p{Ll}]*[\p{Lu}\p{Lo}][^()\p{Ll}]*\)/u;
 
 export type ListingJudge = (listing: Listing, facts: VersionFacts) => Verdict;
 
@@ -53,8 +57,8 @@ export const LISTING_CHECKS: readonly VersionCheck[] = [
 ];
 
 /** The listings that the interface promises, and those it leaves open where they have succeeded. */
-function judged({ listings }: VersionFacts): readonly Listing[] {
-  return listings.filter(
+function judged(facts: VersionFacts): readonly Listing[] {
+  return listingsOf(facts).filter(
     ({ connection, isCertain, exchange }) => connection.service !== "iptv" && (isCertain || isSuccess(exchange)),
   );
 }
@@ -146,19 +150,24 @@ function judgePeriod(entry: JsonObject | undefined, _version: string, where: str
   return PERIOD.test(name) ? HOLDS : fails(`${where}name with a period such as (MONTHLY)`, describe(name));
 }
 
-function judgeUnique({ listings }: VersionFacts): Verdict {
-  const ids = listings.flatMap(({ exchange }) => readCheckoutId(exchange) ?? []);
+function judgeUnique(facts: VersionFacts): Verdict {
+  const ids = checkoutIdsOf(facts);
   if (ids.length < 2) return skipped("fewer than two checkoutIds came");
-  return new Set(ids).size === ids.length
-    ? HOLDS
-    : fails("another checkoutId with each listing", "one that came before");
+  const isUnique =
+    new Set([...ids, ...facts.earlierCheckoutIds]).size === ids.length + new Set(facts.earlierCheckoutIds).size;
+  return isUnique ? HOLDS : fails("another checkoutId with each listing", "one that came before");
 }
 
-/** How the failure looks is not shown. What must not come is a transaction that nobody made. */
-function judgeUnused({ unusedStatus }: VersionFacts): Verdict {
+/** How the failure looks is not shown, and it may be empty. What must not come is a transaction that nobody made. */
+function judgeUnused({ unusedStatus, unusedCheckoutId }: VersionFacts): Verdict {
   if (unusedStatus === undefined) return skipped("no checkoutId came");
-  const isJson = unusedStatus.answered && unusedStatus.json !== undefined;
+  const open = unjudgeable(unusedStatus);
+  if (open !== undefined) return skipped(open);
+  const isJson = unusedStatus.answered && (unusedStatus.json !== undefined || unusedStatus.sizeBytes === 0);
   if (!isJson) return fails("an answer in JSON", describeAnswer(unusedStatus));
-  const isClaimed = txnIdOf(unusedStatus) !== undefined && member(readResult(unusedStatus), "status") === "success";
-  return isClaimed ? fails("no successful transaction", "a result with a txnId and status success") : HOLDS;
+  const result = readResult(unusedStatus);
+  const isNamed = txnIdOf(unusedStatus) !== undefined || member(result, "orderId") === unusedCheckoutId;
+  return isNamed && member(result, "status") === "success"
+    ? fails("no successful transaction", "a result of one with status success")
+    : HOLDS;
 }

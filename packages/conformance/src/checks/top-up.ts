@@ -1,6 +1,7 @@
-import { bodyOf, type Exchange, isSuccess } from "../exchange.ts";
+import { bodyOf, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { Spending, VersionFacts } from "../facts.ts";
-import { hasGrown, reachOf, readResult, txnIdOf } from "../read.ts";
+import { hasGrown } from "../reach.ts";
+import { claimsTopUp, readResult, txnIdOf } from "../read.ts";
 import { asObject, asText, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { must, type VersionCheck } from "./check.ts";
@@ -19,7 +20,7 @@ export const TOP_UP_CHECKS: readonly VersionCheck[] = [
   ...envelopeChecks("topup", {
     call: "A top-up",
     code: "400ab001",
-    answers: ({ spending }) => present(spending?.topUp),
+    answers: ({ spending }) => [...present(spending?.topUp), ...claimOf(spending)],
     none: NONE,
     needsTopUp: true,
   }),
@@ -27,7 +28,7 @@ export const TOP_UP_CHECKS: readonly VersionCheck[] = [
     call: "A query",
     code: "400ab001",
     // Of a top-up that failed, the interface does not say what txn-status shows.
-    answers: ({ spending }) => (isSuccess(spending?.topUp) ? present(spending?.status) : []),
+    answers: ({ spending }) => (isSuccess(spending?.topUp) ? queries(spending) : []),
     none: "no top-up has succeeded",
     needsTopUp: true,
   }),
@@ -65,11 +66,25 @@ function present(exchange: Exchange | undefined): readonly Exchange[] {
   return exchange === undefined ? [] : [exchange];
 }
 
-/** The successes of the top-up and of the query after it, with where they come from. */
+/** The query after the top-up, and the one after its repeat as far as it succeeded. */
+function queries(spending: Spending | undefined): readonly Exchange[] {
+  return [...present(spending?.status), ...present(spending?.statusAfterRepeat).filter(isSuccess)];
+}
+
+/** The answer to the repeat, if it says that there is a top-up; then it must say which. */
+function claimOf(spending: Spending | undefined): readonly Exchange[] {
+  return claimsTopUp(spending?.repeat, spending?.topUp) ? present(spending?.repeat) : [];
+}
+
+/** The successes of the top-up, of its repeat and of the query after it, with where they come from. */
 function successes(spending: Spending | undefined): readonly (readonly [where: string, exchange: Exchange])[] {
   if (spending?.topUp === undefined || !isSuccess(spending.topUp)) return [];
   const status = isSuccess(spending.status) ? present(spending.status) : [];
-  return [["top-up: ", spending.topUp], ...status.map((exchange) => ["txn-status: ", exchange] as const)];
+  return [
+    ["top-up: ", spending.topUp],
+    ...claimOf(spending).map((exchange) => ["repeat: ", exchange] as const),
+    ...status.map((exchange) => ["txn-status: ", exchange] as const),
+  ];
 }
 
 function judgeResult({ spending }: VersionFacts): Verdict {
@@ -120,12 +135,16 @@ function judgeDate(result: JsonObject, _sent: unknown, where: string): Verdict {
   return isTimestamp(date) ? HOLDS : fails(`${where}txnDate, YYYY-MM-DD HH:MM:SS`, describe(date));
 }
 
-/** Compared as text: of what type each value is, is for other checks. */
 function judgeSame({ spending }: VersionFacts): Verdict {
   const [toppedUp, queried] = [readResult(spending?.topUp), readResult(spending?.status)];
   if (toppedUp === undefined || queried === undefined) return skipped("there are no two results to compare");
-  const other = LASTING.find((name) => asText(member(toppedUp, name)) !== asText(member(queried, name)));
+  const other = firstDifference(toppedUp, queried);
   return other === undefined ? HOLDS : fails(`${other} as the top-up said it`, describe(member(queried, other)));
+}
+
+/** Compared as text: of what type each value is, is for other checks. */
+function firstDifference(one: JsonObject, other: JsonObject): string | undefined {
+  return LASTING.find((name) => asText(member(one, name)) !== asText(member(other, name)));
 }
 
 /**
@@ -134,15 +153,21 @@ function judgeSame({ spending }: VersionFacts): Verdict {
  */
 function judgeOneTime({ spending }: VersionFacts): Verdict {
   const { repeat, topUp, status, statusAfterRepeat } = spending ?? {};
-  const first = txnIdOf(status);
-  if (repeat === undefined || first === undefined) return skipped("there is no transaction to send again");
-  const [repeated, again] = [txnIdOf(repeat), txnIdOf(statusAfterRepeat)];
-  if (repeated !== undefined && repeated !== txnIdOf(topUp)) {
+  const first = readResult(status);
+  if (repeat === undefined || first === undefined || txnIdOf(status) === undefined) {
+    return skipped("there is no transaction to send again");
+  }
+  const repeated = txnIdOf(repeat);
+  if (claimsTopUp(repeat, topUp) && repeated !== undefined && repeated !== txnIdOf(topUp)) {
     return fails("the txnId of the first, or a failure", "a success with another txnId");
   }
+  const open = unjudgeable(statusAfterRepeat);
+  if (open !== undefined) return skipped(open);
   if (statusAfterRepeat?.answered !== true) return skipped("txn-status was not answered after it");
-  if (again === first) return HOLDS;
-  return fails("txn-status with the txnId as before", again === undefined ? "no txnId" : "another txnId");
+  const again = readResult(statusAfterRepeat);
+  if (again === undefined) return fails("txn-status with the result as before", "no result");
+  const other = firstDifference(first, again);
+  return other === undefined ? HOLDS : fails(`txn-status with ${other} as before`, describe(member(again, other)));
 }
 
 /**
@@ -151,12 +176,10 @@ function judgeOneTime({ spending }: VersionFacts): Verdict {
  */
 function judgeExtendedOnce({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.repeat === undefined) return skipped("nothing was sent twice");
-  const { connection, bouquetId } = spending.plan;
-  const [before, after, afterRepeat] = [spending.before, spending.after, spending.afterRepeat].map((exchange) =>
-    reachOf(exchange, connection.service, bouquetId),
-  );
-  if (before === undefined || after === undefined || afterRepeat === undefined)
-    return skipped("a listing cannot be read");
-  const isTwice = hasGrown(before, after) && hasGrown(after, afterRepeat);
-  return isTwice ? fails("one extension", "the subscription grew after each of the two requests") : HOLDS;
+  const { service } = spending.plan.connection;
+  const isFirst = hasGrown(spending.before, spending.after, service);
+  const isSecond = hasGrown(spending.after, spending.afterRepeat, service);
+  if (isFirst === undefined || isSecond === undefined) return skipped("a listing cannot be read");
+  if (!isFirst) return skipped("the listing did not show what the first request did");
+  return isSecond ? fails("one extension", "a subscription grew after each of the two requests") : HOLDS;
 }

@@ -1,5 +1,6 @@
 import { bodyOf, isSuccess } from "../exchange.ts";
 import type { Listing, VersionFacts } from "../facts.ts";
+import { listingsOf } from "../listings.ts";
 import { findConnections, readCheckoutId } from "../read.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
@@ -25,7 +26,7 @@ export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   decided("iptv-listing", CUSTOMERS, "An IPTV listing looks like one of internet, under its own key.", judgeIptv),
   decided("services-in-both", "Versions", "All services can be listed in both versions.", judgeServices),
   decided("checkout-id-form", "Checkouts", "A checkoutId has 1 to 64 URL-safe characters.", (facts) =>
-    every(facts.listings, NO_LISTING, judgeCheckoutId),
+    every(listingsOf(facts), NO_LISTING, judgeCheckoutId),
   ),
   decided("bouquet-one-period", BOUQUETS, "A bouquet's name holds exactly one known period.", ofBouquets(judgePeriod)),
   decided("bouquet-price-positive", BOUQUETS, "A bouquet's price is more than zero.", ofBouquets(judgePrice)),
@@ -38,9 +39,9 @@ export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   ),
 ];
 
-function judgeStatuses({ lookUp, customer }: VersionFacts): Verdict {
+function judgeStatuses({ version, lookUp, customer }: VersionFacts): Verdict {
   if (customer === undefined) return skipped("no customer came");
-  const connections = findConnections(bodyOf(lookUp));
+  const connections = findConnections(bodyOf(lookUp), version);
   const items = ["tv", "internet", "iptv"].flatMap((key) => asArray(member(connections, key)) ?? []);
   return every([customer, ...items], "no customer came", (item) => {
     const status = member(item, "status");
@@ -49,7 +50,7 @@ function judgeStatuses({ lookUp, customer }: VersionFacts): Verdict {
 }
 
 function judgeIptv(facts: VersionFacts): Verdict {
-  const listings = facts.listings.filter(({ connection }) => connection.service === "iptv");
+  const listings = listingsOf(facts).filter(({ connection }) => connection.service === "iptv");
   return every(listings, "the customer has no iptv connection", (listing) => {
     const judges = LISTING_DEMANDS.map(([, , judge]) => () => {
       const verdict = onBody(listing, facts, judge);
@@ -77,8 +78,8 @@ function judgeCheckoutId({ exchange }: Listing): Verdict {
 function ofListings(
   judge: (bouquets: readonly unknown[], subscriptions: readonly unknown[]) => Verdict,
 ): VersionCheck["judge"] {
-  return ({ listings }) =>
-    every(listings, NO_LISTING, ({ exchange, connection: { service } }) =>
+  return (facts) =>
+    every(listingsOf(facts), NO_LISTING, ({ exchange, connection: { service } }) =>
       judge(entriesOf(exchange, service, "bouquets"), entriesOf(exchange, service, "subscriptions")),
     );
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { describeAnswer, type Exchange, isSuccess } from "../exchange.ts";
+import { describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { Spending, VersionFacts } from "../facts.ts";
-import { hasGrown, reachOf, readResult, txnIdOf } from "../read.ts";
+import { hasGrown } from "../reach.ts";
+import { readResult, txnIdOf } from "../read.ts";
 import { describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { decided, type VersionCheck } from "./check.ts";
@@ -107,16 +108,14 @@ function judgeTxnId({ spending }: VersionFacts): Verdict {
 function judgeListed({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.after === undefined) return skipped(NONE);
   const { connection, bouquetId, bouquetName } = spending.plan;
-  const [before, after] = [spending.before, spending.after].map((exchange) =>
-    reachOf(exchange, connection.service, bouquetId),
-  );
-  if (before === undefined || after === undefined) return skipped("a listing cannot be read");
+  const isGrown = hasGrown(spending.before, spending.after, connection.service, bouquetId);
+  if (isGrown === undefined) return skipped("a listing cannot be read");
   const shown = entriesOf(spending.after, connection.service, "subscriptions").some(
     (entry) => member(entry, "code") === bouquetId && member(entry, "name") === bouquetName,
   );
   return both(
     () => (shown ? HOLDS : fails("a subscription with the bouquet's code and name", "none")),
-    () => (hasGrown(before, after) ? HOLDS : fails("a later enddate", "the same as before the top-up")),
+    () => (isGrown ? HOLDS : fails("a later enddate", "the same as before the top-up")),
   );
 }
 
@@ -127,6 +126,8 @@ function ofReplay(name: "repeat" | "otherForm" | "repeatElsewhere"): VersionChec
 function judgeReplay(spending: Spending | undefined, exchange: Exchange | undefined): Verdict {
   if (exchange === undefined)
     return skipped(spending?.repeat === undefined ? NONE : "the other version is not checked");
+  const open = unjudgeable(exchange);
+  if (open !== undefined) return skipped(open);
   if (!exchange.answered || !isSuccess(exchange)) return fails("the recorded result", describeAnswer(exchange));
   const mark = exchange.headers["idempotent-replayed"];
   return both(
@@ -158,16 +159,13 @@ function judgeElsewhere({ spending }: VersionFacts): Verdict {
 
 function judgeEnd({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.atEnd === undefined) return skipped(NONE);
-  const { connection, bouquetId } = spending.plan;
-  const [after, atEnd] = [spending.after, spending.atEnd].map((exchange) =>
-    reachOf(exchange, connection.service, bouquetId),
-  );
-  if (after === undefined || atEnd === undefined) return skipped("a listing cannot be read");
+  const isGrown = hasGrown(spending.after, spending.atEnd, spending.plan.connection.service);
+  if (isGrown === undefined) return skipped("a listing cannot be read");
   return both(
     () =>
       txnIdOf(spending.statusAtEnd) === txnIdOf(spending.topUp)
         ? HOLDS
         : fails("the first txnId", "another one, or none"),
-    () => (hasGrown(after, atEnd) ? fails("an unchanged subscription", "one that has grown") : HOLDS),
+    () => (isGrown ? fails("an unchanged subscription", "one that has grown") : HOLDS),
   );
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { bodyOf } from "../exchange.ts";
-import type { RunFacts, VersionFacts } from "../facts.ts";
+import type { RunFacts, Version, VersionFacts } from "../facts.ts";
 import { findConnections, findPackages } from "../read.ts";
 import { asArray, asObject, type JsonObject, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
@@ -33,23 +33,26 @@ function compare(one: unknown, other: unknown, what: string): Verdict {
 }
 
 /** The customer and the connections, wherever they stand. */
-function customerOf({ lookUp, customer }: VersionFacts): unknown {
+function customerOf({ version, lookUp, customer }: VersionFacts): unknown {
   if (customer === undefined) return undefined;
   const { connections: _one, connection: _other, ...rest } = customer;
-  return { ...rest, connections: findConnections(bodyOf(lookUp)) };
+  return { ...rest, connections: findConnections(bodyOf(lookUp), version) };
 }
 
 /** The packages of a connection, with the price by one name. */
-function packagesOf({ listings }: VersionFacts, service: string, reqId: string): unknown {
+function packagesOf({ version, listings }: VersionFacts, service: string, reqId: string): unknown {
   const listing = listings.find(({ connection }) => connection.service === service && connection.reqId === reqId);
   const packages = findPackages(listing?.exchange, listing?.connection.service ?? "tv");
   if (packages === undefined) return undefined;
-  return { ...packages, bouquets: asArray(member(packages, "bouquets"))?.map(renamePrice) };
+  return {
+    ...packages,
+    bouquets: asArray(member(packages, "bouquets"))?.map((bouquet) => renamePrice(bouquet, version)),
+  };
 }
 
-function renamePrice(bouquet: unknown): unknown {
+function renamePrice(bouquet: unknown, version: Version): unknown {
   const object: JsonObject | undefined = asObject(bouquet);
   if (object === undefined) return bouquet;
   const { price, amt, ...rest } = object;
-  return { ...rest, price: price ?? amt };
+  return { ...rest, price: version === "v1.0.0" ? (amt ?? price) : (price ?? amt) };
 }

@@ -1,4 +1,6 @@
+import { ASKS_TO_WAIT, COMPRESSED, TOO_LONG } from "../exchange.ts";
 import { type CheckResult, NEEDS_TOP_UP, type Report } from "../report.ts";
+import { NO_LONGER_OFFERED } from "../spend.ts";
 
 /** The width of a terminal, in characters. */
 const WIDTH = 80;
@@ -77,6 +79,13 @@ function adviseOn({ results, unjudged, counts }: Report): string | undefined {
   const isLost = results.some(({ id, outcome }) => id === "lookup-success" && outcome === "fails");
   if (isLost) return "The look-up failed: are --code, the access token and --prefix right?";
   if (unjudged.length === 0 || counts.fails > 0) return undefined;
+  const reasons = results.filter(({ group, id }) => unjudged.includes(`${group} ${id}`)).map(({ reason }) => reason);
+  if (reasons.includes(ASKS_TO_WAIT)) return "The service is busy: try again later.";
+  if (reasons.includes(COMPRESSED)) return "Have the service, or the proxy before it, heed Accept-Encoding: identity.";
+  if (reasons.some((reason) => reason?.startsWith(TOO_LONG))) return "Try a --code whose answers are shorter.";
+  if (reasons.includes(NO_LONGER_OFFERED)) {
+    return "Check that version in a run of its own, with --api, or choose what to buy with --bouquet.";
+  }
   return "Try a --code whose customer is active and has an active internet or tv connection.";
 }
 

@@ -10,16 +10,24 @@ export interface Outcome {
 interface World {
   readonly env?: Runtime["env"];
   readonly files?: Readonly<Record<string, string>>;
+  /** Files that can be opened and then not be written. */
+  readonly full?: readonly string[];
+  /** What happens to the results, in place of keeping them. */
+  readonly onStdout?: (text: string) => void;
 }
 
 /** Runs the command without a process of its own, on files that are in memory. */
-export async function run(words: readonly string[], { env = {}, files = {} }: World = {}): Promise<Outcome> {
+export async function run(
+  words: readonly string[],
+  { env = {}, files = {}, full = [], onStdout }: World = {},
+): Promise<Outcome> {
   const texts = { stdout: "", stderr: "" };
   const written = new Map<string, string>();
   const code = await runCommandLine(words, {
     version: "0.0.0",
     env,
     stdout: (text) => {
+      onStdout?.(text);
       texts.stdout += text;
     },
     stderr: (text) => {
@@ -30,9 +38,13 @@ export async function run(words: readonly string[], { env = {}, files = {} }: Wo
       if (text === undefined) throw Object.assign(new Error(path), { code: "ENOENT" });
       return text;
     },
-    writeFile: (path, text) => {
+    openFile: (path) => {
       if (path.startsWith("/nowhere/")) throw Object.assign(new Error(path), { code: "ENOENT" });
-      written.set(path, text);
+      written.set(path, "");
+      return (text) => {
+        if (full.includes(path)) throw Object.assign(new Error(path), { code: "ENOSPC" });
+        written.set(path, text);
+      };
     },
   });
   return { code, ...texts, files: written };

@@ -18,6 +18,7 @@ export async function check(
     token: TOKEN,
     code: CODE,
     timeoutMs: TIMEOUT_MS,
+    wait: async () => {},
     ...settings,
   });
   return { report, provider };

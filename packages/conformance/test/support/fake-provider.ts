@@ -12,6 +12,8 @@ export interface Request {
   readonly operation: string;
   /** Whether it has an Authorization header. */
   readonly isAuthorized: boolean;
+  /** What it says of compression. */
+  readonly encoding: string;
   readonly text: string;
   readonly fields: Fields;
 }
@@ -47,6 +49,7 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
           version,
           operation,
           isAuthorized: incoming.headers.authorization !== undefined,
+          encoding: String(incoming.headers["accept-encoding"]),
           text,
           fields: fieldsOf(text),
         };
@@ -60,7 +63,7 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
           return;
         }
         response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
-        response.end(JSON.stringify(answer.json));
+        response.end(answer.json === undefined ? "<html></html>" : (answer.text ?? JSON.stringify(answer.json)));
       },
       () => response.destroy(),
     );

@@ -6,8 +6,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Answer {
   status: number;
   headers: Record<string, string>;
+  /** A page is sent where it is undefined. */
   // biome-ignore lint/suspicious/noExplicitAny: tests change answers into all kinds of things
   json: any;
+  /** What is sent in place of the JSON. */
+  text?: string;
 }
 
 /** How the fake differs from a service that is right. */
@@ -25,6 +28,8 @@ export interface Behaviour {
   readonly takesAnyAmount?: boolean;
   /** Takes udf1 and udf2 of any length, or none of 30 characters. */
   readonly freeFieldMaxLength?: number;
+  /** Takes no top-up without udf1 and udf2. */
+  readonly needsBothReferences?: boolean;
   /** A repeat with other values is answered like one with the same. */
   readonly replaysAnything?: boolean;
   /** v1.0.0 knows no set-top boxes. */
@@ -134,6 +139,8 @@ export function createRules(behaviour: Behaviour): Rules {
     const { checkoutId = "", bouquetId, amt, udf1 = "", udf2 = "", service = "", reqId = "" } = sent;
     const longest = Math.max(udf1.length, udf2.length);
     if (version === "v1.0.1" && longest > (behaviour.freeFieldMaxLength ?? 30)) return refuse("invalid_field");
+    const isShort = version === "v1.0.1" && (udf1 === "" || udf2 === "");
+    if (isShort && behaviour.needsBothReferences === true) return refuse("invalid_field");
     const recorded = results.get(checkoutId);
     if (recorded !== undefined) return reuse(sent, recorded);
     if (issued.get(checkoutId) !== `${service} ${reqId}`) return refuse("checkout_unknown");

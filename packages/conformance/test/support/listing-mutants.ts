@@ -169,6 +169,23 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: "a period in lower case of another script",
+    caught: ["bouquet-period"],
+    change: onPackages(({ bouquets }) => {
+      bouquets[0].name = "Сеть (ежемесячно)";
+    }),
+  },
+  {
+    name: "a successful top-up of an unused checkoutId, without a txnId",
+    caught: ["txn-status-unused"],
+    change: {
+      rewrite: (answer, { operation, fields: { checkoutId } }) => {
+        if (operation !== QUERY || answer.json.success === true) return;
+        answer.json = { success: true, code: "400ab001", body: { result: { orderId: checkoutId, status: "success" } } };
+      },
+    },
+  },
+  {
     name: "a listing whose body is a string",
     caught: ["listing-body"],
     change: on(LISTING, (json) => {

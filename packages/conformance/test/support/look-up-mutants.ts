@@ -119,6 +119,39 @@ export const LOOK_UP_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "an empty connection in v1.0.0, and all in the customer",
+    caught: ["connections-arrays"],
+    only: "v1.0.0",
+    change: on(LOOK_UP, ({ body }, { version }) => {
+      if (version !== "v1.0.0") return;
+      body.customer.connections = body.connection;
+      body.connection = {};
+    }),
+  },
+  {
+    name: "another code in look-ups by username",
+    caught: ["lookup-code"],
+    change: on(LOOK_UP, (json, { fields }) => {
+      if (fields["code"] === "maya.net") json.code = 7;
+    }),
+  },
+  {
+    name: "no connections in look-ups by set-top box",
+    caught: ["connections-place"],
+    change: on(LOOK_UP, ({ body }, { fields }) => {
+      if (fields["code"] !== "000700000000011") return;
+      delete body.customer.connections;
+      delete body.connection;
+    }),
+  },
+  {
+    name: "no first_name in look-ups by username",
+    caught: ["customer-names"],
+    change: on(LOOK_UP, ({ body }, { fields }) => {
+      if (fields["code"] === "maya.net") delete body.customer.first_name;
+    }),
+  },
+  {
     name: "no key iptv",
     caught: ["connections-arrays"],
     change: onConnections((connections) => {

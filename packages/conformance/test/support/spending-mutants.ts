@@ -29,6 +29,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a top-up answered by a page",
     caught: ["topup-json"],
+    only: "v1.0.1",
     change: {
       rewrite: (answer, { operation }) => {
         if (operation === TOP_UP) answer.json = undefined;
@@ -163,11 +164,13 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     name: "a used token charged twice",
     caught: ["checkout-one-time", "checkout-extends-once"],
     change: { onReuse: "charge" },
+    only: "v1.0.1",
   },
   {
     name: "a used token that extends twice behind one txnId",
     caught: ["checkout-extends-once"],
     change: { onReuse: "extend" },
+    only: "v1.0.1",
   },
   {
     name: "a query answered by a page",

@@ -6,7 +6,7 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   wrongStatus("amount-mismatch", "amount_mismatch"),
   wrongStatus("bouquet-unavailable", "bouquet_unavailable"),
   wrongStatus("checkout-used", "checkout_used"),
-  { name: "any amount taken", caught: ["amount-mismatch"], change: { takesAnyAmount: true } },
+  { name: "any amount taken", caught: ["amount-mismatch", "refusals-use-nothing"], change: { takesAnyAmount: true } },
   { name: "a refusal that uses the checkoutId up", caught: ["refusals-use-nothing"], change: forgetAfterRefusal },
   {
     name: "a top-up with HTTP 201",
@@ -66,10 +66,22 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "repeats that extend",
-    caught: ["checkout-extends-once", "repeats-record-nothing"],
+    caught: ["checkout-extends-once"],
     change: { onReuse: "extend" },
   },
+  { name: "a repeat in another form that extends", caught: ["repeats-record-nothing"], change: extendOtherForm },
 ];
+
+export function extendOtherForm(): FakeOptions {
+  const extended = new Set<unknown>();
+  return {
+    rewrite: ({ json }, { operation, text, fields: { service, reqId } }) => {
+      if (operation === TOP_UP && /"amt":\d/.test(text)) extended.add(reqId);
+      const [first] = json.body[service as string]?.subscriptions ?? [];
+      if (extended.has(reqId) && first !== undefined) first.enddate = "2031-01-01 00:00:00";
+    },
+  };
+}
 
 function forgetAfterRefusal(): FakeOptions {
   const refused = new Set<unknown>();

@@ -117,16 +117,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
       reply.raw.destroy();
     });
   });
-  // Pages that are not there: to everything else, the hook above has an answer.
-  app.setNotFoundHandler((_request, reply) => {
-    sendFailure(reply, "unknown_operation");
-  });
   app.setErrorHandler((error, request, reply) => {
     sendError(error, request, reply);
   });
   addHealth(app, options.ports.store, () => options.phase() !== "serving");
 
-  await publishContract(app, { ...options, provider: options.ports.store.provider });
+  publishContract(app, { ...options, provider: options.ports.store.provider });
   for (const version of VERSIONS) {
     await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
   }
@@ -150,20 +146,18 @@ function announceRetirement(scope: FastifyInstance, { name, successor }: Version
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const reason = reasonOf(error, request);
+  const reason = reasonOf(error);
   if (reason === "internal_error") request.log.error({ err: error }, "a request failed");
   if (reason === "unavailable") request.log.warn({ cause: (error as Error).message }, "the store is unavailable");
   return sendFailure(reply, reason, { isTopUp: request.routeOptions.url?.endsWith(`/${TOP_UP_OPERATION}`) === true });
 }
 
-function reasonOf(error: unknown, { method }: FastifyRequest): FailureReason {
+function reasonOf(error: unknown): FailureReason {
   if (error instanceof StoreUnavailable) return "unavailable";
   if (error instanceof MalformedBody) return "malformed_json";
   if (error instanceof UnsupportedBody) return "unsupported_media_type";
   const { code, statusCode = 500 } = error as Partial<FastifyError>;
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "unsupported_media_type";
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "body_too_large";
-  if (statusCode >= 500) return "internal_error";
-  // Only operations have a body that could be wrong: of a page, it is the path.
-  return method === "POST" ? "malformed_json" : "unknown_operation";
+  return statusCode < 500 ? "malformed_json" : "internal_error";
 }

@@ -144,7 +144,8 @@ export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
     code: "400ab101",
     status: 404,
     retry: "new_checkout",
-    message: "The checkoutId is not one issued to you. Call get-subscription-package for a new one.",
+    message:
+      "The checkoutId is not one issued to you. If a top-up was sent with it, check access token and address before all else; if not, call get-subscription-package for a new one.",
   },
   checkout_expired: {
     code: "400ab102",

@@ -109,12 +109,13 @@ export function freeTextField(name: string, maxLength: number, description: stri
 }
 
 /*
- * The same rules in JSON Schema's words, in regular expressions of the kind that every language has. What they cannot
- * say, such as that a number has no exponent, the descriptions do.
+ * The same rules in JSON Schema's words, in regular expressions of the kind that most languages have; where a language
+ * counts fewer characters as blanks, they let a little more through. What they cannot say, such as that a number has
+ * no exponent, the descriptions do.
  */
 
-const PRINTABLE = "[^\\u0000-\\u001f\\u007f]";
-const VISIBLE = "[^\\s\\u0000-\\u001f\\u007f]";
+const PRINTABLE = "[^\\x00-\\x1f\\x7f]";
+const VISIBLE = "[^\\s\\x00-\\x1f\\x7f]";
 
 /**
  * Something to see, and no control characters.

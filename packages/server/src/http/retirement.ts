@@ -6,6 +6,8 @@ export interface Retirement {
   readonly sunsetAt: Instant | undefined;
 }
 
+export const NOT_RETIRED: Retirement = { deprecatedAt: undefined, sunsetAt: undefined };
+
 /** The headers that tell partners so: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
 export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): Record<string, string> {
   if (deprecatedAt === undefined && sunsetAt === undefined) return {};

@@ -65,6 +65,7 @@ export interface OpenOptions {
   readonly timeZone?: string;
   readonly currencyExponent?: number;
   readonly lapsedDays?: number;
+  readonly prefix?: string;
   readonly deprecatedAt?: number;
   readonly sunsetAt?: number;
   /** The file of the embedded store: made, or there already. */
@@ -119,11 +120,11 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     async call(operation, body, { version = "v1.0.1", token = service.trialToken } = {}) {
       const response = await service.app.inject({
         method: "POST",
-        url: `${PREFIX}/${version}/${operation}`,
+        url: `${options.prefix ?? PREFIX}/${version}/${operation}`,
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         payload: JSON.stringify(body),
       });
-      expectInContract(version, operation, response.statusCode, response.json());
+      expectInContract(version, operation, response.statusCode, response.json(), response.headers);
       return { status: response.statusCode, headers: response.headers, json: response.json() };
     },
     inject: (request) => service.app.inject(request),
@@ -138,7 +139,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   };
   const { app } = await buildApp({
     ports: { ...ports, observer },
-    prefix: PREFIX,
+    prefix: options.prefix ?? PREFIX,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },
     logger: createLogger("debug", { write: (line) => logs.push(line) }),

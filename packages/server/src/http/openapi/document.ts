@@ -1,18 +1,20 @@
 import { type TSchema, Type } from "typebox";
 import type { ProviderSettings } from "../../store/store.ts";
 import { contractOf, type OperationContract, TOP_UP_OPERATION } from "../contract.ts";
+import { NOT_RETIRED, type Retirement, retirementHeaders } from "../retirement.ts";
 import type { Version } from "../versions/version.ts";
 import { type Components, hoist, type Json } from "./components.ts";
 import { type Example, makeExamples } from "./examples.ts";
-import { describeHeaders, failureResponses } from "./failure-responses.ts";
+import { failureResponses } from "./failure-responses.ts";
+import { describeHeaders } from "./headers.ts";
 import { introduce } from "./introduction.ts";
 
 export interface DocumentOptions {
   /** What stands before the version in every path. */
   readonly prefix: string;
   readonly provider: ProviderSettings;
-  /** Whether the provider has announced the end of the version. */
-  readonly isDeprecated: boolean;
+  /** What the provider has announced of the version's end. */
+  readonly retirement: Retirement | undefined;
 }
 
 /** An OpenAPI 3.1 document. */
@@ -20,7 +22,8 @@ export type OpenApiDocument = Readonly<Record<string, Json>>;
 
 /** The contract of one version, made of the schemas by which its requests are read and its answers written. */
 export function openApiDocument(version: Version, options: DocumentOptions): OpenApiDocument {
-  const { prefix, provider, isDeprecated } = options;
+  const { prefix, provider } = options;
+  const announced = Object.keys(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
   const contract = contractOf(version);
   const examples = makeExamples(provider.currencyExponent);
   const components: Components = {};
@@ -28,7 +31,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
     operationId: string,
     operation: OperationContract<Request, Answer>,
     shown: Readonly<Record<string, Example<Answer>>>,
-    headers: Record<string, Json> = {},
+    headers: readonly string[] = [],
   ) => {
     const title = capitalize(operationId);
     const isTopUp = operation.name === TOP_UP_OPERATION;
@@ -43,7 +46,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
         summary: operation.summary,
         description: operation.description,
         tags: [operation.tag],
-        ...(isDeprecated && { deprecated: true }),
+        ...(announced.length > 0 && { deprecated: true }),
         requestBody: {
           required: true,
           content: {
@@ -58,7 +61,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
         responses: {
           "200": {
             description: "It was done.",
-            headers: { ...describeHeaders(["x-request-id"]), ...headers },
+            headers: describeHeaders(["x-request-id", ...announced, ...headers]),
             content: {
               "application/json": {
                 schema: hoist(success(operation, `${title}Answer`), components),
@@ -66,7 +69,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
               },
             },
           },
-          ...failureResponses({ title, refusals: operation.refusals, isTopUp }, components),
+          ...failureResponses({ title, refusals: operation.refusals, isTopUp, announced }, components),
         },
       },
     };
@@ -74,7 +77,9 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
   const paths = {
     [`/${contract.lookUp.name}`]: describe("getCustomerInformation", contract.lookUp, examples.lookUp),
     [`/${contract.listing.name}`]: describe("getSubscriptionPackage", contract.listing, examples.listing),
-    [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, REPLAYED),
+    [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, [
+      "idempotent-replayed",
+    ]),
     [`/${contract.query.name}`]: describe("txnStatus", contract.query, examples.query),
   };
   return {
@@ -98,13 +103,6 @@ const TAGS = {
   "Top-ups": "Buying it, and asking what became of it.",
 } as const;
 
-const REPLAYED: Record<string, Json> = {
-  "idempotent-replayed": {
-    description: "`true` where the top-up had been recorded by an earlier request.",
-    schema: { type: "string", enum: ["true"] },
-  },
-};
-
 function success<Request, Answer>({ code, rendering }: OperationContract<Request, Answer>, title: string): TSchema {
   return Type.Object(
     {
@@ -112,7 +110,7 @@ function success<Request, Answer>({ code, rendering }: OperationContract<Request
       code: Type.String({ const: code, description: "The code of this operation's success." }),
       body: rendering.schema,
     },
-    { title },
+    { title, description: "What was asked for." },
   );
 }
 

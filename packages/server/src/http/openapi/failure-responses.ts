@@ -3,6 +3,7 @@ import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts
 import { FAILURES, type FailureReason, renderFailure } from "../failures.ts";
 import { type Components, hoist, type Json } from "./components.ts";
 import { failureSchema } from "./failure-schema.ts";
+import { describeHeaders } from "./headers.ts";
 
 /** What can go wrong with a request of any operation, whatever the rules say of it. */
 const ALWAYS: readonly FailureReason[] = [
@@ -20,13 +21,7 @@ const ALWAYS: readonly FailureReason[] = [
   "unavailable",
 ];
 
-const HEADERS: Readonly<Record<string, string>> = {
-  "x-request-id": "The request's id. Keep it in your log.",
-  "www-authenticate": "`Bearer`.",
-  "retry-after": "Seconds to wait before the next request.",
-};
-
-const EXAMPLE_REQUEST_ID = "4e21cd0cdd27-11";
+const EXAMPLE_REQUEST_ID = "4e21cd0cdd2711a0b3";
 const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
   { field: "reqId", problem: "is required" },
   { field: "cuid", problem: `must have at most ${IDENTIFIER_MAX_LENGTH} characters` },
@@ -38,23 +33,30 @@ export interface Failing {
   readonly title: string;
   readonly refusals: readonly FailureReason[];
   readonly isTopUp: boolean;
+  /** Headers that every answer of the version has besides. */
+  readonly announced: readonly string[];
 }
 
 /** The responses of an operation for everything that it can refuse or fail with, by HTTP status. */
-export function failureResponses({ title, refusals, isTopUp }: Failing, components: Components): Record<string, Json> {
-  const reasons = [...refusals, ...ALWAYS];
+export function failureResponses(failing: Failing, components: Components): Record<string, Json> {
+  const reasons = [...failing.refusals, ...ALWAYS];
   const statuses = [...new Set(reasons.map((reason) => FAILURES[reason].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const own = reasons.filter((reason) => FAILURES[reason].status === status);
       const isShared = own.every((reason) => ALWAYS.includes(reason));
-      const schema = failureSchema(own, `${isShared ? "" : title}Failure${status}`);
-      return [String(status), failureResponse(status, own, isTopUp, hoist(schema, components))];
+      const schema = failureSchema(own, `${isShared ? "" : failing.title}Failure${status}`);
+      return [String(status), failureResponse(status, own, failing, hoist(schema, components))];
     }),
   );
 }
 
-function failureResponse(status: number, reasons: readonly FailureReason[], isTopUp: boolean, schema: Json): Json {
+function failureResponse(
+  status: number,
+  reasons: readonly FailureReason[],
+  { isTopUp, announced }: Failing,
+  schema: Json,
+): Json {
   const answers = reasons.map((reason) => {
     const detail = { isTopUp, ...(reason === "invalid_field" && { fields: EXAMPLE_PROBLEMS }) };
     return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, detail)] as const;
@@ -62,7 +64,7 @@ function failureResponse(status: number, reasons: readonly FailureReason[], isTo
   const headers = answers.flatMap(([, answer]) => Object.keys(answer.headers));
   return {
     description: `${STATUS_CODES[status]}: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
-    headers: describeHeaders(["x-request-id", ...headers]),
+    headers: describeHeaders(["x-request-id", ...announced, ...headers]),
     content: {
       "application/json": {
         schema,
@@ -72,14 +74,4 @@ function failureResponse(status: number, reasons: readonly FailureReason[], isTo
       },
     },
   };
-}
-
-/** Those of the headers that partners should know of. */
-export function describeHeaders(names: readonly string[]): Record<string, Json> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const description = HEADERS[name];
-      return description === undefined ? [] : [[name, { description, schema: { type: "string" } }]];
-    }),
-  );
 }

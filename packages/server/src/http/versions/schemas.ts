@@ -60,7 +60,7 @@ export const SubscriptionRow = Type.Object(
     startdate: timestamp("When the subscription began."),
     enddate: timestamp("When it ends, unless it is topped up."),
   },
-  { title: "Subscription", description: "A subscription that runs on the connection." },
+  { title: "Subscription", description: "A subscription on the connection." },
 );
 
 /** What a bouquet is called: its price has another name in each version. */
@@ -79,42 +79,51 @@ export function packagesBody<Item extends TSchema>(bouquet: Item) {
       Type.Object(
         {
           connection,
-          subscriptions: Type.Array(SubscriptionRow, { description: "The subscriptions that have not ended." }),
+          subscriptions: Type.Array(SubscriptionRow, {
+            description:
+              "The subscriptions that have not ended; the provider may also list those that ended in the last days.",
+          }),
           bouquets: Type.Array(bouquet, { description: "What can be bought for the connection." }),
         },
         { title, description: "What runs on a connection, and what can be bought for it." },
       ),
     );
-  return Type.Object({
-    checkoutId: Type.String({
-      description: "Good for one top-up of this connection within five minutes, at the prices listed with it.",
-    }),
-    customer: Customer,
-    tv: listing("TvListing", TvConnection),
-    internet: listing("NamedListing", NamedConnection),
-    iptv: listing("NamedListing", NamedConnection),
-  });
+  return Type.Object(
+    {
+      checkoutId: Type.String({
+        description: "Good for one top-up of this connection within five minutes, at the prices listed with it.",
+      }),
+      customer: Customer,
+      tv: listing("TvListing", TvConnection),
+      internet: listing("NamedListing", NamedConnection),
+      iptv: listing("NamedListing", NamedConnection),
+    },
+    { description: "Of `tv`, `internet` and `iptv`, the one that the request named as `service` is there." },
+  );
 }
 
-export const TransactionBody = Type.Object({
-  result: Type.Object(
-    {
-      orderId: Type.String({ description: "The checkoutId that was used." }),
-      txnId: Type.String({ description: "The provider's number of the top-up." }),
-      cuid,
-      reqId: Type.String({ description: "The set-top box number or username that was topped up." }),
-      bouquetId: Type.String({ description: "The code of the bouquet that was bought." }),
-      amt: amount("The amount paid."),
-      txnDate: timestamp("When the top-up was recorded."),
-      status: Type.String({
-        enum: ["success", "reversed"],
-        description: "`reversed` if the provider has taken the top-up back since.",
-      }),
-      service: Type.String({ enum: [...SERVICES], description: "The service of the connection." }),
-    },
-    { title: "TransactionResult", description: "A top-up on record." },
-  ),
-});
+export const TransactionBody = Type.Object(
+  {
+    result: Type.Object(
+      {
+        orderId: Type.String({ description: "The checkoutId that was used." }),
+        txnId: Type.String({ description: "The provider's number of the top-up." }),
+        cuid,
+        reqId: Type.String({ description: "The set-top box number or username that was topped up." }),
+        bouquetId: Type.String({ description: "The code of the bouquet that was bought." }),
+        amt: amount("The amount paid."),
+        txnDate: timestamp("When the top-up was recorded."),
+        status: Type.String({
+          enum: ["success", "reversed"],
+          description: "`reversed` if the provider has taken the top-up back since.",
+        }),
+        service: Type.String({ enum: [...SERVICES], description: "The service of the connection." }),
+      },
+      { title: "TransactionResult", description: "A top-up on record." },
+    ),
+  },
+  { description: "What is on record." },
+);
 
 function timestamp(description: string) {
   return Type.String({

@@ -13,7 +13,10 @@ import type { Version } from "./version.ts";
  * "Versions"): connection beside customer, amt in place of price, and no udf1 and udf2.
  */
 
-const CustomerBody = Type.Object({ customer: Customer, connection: Connections });
+const CustomerBody = Type.Object(
+  { customer: Customer, connection: Connections },
+  { description: "The customer who has the code, and all connections." },
+);
 
 const BouquetItem = Type.Object(
   { ...BOUQUET_LABEL, amt: amount("What a top-up of it costs, to be sent as `amt`.") },

@@ -27,12 +27,15 @@ import type { Version } from "./version.ts";
  * open for IPTV is settled by the decisions page, "Customers and connections".
  */
 
-const CustomerBody = Type.Object({
-  customer: Type.Object(
-    { ...Customer.properties, connections: Connections },
-    { title: "CustomerWithConnections", description: "A customer with all connections." },
-  ),
-});
+const CustomerBody = Type.Object(
+  {
+    customer: Type.Object(
+      { ...Customer.properties, connections: Connections },
+      { title: "CustomerWithConnections", description: "A customer with all connections." },
+    ),
+  },
+  { description: "The customer who has the code." },
+);
 
 const BouquetItem = Type.Object(
   { ...BOUQUET_LABEL, price: amount("What a top-up of it costs, to be sent as `amt`.") },

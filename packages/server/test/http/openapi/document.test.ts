@@ -5,7 +5,7 @@ import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { EXAMPLE_TIME } from "../../../src/http/openapi/examples.ts";
 import { VERSIONS } from "../../../src/http/versions/versions.ts";
 import { documentOf, expectInContract } from "../../support/contract.ts";
-import { type OperationName, PREFIX, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
+import { type OperationName, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
 
 const NAMES = VERSIONS.map(({ name }) => name) as ("v1.0.1" | "v1.0.0")[];
 
@@ -19,14 +19,18 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
   });
 
   test("is served, with the zone and the currency of the provider", async () => {
-    const service = await startTestService({ timeZone: "Asia/Kathmandu", currencyExponent: 3 });
+    const prefix = "/partners/api";
+    const service = await startTestService({ timeZone: "Asia/Kathmandu", currencyExponent: 3, prefix });
     const { statusCode, headers, body } = await service.inject(`/openapi/${version}.json`);
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
     const provider = { calendar: createCalendar("Asia/Kathmandu"), currencyExponent: 3 };
     const found = VERSIONS.find(({ name }) => name === version) as (typeof VERSIONS)[number];
-    expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix: PREFIX, provider, isDeprecated: false }));
+    expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix, provider, retirement: undefined }));
     expect(body).toContain("Asia/Kathmandu");
+    expect(JSON.parse(body).servers).toMatchObject([{ url: `${prefix}/${version}` }]);
+    const { status } = await service.call("get-customer-information", { code: "1000001" }, { version });
+    expect(status).toBe(200);
   });
 
   test("describes every field", () => {
@@ -41,13 +45,10 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
     };
     const document = documentOf(version) as Part;
     visit(document, "");
-    // The body of an envelope has nothing to say beside its fields.
-    expect(
-      undescribed.filter((path) => !path.endsWith("Answer/properties/body") && !path.endsWith("Answer/body")),
-    ).toEqual([]);
+    expect(undescribed).toEqual([]);
     expect(Object.keys(document.components.schemas).length).toBeGreaterThan(15);
     for (const [name, schema] of Object.entries<Part>(document.components.schemas)) {
-      if (!/(?:Request|Answer)$/.test(name)) expect(schema.description, name).toBeTruthy();
+      if (!name.endsWith("Request")) expect(schema.description, name).toBeTruthy();
     }
   });
 
@@ -84,15 +85,31 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
   });
 });
 
-test("a version whose end is announced is marked as deprecated in its document, and no other", async () => {
-  const service = await startTestService({ deprecatedAt: EXAMPLE_TIME });
-  const deprecated = async (version: string) => {
-    const { paths } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
-    return Object.values<Part>(paths).map(({ post }) => post.deprecated);
-  };
-  expect(await deprecated("v1.0.0")).toEqual([true, true, true, true]);
-  expect(await deprecated("v1.0.1")).toEqual([undefined, undefined, undefined, undefined]);
-});
+test.each([
+  [{ deprecatedAt: EXAMPLE_TIME }, ["deprecation", "link"]],
+  [{ sunsetAt: EXAMPLE_TIME }, ["link", "sunset"]],
+  [{ deprecatedAt: EXAMPLE_TIME, sunsetAt: EXAMPLE_TIME }, ["deprecation", "link", "sunset"]],
+])(
+  "a version whose end is announced (%j) is marked in its document with the headers that say so, and no other is",
+  async (end, names) => {
+    const service = await startTestService(end);
+    const operations = async (version: string) => {
+      const { paths } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
+      return Object.values<Part>(paths).map(({ post }) => post);
+    };
+    const sent = await service.call("get-customer-information", { code: "1000001" }, { version: "v1.0.0" });
+    for (const { deprecated, responses } of await operations("v1.0.0")) {
+      expect(deprecated).toBe(true);
+      for (const { headers } of Object.values<Part>(responses))
+        expect(Object.keys(headers)).toEqual(expect.arrayContaining(names));
+    }
+    expect(Object.keys(sent.headers)).toEqual(expect.arrayContaining(names));
+    for (const { deprecated, responses } of await operations("v1.0.1")) {
+      expect(deprecated).toBeUndefined();
+      for (const { headers } of Object.values<Part>(responses)) expect(Object.keys(headers)).not.toContain("link");
+    }
+  },
+);
 
 test("an answer that is not in the contract is found", () => {
   const body = { success: true, code: "400ab001", body: { result: {} } };

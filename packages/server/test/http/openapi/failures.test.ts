@@ -99,8 +99,9 @@ describe.each(operations)("$name of $version", ({ version, name }) => {
     const headers = { authorization: `Bearer ${service.trialToken}`, "content-type": "application/json" };
     const send = async (more: object) => {
       const url = `${PREFIX}/${version}/${name}`;
-      const { statusCode, body } = await service.inject({ method: "POST", url, headers, payload: "{}", ...more });
-      expectInContract(version, name, statusCode, JSON.parse(body));
+      const answer = await service.inject({ method: "POST", url, headers, payload: "{}", ...more });
+      const { statusCode, body } = answer;
+      expectInContract(version, name, statusCode, JSON.parse(body), answer.headers);
       return JSON.parse(body).body.reason;
     };
     expect(await send({})).toBe("invalid_field");

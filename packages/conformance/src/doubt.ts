@@ -1,0 +1,43 @@
+import { type Exchange, isRefusal, isSuccess } from "./exchange.ts";
+import type { Plan, Spending } from "./facts.ts";
+import { countGrowths } from "./reach.ts";
+import { claimsTopUp, readResult, txnIdOf } from "./read.ts";
+
+/*
+ * Whether something may have been bought that nobody announced. Each answers with the reason to send nothing more, or
+ * with undefined. What is not known counts as bought: it is somebody's money.
+ */
+
+type Seen = Spending & { readonly plan: Plan; readonly listings: readonly Exchange[] };
+
+/** After a top-up that should have been refused. @param what was wrong with it, such as "a wrong amount". */
+export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, status: Exchange): string | undefined {
+  if (!answer.answered) return `a top-up with ${what} was not answered`;
+  if (!isRefusal(answer)) return `a top-up with ${what} was not refused`;
+  const isBought = readResult(status) !== undefined || countGrowths(seen.listings, seen.plan.connection.service) > 0;
+  if (isBought) return `a top-up with ${what} was refused, and made all the same`;
+  return isRefusal(status) ? undefined : `txn-status left open what a top-up with ${what} has done`;
+}
+
+/** After the top-up that was announced. */
+export function doubtAfterTopUp({ topUp, status }: Spending): string | undefined {
+  if (topUp === undefined || isSuccess(topUp)) return undefined;
+  if (!topUp.answered) return "the top-up was not answered";
+  if (readResult(status) !== undefined) return "the top-up did not succeed, and was made all the same";
+  return isRefusal(topUp) ? undefined : "the top-up was neither made nor refused";
+}
+
+/** After the same checkoutId was sent again. */
+export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange): string | undefined {
+  if (!repeat.answered) return "a repeated top-up was not answered";
+  const isAnother =
+    (claimsTopUp(repeat, seen.topUp) && differ(txnIdOf(repeat), txnIdOf(seen.topUp))) ||
+    differ(txnIdOf(status), txnIdOf(seen.status)) ||
+    countGrowths(seen.listings, seen.plan.connection.service) > 1;
+  if (isAnother) return "the checkoutId bought twice: nothing more was sent";
+  return status.answered ? undefined : "txn-status was not answered after a repeated top-up";
+}
+
+function differ(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}

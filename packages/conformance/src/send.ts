@@ -1,0 +1,87 @@
+import { type IncomingMessage, request as openHttp } from "node:http";
+import { request as openHttps } from "node:https";
+import { type Answer, type Exchange, TOO_LONG } from "./exchange.ts";
+
+export interface Outgoing {
+  readonly method: "POST" | "GET";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** From the first byte sent to the last one read. */
+  readonly timeoutMs: number;
+  /** A longer answer is cut off. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Sends one request on a connection of its own, so that nothing a service does to one answer spoils the next.
+ * Redirects are not followed: the token is for one address. Never rejects.
+ */
+export function send({ method, url, headers, body, timeoutMs, maxBytes }: Outgoing): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let connected = false;
+    const isSecure = url.protocol === "https:";
+    const length = method === "POST" ? { "content-length": String(Buffer.byteLength(body)) } : {};
+    const outgoing = (isSecure ? openHttps : openHttp)(url, {
+      method,
+      headers: { ...headers, ...length },
+      agent: false,
+    });
+    const timer = setTimeout(() => fail(`no whole answer within ${timeoutMs / 1000} s`), timeoutMs);
+    const finish = (exchange: Exchange) => {
+      clearTimeout(timer);
+      resolve(exchange);
+      outgoing.destroy();
+    };
+    const fail = (problem: string, isTooLarge = false) => finish({ answered: false, connected, problem, isTooLarge });
+    outgoing.on("socket", (socket) => {
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
+        connected = true;
+      });
+    });
+    // An error may come after the end, too; it is then of no interest, but must have a listener.
+    outgoing.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
+    const onClose = () => fail("the connection ended without an answer");
+    outgoing.on("close", onClose);
+    outgoing.on("response", (incoming) => {
+      // From here on the request may close before the answer has been read to its end.
+      outgoing.off("close", onClose);
+      collect(incoming, maxBytes, finish, fail);
+    });
+    outgoing.end(method === "POST" ? body : undefined);
+  });
+}
+
+function collect(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  finish: (answer: Answer) => void,
+  fail: (problem: string, isTooLarge?: boolean) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) fail(`${TOO_LONG} ${maxBytes} bytes`, true);
+    else chunks.push(chunk);
+  });
+  incoming.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
+  incoming.on("close", () => fail("the connection ended within an answer"));
+  incoming.on("end", () => {
+    const { statusCode = 0, headers } = incoming;
+    finish({ answered: true, status: statusCode, headers, json: parse(Buffer.concat(chunks)), sizeBytes: bytes });
+  });
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The system's code alone: messages may repeat what was sent. */
+function problemOf({ code }: NodeJS.ErrnoException): string {
+  return code === undefined ? "the connection failed" : `the connection failed (${code})`;
+}
