@@ -18,6 +18,9 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly drainSeconds: number;
   readonly shutdownSeconds: number;
+  /** Undefined where no metrics are served. */
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
   readonly v100DeprecatedOn: Instant | undefined;
   readonly v100SunsetOn: Instant | undefined;
 }
@@ -132,6 +135,22 @@ export const SETTINGS: Settings = {
     fallback: "10",
     description: "how long requests in hand may then take before they are cut off",
     read: (text) => readInteger(text, 1, 300),
+  },
+  metricsPort: {
+    env: "TOPUPD_METRICS_PORT",
+    flag: "metrics-port",
+    placeholder: "NUMBER",
+    fallback: undefined,
+    description: "port to serve metrics on, at /metrics; 0 takes a free one (none are served)",
+    read: (text) => readInteger(text, 0, 65_535),
+  },
+  metricsHost: {
+    env: "TOPUPD_METRICS_HOST",
+    flag: "metrics-host",
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    description: "address to serve metrics on",
+    read: (text) => (text === "" ? mustBe("an address") : text),
   },
   v100DeprecatedOn: {
     env: "TOPUPD_V100_DEPRECATED_ON",

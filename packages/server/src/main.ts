@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
 import type { Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
+import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
@@ -19,6 +21,8 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
 /** As much of the log as waits in memory to be written. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
+/** How often the event loop is looked at for metrics. */
+const DELAY_RESOLUTION_MS = 10;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -49,6 +53,14 @@ const runtime: Runtime = {
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
+  createMetrics: async ({ database: { store } }) => {
+    const { createMetrics } = await import("./metrics/metrics.ts");
+    return createMetrics({
+      build: { version, node: process.version, store },
+      elapsed: () => performance.now() / 1000,
+      readProcess: watchProcess(),
+    });
+  },
   openFile: openRegularFile,
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
@@ -79,6 +91,28 @@ process.stderr.on("error", () => {});
 function openRegularFile(path: string): AsyncIterable<Uint8Array> {
   if (statSync(path).isFile()) return createReadStream(path);
   throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
+}
+
+/** @returns what reads the figures. The timer that is behind the delay does not keep the process going. */
+function watchProcess(): () => ProcessFigures {
+  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delay.enable();
+  // What is recorded is when the timer came, and it is meant to come after its resolution.
+  const late = (ns: number) => Math.max(0, ns / 1e9 - DELAY_RESOLUTION_MS / 1000);
+  return () => {
+    const { user, system } = process.cpuUsage();
+    const { rss, heapUsed } = process.memoryUsage();
+    const [p50Seconds, p99Seconds] = [late(delay.percentile(50)), late(delay.percentile(99))];
+    const maxSeconds = late(delay.max);
+    delay.reset();
+    return {
+      startedAtSeconds: performance.timeOrigin / 1000,
+      cpuSeconds: (user + system) / 1e6,
+      residentBytes: rss,
+      heapUsedBytes: heapUsed,
+      delay: { p50Seconds, p99Seconds, maxSeconds },
+    };
+  };
 }
 
 try {

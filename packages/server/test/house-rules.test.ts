@@ -20,7 +20,20 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["http/", ["http/", "operations/", "domain/", ...PORT]],
-  ["cli/", ["cli/", "http/app.ts", "config.ts", "database-address.ts", "operations/", "domain/", ...PORT]],
+  ["metrics/", ["metrics/", "operations/observer.ts", "operations/ports.ts", "domain/", ...PORT]],
+  [
+    "cli/",
+    [
+      "cli/",
+      "http/app.ts",
+      "metrics/metrics.ts",
+      "config.ts",
+      "database-address.ts",
+      "operations/",
+      "domain/",
+      ...PORT,
+    ],
+  ],
   ["config.ts", ["domain/", "log.ts", "database-address.ts"]],
   ["database-address.ts", []],
   ["log.ts", []],
@@ -37,11 +50,22 @@ const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]]
   ["store/search.ts", []],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
+  [
+    "metrics/",
+    [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-prometheus",
+      "@opentelemetry/sdk-metrics",
+      "node:events",
+      "node:http",
+      "node:net",
+    ],
+  ],
 ];
 
 /** Only main.ts may know the time, make randomness or touch the process. */
 const WORLD =
-  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bprocess\.(?!platform)/;
+  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;
 
 interface Source {
   readonly path: string;

@@ -21,10 +21,15 @@ const dockerignore = read(".dockerignore");
 const compose = read("deploy/compose.yaml");
 const unit = read("deploy/topupd.service");
 const haproxy = read("deploy/haproxy.cfg");
-const DEPLOYED = ["Dockerfile", ...readdirSync(join(ROOT, "deploy")).map((name) => `deploy/${name}`)].filter(
+const DEPLOYED = [
+  "Dockerfile",
+  ...["deploy", "deploy/monitoring"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => `${folder}/${name}`),
+  ),
   // What an operator has put there is the operator's own.
-  (path) => !["deploy/.env", "deploy/tls"].includes(path),
-);
+].filter((path) => path !== "deploy/.env");
 
 interface Instruction {
   readonly word: string;

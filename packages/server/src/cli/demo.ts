@@ -5,8 +5,9 @@ import type { Partner } from "../domain/access-token.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { resetTrial } from "../operations/trial.ts";
 import type { Store } from "../store/store.ts";
+import { openMeasured } from "./metrics.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
-import { startService } from "./service.ts";
+import { type RunningService, startService } from "./service.ts";
 import { addSettings, configOf, type Fallbacks } from "./settings.ts";
 
 const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
@@ -23,15 +24,15 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
     const log = runtime.openLog(config);
-    const store = await runtime.openStore(config);
+    const opened = await openMeasured(runtime, config);
     const askedToStop = runtime.untilAskedToStop();
-    const service = await startService(runtime, config, store, log);
+    const service = await startService(runtime, config, opened, log);
     try {
-      const token = await prepare(runtime, store);
+      const token = await prepare(runtime, opened.store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, token);
-      runtime.stdout(instructions(config, service.url, token));
+      runtime.stdout(instructions(config, service, token));
       await askedToStop;
     } finally {
       await service.stop({ drainSeconds: 0 });
@@ -93,10 +94,11 @@ function chooseFirst(answer: unknown) {
   return { checkoutId, bouquet };
 }
 
-function instructions({ database, prefix }: Config, url: string, token: string): string {
+function instructions({ database, prefix }: Config, { url, metricsUrl }: RunningService, token: string): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);
   const curl = (operation: string, data: string) =>
     `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
+  const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
   return `
 Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
 
@@ -113,7 +115,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 The interface, to read and to try in a browser: ${url}/docs
-Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
+${metrics}Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
 `;
 }
 

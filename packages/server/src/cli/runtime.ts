@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../operations/ports.ts";
-import type { MigrationState, Store } from "../store/store.ts";
+import type { MigrationState, ObserveBatch, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
-export interface Runtime extends Omit<Ports, "store"> {
+export interface Runtime extends Omit<Ports, "store" | "observer"> {
   /** Of topupd. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -14,16 +15,23 @@ export interface Runtime extends Omit<Ports, "store"> {
   readonly stderr: (text: string) => void;
   /** Whether somebody watches stderr. */
   readonly isTerminal: boolean;
-  readonly openStore: (config: Config, options?: { readonly mustExist: boolean }) => Promise<Store>;
+  readonly openStore: (config: Config, options?: StoreOptions) => Promise<Store>;
   /** Resolves without changing anything, whatever state the database is in. */
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
+  readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolves once the process is asked to stop, with the signal's name. */
   readonly untilAskedToStop: () => Promise<string>;
+}
+
+export interface StoreOptions {
+  readonly mustExist?: boolean;
+  readonly observeBatch?: ObserveBatch | undefined;
 }
 
 export interface ServiceLog {

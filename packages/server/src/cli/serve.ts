@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { SETTING_NAMES } from "../config.ts";
 import { showDatabaseAddress } from "../database-address.ts";
 import type { Store } from "../store/store.ts";
+import { openMeasured } from "./metrics.ts";
 import type { Runtime } from "./runtime.ts";
 import { startService } from "./service.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -13,13 +14,14 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const config = configOf(command, runtime);
     const log = runtime.openLog(config);
     const { logger } = log;
-    const store = await runtime.openStore(config);
+    const opened = await openMeasured(runtime, config);
     const askedToStop = runtime.untilAskedToStop();
-    const isEmpty = await hasNoPartner(store);
-    const service = await startService(runtime, config, store, log);
+    const isEmpty = await hasNoPartner(opened.store);
+    const service = await startService(runtime, config, opened, log);
     if (isEmpty) logger.warn("the database has no partner yet: nobody can call");
     const { version } = runtime;
     logger.info({ url: service.url, database: showDatabaseAddress(config.database), version }, "listening");
+    if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");
     // At a terminal nobody waits for a load balancer to notice.

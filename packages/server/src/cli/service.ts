@@ -2,8 +2,9 @@ import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 import { buildApp, type Phase } from "../http/app.ts";
-import type { Store } from "../store/store.ts";
-import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
+import { listening } from "./listen.ts";
+import { type OpenedStore, serveMetrics } from "./metrics.ts";
+import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
 const FAREWELL_MS = 300;
@@ -12,6 +13,8 @@ const FAREWELL_MS = 300;
 export interface RunningService {
   /** Where, without a slash at its end. */
   readonly url: string;
+  /** Where its metrics are; undefined where none are served. */
+  readonly metricsUrl: string | undefined;
   /** Finishes what is in hand, within the deadline, and closes the store. */
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }
@@ -20,13 +23,14 @@ export interface RunningService {
 export async function startService(
   runtime: Runtime,
   config: Config,
-  store: Store,
+  opened: OpenedStore,
   { logger, logLine }: ServiceLog,
 ): Promise<RunningService> {
   const { clock, random } = runtime;
+  const { store, metrics } = opened;
   let phase: Phase = "serving";
   const { app, sockets } = await buildApp({
-    ports: { store, clock, random },
+    ports: { store, clock, random, observer: metrics?.observer },
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
@@ -37,9 +41,15 @@ export async function startService(
   // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.
   const { level } = logger;
   logger.level = "warn";
+  // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
+  const metricsServer = await serveMetrics(opened, config).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   try {
     await listen(app, config);
   } catch (error) {
+    await metricsServer?.close();
     await store.close();
     throw error;
   } finally {
@@ -47,6 +57,7 @@ export async function startService(
   }
   return {
     url: urlOf(app),
+    metricsUrl: metricsServer?.url,
     async stop({ drainSeconds }) {
       phase = "draining";
       await runtime.sleep(drainSeconds * 1000);
@@ -68,26 +79,14 @@ export async function startService(
         sockets.destroyAll();
         await closed;
       }
+      await metricsServer?.close();
       await store.close();
     },
   };
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new CommandFailed(`port ${port} of ${host} is in use: choose another with --port or TOPUPD_PORT`);
-    if (code === "EACCES")
-      throw new CommandFailed(
-        `port ${port} of ${host} is not allowed to this user: choose another with --port or TOPUPD_PORT`,
-      );
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new CommandFailed(`${host} is no address of this machine: choose another with --host or TOPUPD_HOST`);
-    throw new CommandFailed(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
-  }
+function listen(app: FastifyInstance, { host, port }: Config): Promise<unknown> {
+  return listening(app.listen({ host, port }), { host, port, hostSetting: "host", portSetting: "port" });
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -15,6 +15,7 @@ import { addHealth } from "./health.ts";
 import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
 import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
+import { observeRequests } from "./observe-requests.ts";
 import { publishContract } from "./openapi/publish.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
@@ -106,6 +107,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
   if (options.logLine !== undefined) logRequests(app, { clock: options.ports.clock, write: options.logLine });
+  if (options.ports.observer !== undefined) observeRequests(app, options.ports.observer);
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.

@@ -7,5 +7,6 @@ export async function authenticate({ store, clock }: Ports, token: string): Prom
   if (!isAccessToken(token)) return refused("unknown_token");
   const admitted = admitAccessToken(await store.findAccessToken(hashAccessToken(token)), clock());
   if (!admitted.ok) return admitted;
-  return done({ partnerId: admitted.value.partner.id, environment: admitted.value.environment });
+  const { partner, environment } = admitted.value;
+  return done({ partnerId: partner.id, partnerName: partner.name, environment });
 }

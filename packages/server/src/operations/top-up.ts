@@ -22,15 +22,18 @@ export interface TopUpAnswer {
 
 /** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
 export async function topUp(
-  { store, clock, random }: Ports,
+  { store, clock, random, observer }: Ports,
   caller: Caller,
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   if (checkout === undefined) return refused("checkout_unknown");
   const { bouquetId, udf1, udf2, ...rest } = request;
+  const { partnerId, environment } = caller;
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const outcome = await store.settleTopUp({ ...caller, ...rest, bouquetCode: bouquetId, udf1, udf2, checkout, txnId });
+  const asked = { ...rest, bouquetCode: bouquetId, udf1, udf2 };
+  const outcome = await store.settleTopUp({ partnerId, environment, ...asked, checkout, txnId });
   if (outcome.kind === "refused") return refused(outcome.refusal);
+  if (outcome.kind === "recorded") observer?.topUpRecorded(outcome.transaction);
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }

@@ -16,6 +16,8 @@ export interface BatcherOptions<Item, Outcome> {
   /** Items beyond this many waiting are turned away at once. */
   readonly maxWaiting: number;
   readonly overloaded: () => Error;
+  /** Hears of each transaction before it begins, and, by what it returns, how it ended. */
+  readonly observe?: ((items: number) => (committed: boolean) => void) | undefined;
   /** Where a store can settle several batches at a time. */
   readonly concurrency?: BatchConcurrency<Item>;
 }
@@ -139,13 +141,16 @@ export class Batcher<Item, Outcome> {
   }
 
   async #attempt(batch: readonly Waiting<Item, Outcome>[]): Promise<Failure | undefined> {
+    const ended = this.#options.observe?.(batch.length);
     try {
       const outcomes = await this.#options.settle(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
-      return undefined;
     } catch (error) {
+      ended?.(false);
       return { error };
     }
+    ended?.(true);
+    return undefined;
   }
 
   /** Those that wait would only wait as long again, each batch for itself. */

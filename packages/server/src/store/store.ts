@@ -107,6 +107,12 @@ export interface Store {
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
 }
 
+/**
+ * Hears of each batch of top-ups as its transaction begins, and, by what it returns, how it ended. A store calls it
+ * for every batch: it is quick, and does not throw.
+ */
+export type ObserveBatch = (items: number) => (committed: boolean) => void;
+
 /** What instants and amounts in a database mean. Fixed once it holds customers or a catalogue. */
 export interface ProviderSettings {
   readonly calendar: Calendar;

@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from "vitest";
-import type { Store } from "../../src/store/store.ts";
+import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 import { START } from "../support/service.ts";
 
@@ -8,6 +8,7 @@ export interface OpenOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly timeZone?: string | undefined;
   readonly currencyExponent?: number | undefined;
+  readonly observeBatch?: ObserveBatch | undefined;
 }
 
 /** What the suite needs of a kind of store: one database, and stores on it. */

@@ -8,7 +8,7 @@ import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OnFinished, type OpenedStore, openStore } from "./database.ts";
 
@@ -98,7 +98,7 @@ interface QuoteOptions {
 
 export async function openProvider(
   makeDatabase: MakeDatabase,
-  options: { readonly onFinished?: OnFinished } = {},
+  options: { readonly onFinished?: OnFinished; readonly observeBatch?: ObserveBatch } = {},
 ): Promise<OpenedProvider> {
   const opened = await openStore(makeDatabase, options);
   const { store } = opened;

@@ -10,6 +10,7 @@ import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
 import { testDecisionTime } from "./decision-time.ts";
+import { testObservedBatches } from "./observed-batches.ts";
 import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
@@ -29,6 +30,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("top-ups", () => testTopUps(makeDatabase));
     describe("refusals", () => testRefusals(makeDatabase));
     describe("batches", () => testBatches(makeDatabase));
+    describe("observed batches", () => testObservedBatches(makeDatabase));
     describe("races", () => testRaces(makeDatabase));
     describe("decision time", () => testDecisionTime(makeDatabase));
     describe("transactions", () => testTransactions(makeDatabase));

@@ -13,10 +13,11 @@ interface Options {
   readonly maxWaiting?: number;
   readonly isAway?: (error: unknown) => boolean;
   readonly concurrency?: BatchConcurrency<string>;
+  readonly observe?: (items: number) => (committed: boolean) => void;
 }
 
 /** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
-function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false, concurrency }: Options = {}) {
+function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false, concurrency, observe }: Options = {}) {
   const settlings: Settling[] = [];
   const batcher = new Batcher<string, string>({
     settle: (batch) =>
@@ -31,6 +32,7 @@ function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false, c
     maxBatch,
     maxWaiting,
     overloaded: () => new Error("overloaded"),
+    observe,
     ...(concurrency === undefined ? {} : { concurrency }),
   });
   /** The next settling, which must come without any timer. */
@@ -120,6 +122,23 @@ describe("the batcher", () => {
       { status: "rejected", reason: new Error("I am bad") },
       { status: "fulfilled", value: "C" },
     ]);
+  });
+
+  test("tells its observer of every attempt: how many items, and how it ended, when it has", async () => {
+    const heard: string[] = [];
+    const observe = (items: number) => {
+      heard.push(`${items} began`);
+      return (committed: boolean) => heard.push(`${items} ${committed ? "committed" : "failed"}`);
+    };
+    const { batcher, next } = heldBatcher({ observe });
+    const outcomes = Promise.allSettled(["a", "bad"].map((item) => batcher.add(item)));
+    const first = await next();
+    expect(heard).toEqual(["2 began"]);
+    first.fail(new Error("somebody is bad"));
+    (await next()).succeed();
+    (await next()).fail(new Error("I am bad"));
+    await outcomes;
+    expect(heard.slice(1)).toEqual(["2 failed", "1 began", "1 committed", "1 began", "1 failed"]);
   });
 
   test("does not try a lone item again", async () => {

@@ -7,9 +7,10 @@ import { importCatalogue } from "../../src/operations/import-catalogue.ts";
 import { importCustomers } from "../../src/operations/import-customers.ts";
 import type { ImportReport } from "../../src/operations/import-report.ts";
 import { issueToken } from "../../src/operations/issue-token.ts";
+import type { Observer } from "../../src/operations/observer.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { expectInContract } from "./contract.ts";
 import { seededRandom } from "./random.ts";
 
@@ -76,6 +77,8 @@ export interface OpenOptions {
   readonly seed?: number;
   /** Stands between the service and its store, to make it fail. */
   readonly wrapStore?: (store: Store) => Store;
+  readonly observer?: Observer;
+  readonly observeBatch?: ObserveBatch;
 }
 
 /** What every store is opened with. */
@@ -86,7 +89,8 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const random = seededRandom(options.seed ?? 1);
   const time = { now: options.now ?? START };
   const clock = () => time.now;
-  const storeOptions = { clock, random, timeZone: options.timeZone, currencyExponent: options.currencyExponent };
+  const { timeZone, currencyExponent, observeBatch, observer } = options;
+  const storeOptions = { clock, random, timeZone, currencyExponent, observeBatch };
   const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));
   const store = options.wrapStore?.(opened) ?? opened;
   const ports = { store, clock, random };
@@ -134,7 +138,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       importCustomers(ports, environment, () => ndjson(rows), "unsaid", expectAllGood),
   };
   const { app } = await buildApp({
-    ports: ports,
+    ports: { ...ports, observer },
     prefix: options.prefix ?? PREFIX,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },

@@ -11,7 +11,15 @@ import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-u
 import { Batcher } from "../batcher.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
-import type { ArchiveChunk, ArchiveTotals, CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import type {
+  ArchiveChunk,
+  ArchiveTotals,
+  CheckEvent,
+  FoundConnection,
+  ObserveBatch,
+  ProviderSettings,
+  Store,
+} from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
@@ -53,6 +61,7 @@ export interface PostgresStoreOptions extends ProviderWishes {
   readonly mustExist?: boolean;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
+  readonly observeBatch?: ObserveBatch | undefined;
 }
 
 /**
@@ -114,6 +123,7 @@ class PostgresStore implements Store {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      observe: options.observeBatch,
       concurrency: {
         ...CONCURRENCY,
         maxBatches: Math.max(1, Math.min(CONCURRENCY.maxBatches, options.connections - SPARE_CONNECTIONS)),

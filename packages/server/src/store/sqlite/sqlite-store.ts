@@ -10,7 +10,15 @@ import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transacti
 import { Batcher } from "../batcher.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
-import type { ArchiveChunk, ArchiveTotals, CheckEvent, FoundConnection, ProviderSettings, Store } from "../store.ts";
+import type {
+  ArchiveChunk,
+  ArchiveTotals,
+  CheckEvent,
+  FoundConnection,
+  ObserveBatch,
+  ProviderSettings,
+  Store,
+} from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
@@ -38,6 +46,7 @@ export interface SqliteStoreOptions extends ProviderWishes {
   readonly mustExist?: boolean;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
+  readonly observeBatch?: ObserveBatch | undefined;
 }
 
 /**
@@ -53,7 +62,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);
     database.opened();
-    return new SqliteStore(path, database, provider, options.clock);
+    return new SqliteStore(database, provider, options);
   } catch (error) {
     database.close();
     throw translate(error);
@@ -76,7 +85,7 @@ class SqliteStore implements Store {
   #search: SearchTables | undefined;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
-  constructor(path: string, database: Database, provider: ProviderSettings, clock: () => Instant) {
+  constructor(database: Database, provider: ProviderSettings, { path, clock, observeBatch }: SqliteStoreOptions) {
     this.#path = path;
     this.provider = provider;
     this.#database = database;
@@ -98,6 +107,7 @@ class SqliteStore implements Store {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      observe: observeBatch,
     });
   }
 

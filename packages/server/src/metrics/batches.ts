@@ -1,0 +1,40 @@
+import type { ObserveBatch } from "../store/store.ts";
+import type { Measuring } from "./reader.ts";
+
+/** A batch holds 256 at most. */
+const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** In seconds: from a quick disk to the deadline after which nothing is recorded any more. */
+const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** @param elapsed seconds since any fixed moment, on a clock that nobody sets. */
+export function countBatches({ meter, histogram }: Measuring, elapsed: () => number): ObserveBatch {
+  const sizes = histogram({
+    name: "topupd_batch_size",
+    description: "How many top-ups shared a transaction that was committed.",
+    bounds: SIZE_BUCKETS,
+  }).series();
+  const commits = histogram({
+    name: "topupd_commit_duration_seconds",
+    description: "Time from the beginning of a batch's transaction until it was durable, waits for others included.",
+    bounds: COMMIT_BUCKETS,
+  }).series();
+  let failed = 0;
+  meter
+    .createObservableCounter("topupd_failed_batches_total", {
+      description: "Transactions of batches that ended without a known commit.",
+    })
+    .addCallback((result) => result.observe(failed));
+
+  return (items) => {
+    const began = elapsed();
+    return (committed) => {
+      if (!committed) {
+        failed += 1;
+        return;
+      }
+      sizes.record(items);
+      commits.record(elapsed() - began);
+    };
+  };
+}

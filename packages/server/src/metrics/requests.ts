@@ -1,0 +1,92 @@
+import type { Observer, ServedOperation } from "../operations/observer.ts";
+import type { Caller } from "../operations/ports.ts";
+import type { Series } from "./histogram.ts";
+import type { Measuring } from "./reader.ts";
+
+/** In seconds: from a look-up in memory to the longest that a proxy waits. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const NO_OPERATION: ServedOperation = { name: "", version: "" };
+
+interface Count {
+  value: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The requests of one operation by one partner in one environment. */
+interface CallerCounts {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly byOutcome: Map<string, Count>;
+}
+
+interface OperationCounts {
+  /** Undefined where there is no operation whose time could be told. */
+  readonly durations: Series | undefined;
+  readonly byPartner: Readonly<Record<Caller["environment"], Map<number, CallerCounts>>>;
+  readonly byNobody: CallerCounts;
+}
+
+/**
+ * Counts requests. The counts are kept in maps of topupd's own, and read out when somebody asks: the SDK's counters look
+ * at all labels anew for every request, which takes a part of a look-up that can be felt.
+ */
+export function countRequests({ meter, histogram }: Measuring): Observer["requestAnswered"] {
+  const operations = new Map<ServedOperation, OperationCounts>();
+  const counts: Count[] = [];
+  const durations = histogram({
+    name: "topupd_request_duration_seconds",
+    description: "Time from the arrival of a request to an operation until its answer was written.",
+    bounds: DURATION_BUCKETS,
+  });
+  meter
+    .createObservableCounter("topupd_requests_total", {
+      description: "Requests to operations, and requests that failed because they were to none, by what came of them.",
+    })
+    .addCallback((result) => {
+      for (const { value, labels } of counts) result.observe(value, labels);
+    });
+
+  const series = new Map<string, Series>();
+  // The versions of an operation share theirs.
+  const durationsOf = (name: string): Series => {
+    const ofName = series.get(name) ?? durations.series({ operation: name });
+    series.set(name, ofName);
+    return ofName;
+  };
+  const addOperation = (operation: ServedOperation): OperationCounts => {
+    const { name, version } = operation;
+    const labels = { operation: name, version, partner: "", environment: "" };
+    const added: OperationCounts = {
+      durations: operation === NO_OPERATION ? undefined : durationsOf(name),
+      byPartner: { trial: new Map(), production: new Map() },
+      byNobody: { labels, byOutcome: new Map() },
+    };
+    operations.set(operation, added);
+    return added;
+  };
+
+  return (operation = NO_OPERATION, caller, outcome, seconds) => {
+    const ofOperation = operations.get(operation) ?? addOperation(operation);
+    const ofCaller = caller === undefined ? ofOperation.byNobody : countsOf(ofOperation, caller);
+    const count = ofCaller.byOutcome.get(outcome) ?? addCount(counts, ofCaller, outcome);
+    count.value += 1;
+    ofOperation.durations?.record(seconds);
+  };
+}
+
+function countsOf({ byPartner, byNobody }: OperationCounts, caller: Caller): CallerCounts {
+  const { partnerId, partnerName, environment } = caller;
+  const partners = byPartner[environment];
+  const known = partners.get(partnerId);
+  if (known !== undefined) return known;
+  const added = { labels: { ...byNobody.labels, partner: partnerName, environment }, byOutcome: new Map() };
+  partners.set(partnerId, added);
+  return added;
+}
+
+function addCount(counts: Count[], { labels, byOutcome }: CallerCounts, outcome: string): Count {
+  const count = { value: 0, labels: { ...labels, outcome } };
+  counts.push(count);
+  byOutcome.set(outcome, count);
+  return count;
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { MetricsAddress } from "./metrics.ts";
+import { METRICS_TYPE } from "./reader.ts";
+
+/** Scrapers are few; nobody else has anything to ask here. */
+const MAX_CONNECTIONS = 16;
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export interface MetricsServer {
+  /** Where, without a slash at its end. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** `GET /metrics`, and nothing else. It has a server of its own: no mistake in a proxy shows it to partners. */
+export async function serveMetrics(address: MetricsAddress, read: () => Promise<string>): Promise<MetricsServer> {
+  let reading: Promise<string> | undefined;
+  // Whoever asks while a scrape is under way shares it: however many ask, it costs no more than one.
+  const readOnce = () => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    ({ method, url }, response) => {
+      if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, readOnce());
+      else response.writeHead(404).end();
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(address);
+  await once(server, "listening");
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(response: ServerResponse, reading: Promise<string>): Promise<void> {
+  try {
+    const text = await reading;
+    response.writeHead(200, { "content-type": METRICS_TYPE }).end(text);
+  } catch {
+    response.writeHead(500).end();
+  }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

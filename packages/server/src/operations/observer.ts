@@ -1,0 +1,30 @@
+import type { Transaction } from "../domain/top-up.ts";
+import type { Caller } from "./ports.ts";
+
+/**
+ * Hears what the service does, so that it can be counted. It is called for every request and every top-up, after they
+ * are decided: it is quick, and does not throw.
+ */
+export interface Observer {
+  /**
+   * @param operation undefined where the path is none of an operation's.
+   * @param caller undefined where no access token was admitted.
+   * @param outcome `success`, `replayed`, or the reason of the failure.
+   * @param seconds from the request's arrival to the end of its answer.
+   */
+  readonly requestAnswered: (
+    operation: ServedOperation | undefined,
+    caller: Caller | undefined,
+    outcome: string,
+    seconds: number,
+  ) => void;
+  /** Once for each top-up that was recorded: for a replay, it is not called. */
+  readonly topUpRecorded: (transaction: Transaction) => void;
+}
+
+/** An operation of one version; the same object for all of its requests. */
+export interface ServedOperation {
+  /** As the path has it. */
+  readonly name: string;
+  readonly version: string;
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { startMeasuredService } from "../support/measured-service.ts";
+
+/** A store whose ping does what the test says. */
+function withPing(ping: () => Promise<void>) {
+  return (store: Store): Store =>
+    new Proxy(store, {
+      get: (target, name) => {
+        if (name === "ping") return ping;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+}
+
+describe("what a scrape tells of the process", () => {
+  test("is what the process told, each under its own name", async () => {
+    const { read } = await startMeasuredService();
+    const { value, samples } = await read();
+    expect(value("process_start_time_seconds")).toBe(1_795_000_000.5);
+    expect(value("process_cpu_seconds_total")).toBe(12.5);
+    expect(value("process_resident_memory_bytes")).toBe(100_000_000);
+    expect(value("topupd_heap_used_bytes")).toBe(40_000_000);
+    const delays = samples("topupd_event_loop_delay_seconds").map(({ labels, value }) => [labels["statistic"], value]);
+    expect(delays).toEqual([
+      ["p50", 0.0001],
+      ["p99", 0.002],
+      ["max", 0.03],
+    ]);
+    const build = { version: "1.2.3", node: "v20.20.0", store: "sqlite" };
+    expect(samples("topupd_build_info").map(({ labels, value }) => [labels, value])).toEqual([[build, 1]]);
+  });
+
+  test("has nothing of the library that counts", async () => {
+    const { scrape, read } = await startMeasuredService();
+    expect(await scrape()).not.toMatch(/otel|opentelemetry|target_info/i);
+    expect([...(await read()).families.keys()].filter((name) => !/^(topupd|process)_/.test(name))).toEqual([]);
+  });
+});
+
+describe("what a scrape tells of the store", () => {
+  test("is 1 while it answers, 0 while it is away, and 1 when it is back", async () => {
+    let trouble: Error | undefined;
+    const wrapStore = withPing(async () => {
+      if (trouble !== undefined) throw trouble;
+    });
+    const { read } = await startMeasuredService({ wrapStore });
+    const up = async () => (await read()).value("topupd_store_up");
+    expect(await up()).toBe(1);
+    trouble = new StoreUnavailable("the disk is full");
+    expect(await up()).toBe(0);
+    trouble = undefined;
+    expect(await up()).toBe(1);
+  });
+
+  test("is 0 where it stands still, which a scrape does not wait for, nor asks it twice", async () => {
+    let asked = 0;
+    let answer = () => {};
+    const wrapStore = withPing(() => {
+      asked += 1;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    });
+    const { read } = await startMeasuredService({ wrapStore });
+    const up = async () => (await read()).value("topupd_store_up");
+    expect([await up(), await up(), asked]).toEqual([0, 0, 1]);
+    answer();
+    await new Promise((resolve) => setImmediate(resolve));
+    const later = up();
+    while (asked < 2) await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    expect(await later).toBe(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { connect } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { serveMetrics } from "../../src/metrics/server.ts";
+import { startMeasuredService } from "../support/measured-service.ts";
+
+describe("the metrics' own port", () => {
+  test("answers GET /metrics with Prometheus's text, and nothing else", async () => {
+    const { url } = await startMeasuredService();
+    const ask = async (path: string, method = "GET") => {
+      const response = await fetch(url + path, { method });
+      return [response.status, response.headers.get("content-type"), (await response.text()) !== ""];
+    };
+    const text = [200, "text/plain; version=0.0.4; charset=utf-8", true];
+    expect(await ask("/metrics")).toEqual(text);
+    expect(await ask("/metrics?name=x")).toEqual(text);
+    const nothing = [404, null, false];
+    for (const path of ["/", "/metrics/", "/healthz", "/staging/api/third-party/v1.0.1/txn-status", "//metrics"])
+      expect(await ask(path), path).toEqual(nothing);
+    for (const method of ["POST", "PUT", "DELETE", "HEAD"])
+      expect(await ask("/metrics", method), method).toEqual(nothing);
+  });
+
+  test("is not the partners', who see no metrics", async () => {
+    const { service } = await startMeasuredService();
+    for (const url of ["/metrics", "/staging/api/third-party/metrics", "/staging/api/third-party/v1.0.1/metrics"]) {
+      const response = await service.inject(url);
+      expect([response.statusCode, response.json().body.reason]).toEqual([404, "unknown_operation"]);
+    }
+  });
+
+  test("reads once for all that ask while it reads", async () => {
+    const readings: ((text: string) => void)[] = [];
+    const read = () => new Promise<string>((resolve) => readings.push(resolve));
+    const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, read);
+    onTestFinished(() => server.close());
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    // Three in one piece: the server hears of all before it can answer the first.
+    socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
+    while (readings.length === 0) await turnEnd();
+    for (let turn = 0; turn < 5; turn += 1) await turnEnd();
+    expect(readings).toHaveLength(1);
+    readings[0]?.("# all of it\n");
+    let received = "";
+    for await (const chunk of socket.setEncoding("utf8")) {
+      received += chunk;
+      if (received.split("# all of it").length === 4) break;
+    }
+    expect(received.match(/^HTTP\/1\.1 200 OK/gm)).toHaveLength(3);
+    expect(readings).toHaveLength(1);
+  });
+
+  test("says 500 where reading fails, and goes on", async () => {
+    let isBroken = true;
+    const read = async () => {
+      if (isBroken) throw new Error("broken");
+      return "text\n";
+    };
+    const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, read);
+    onTestFinished(() => server.close());
+    const ask = async () => (await fetch(`${server.url}/metrics`)).status;
+    expect(await ask()).toBe(500);
+    isBroken = false;
+    expect(await ask()).toBe(200);
+  });
+});
+
+const turnEnd = () => new Promise((resolve) => setImmediate(resolve));

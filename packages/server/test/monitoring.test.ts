@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { ENVIRONMENTS } from "../src/domain/customer.ts";
+import { FAILURES } from "../src/http/failures.ts";
+import { VERSIONS } from "../src/http/versions/versions.ts";
+import { quoted, tableRows, unquote } from "./support/markdown.ts";
+import { startMeasuredService } from "./support/measured-service.ts";
+import { prepareTopUp } from "./support/service.ts";
+
+/* The dashboard, the alert rules and the runbook speak of metrics that there are, and of all of them. */
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+
+const dashboard = JSON.parse(read("deploy/monitoring/grafana-dashboard.json")) as Dashboard;
+const alerts = read("deploy/monitoring/alerts.yaml");
+const runbook = read("docs/runbook.md");
+const expressions = [
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ...[...alerts.matchAll(/^ +expr: (?:\|\n)?((?:.|\n)*?)(?=\n +(?:for|labels):)/gm)].map((match) => match[1] as string),
+];
+const alertNames = [...alerts.matchAll(/^ +- alert: (\S+)$/gm)].map((match) => match[1] as string);
+
+/** Names of metrics in a text, as they stand in a scrape: with what a histogram is made of. */
+const namesIn = (text: string) => [...new Set(text.match(/\b(?:topupd|process)_[a-z0-9_]+\b/g))];
+
+/** A scrape in which every metric has something to tell. */
+async function fullScrape() {
+  const { service, read: scrape } = await startMeasuredService();
+  const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
+  await service.call("subscription-package-topup", purchase);
+  return scrape();
+}
+
+describe("the dashboard and the alert rules", () => {
+  test("name no metric that a scrape does not have", async () => {
+    const { families } = await fullScrape();
+    const served = [...families.values()].flatMap(({ name, samples }) => [name, ...samples.map((each) => each.name)]);
+    expect(expressions.length).toBeGreaterThan(30);
+    // `up` is Prometheus's own.
+    for (const expression of expressions)
+      if (!/\bup\{/.test(expression)) expect(namesIn(expression), expression).not.toEqual([]);
+    expect(expressions.flatMap(namesIn).filter((name) => !served.includes(name))).toEqual([]);
+  });
+
+  test("ask for labels that the metrics have, with values that there can be", async () => {
+    const { families } = await fullScrape();
+    const values: Record<string, readonly string[]> = {
+      outcome: ["success", "replayed", ...Object.keys(FAILURES)],
+      environment: [...ENVIRONMENTS, "$environment"],
+      version: [...VERSIONS.map(({ name }) => name), ""],
+      operation: ["subscription-package-topup"],
+      statistic: ["p50", "p99", "max"],
+      job: ["topupd"],
+    };
+    const asked = expressions.flatMap((expression) =>
+      [...expression.matchAll(/\b([a-z_]+)\{([^}]*)\}/g)].flatMap(([, metric = "", matchers = ""]) =>
+        [...matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]*)"/g)].map(([, label = "", value = ""]) => ({
+          metric,
+          label,
+          values: value.split("|"),
+        })),
+      ),
+    );
+    expect(asked.length).toBeGreaterThan(30);
+    for (const { metric, label, values: wanted } of asked) {
+      expect(
+        wanted.filter((value) => !values[label]?.includes(value)),
+        `${metric}: ${label}`,
+      ).toEqual([]);
+      // Prometheus itself adds the job, and `up`.
+      if (label === "job") continue;
+      const samples = [...families.values()].flatMap((family) => family.samples);
+      const labels = samples.filter(({ name }) => name === metric).flatMap((sample) => Object.keys(sample.labels));
+      expect(labels, metric).toContain(label);
+    }
+  });
+
+  test("are laid out without one panel on another, each with a title and an id of its own", () => {
+    const { panels } = dashboard;
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  });
+});
+
+describe("the runbook", () => {
+  test("explains every metric with its labels, and no other", async () => {
+    const { families } = await fullScrape();
+    const served = [...families.values()].map(({ name, samples }) => {
+      const labels = Object.keys(samples[0]?.labels ?? {}).filter((label) => label !== "le");
+      return [name, new Set(labels)] as const;
+    });
+    const rows = tableRows(runbook).filter(([name = ""]) => /^`(topupd|process)_/.test(name));
+    expect(rows.filter(([, , meaning = ""]) => meaning === "")).toEqual([]);
+    const explained = rows.map(([name = "", labels = ""]) => [unquote(name), new Set(quoted(labels))] as const);
+    expect(explained).toHaveLength(served.length);
+    expect(new Map(explained)).toEqual(new Map(served));
+  });
+
+  test("has a section for every alert, and each alert leads to its own", () => {
+    expect(alertNames.length).toBeGreaterThan(10);
+    const sections = [...runbook.matchAll(/^### (\S+)$/gm)].map((match) => match[1]);
+    expect(sections).toEqual(alertNames);
+    const links = [...alerts.matchAll(/^ +runbook: docs\/runbook\.md#(\S+)$/gm)].map((match) => match[1]);
+    expect(links).toEqual(alertNames.map((name) => name.toLowerCase()));
+    const severities = [...alerts.matchAll(/severity: (\w+)/g)].map((match) => match[1]);
+    expect(severities).toHaveLength(alertNames.length);
+    expect(severities.filter((severity) => severity !== "page" && severity !== "ticket")).toEqual([]);
+  });
+
+  test("shows every metric on the dashboard, or says what it is for", async () => {
+    const { families } = await fullScrape();
+    const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)));
+    const isShown = (name: string) => shown.some((each) => each.replace(/_(bucket|sum|count)$/, "") === name);
+    expect([...families.keys()].filter((name) => !isShown(name))).toEqual([]);
+  });
+});
+
+describe("the example for Prometheus", () => {
+  test("scrapes the port that compose serves metrics on, under the name that the rules go by", () => {
+    const prometheus = read("deploy/monitoring/prometheus.yaml");
+    const [, port] = /TOPUPD_METRICS_PORT: "(\d+)"/.exec(read("deploy/compose.yaml")) ?? [];
+    const targets = [...prometheus.matchAll(/"([\w.-]+):(\d+)"/g)].map((match) => match[2]);
+    expect(targets.length).toBe(3);
+    expect(new Set(targets)).toEqual(new Set([port]));
+    expect(prometheus).toMatch(/^ +- job_name: topupd$/m);
+    expect(prometheus).toMatch(/^ +- alerts\.yaml$/m);
+  });
+});

@@ -1,0 +1,68 @@
+import { onTestFinished } from "vitest";
+import { createMetrics } from "../../src/metrics/metrics.ts";
+import { type Family, readMetrics, type Sample } from "./metrics-text.ts";
+import { type OpenOptions, startTestService, type TestService } from "./service.ts";
+
+/** A service with its metrics, on a port of their own. */
+export interface MeasuredService {
+  readonly service: TestService;
+  /** Where the metrics are, without a slash at its end. */
+  readonly url: string;
+  /** The text of a scrape. */
+  readonly scrape: () => Promise<string>;
+  /** The metrics of a scrape, strictly read. */
+  readonly read: () => Promise<Scraped>;
+}
+
+export interface Scraped {
+  readonly families: ReadonlyMap<string, Family>;
+  /** The samples of one name, such as `topupd_batch_size_sum`. */
+  readonly samples: (name: string) => readonly Sample[];
+  /** The value of the one sample that has these labels, among others. */
+  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
+}
+
+/** A quarter of a second passes each time that somebody looks at the stopwatch. */
+export const TICK_SECONDS = 0.25;
+
+export async function startMeasuredService(options: Partial<OpenOptions> = {}): Promise<MeasuredService> {
+  let elapsed = 0;
+  const metrics = createMetrics({
+    build: { version: "1.2.3", node: "v20.20.0", store: "sqlite" },
+    elapsed: () => (elapsed += TICK_SECONDS),
+    readProcess: () => ({
+      startedAtSeconds: 1_795_000_000.5,
+      cpuSeconds: 12.5,
+      residentBytes: 100_000_000,
+      heapUsedBytes: 40_000_000,
+      delay: { p50Seconds: 0.0001, p99Seconds: 0.002, maxSeconds: 0.03 },
+    }),
+  });
+  const { observer, observeBatch } = metrics;
+  const service = await startTestService({ ...options, observer, observeBatch });
+  const server = await metrics.serve(service.store, { host: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.close());
+  const scrape = async () => {
+    const response = await fetch(`${server.url}/metrics`);
+    if (response.status !== 200) throw new Error(`the scrape was answered with ${response.status}`);
+    return response.text();
+  };
+  return { service, url: server.url, scrape, read: async () => scraped(await scrape()) };
+}
+
+export function scraped(text: string): Scraped {
+  const families = readMetrics(text);
+  const all = [...families.values()].flatMap((family) => family.samples);
+  const samples = (name: string) => all.filter((sample) => sample.name === name);
+  return {
+    families,
+    samples,
+    value(name, labels = {}) {
+      const fitting = samples(name).filter((sample) =>
+        Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      );
+      if (fitting.length > 1) throw new Error(`${name} has ${fitting.length} series with ${JSON.stringify(labels)}`);
+      return fitting[0]?.value;
+    },
+  };
+}
