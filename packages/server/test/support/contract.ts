@@ -11,28 +11,13 @@ export function documentOf(version: string): OpenApiDocument {
   return openApiDocument(found, { prefix: "/staging/api/third-party", provider, retirement: undefined });
 }
 
-const checks = new Map<string, Map<string, ValidateFunction>>();
-
-/**
- * Holds an answer against the contract. Fields that the contract does not know are wrong too.
- * @throws Error that says what does not fit.
- */
-export function expectInContract(
-  version: string,
-  operation: string,
-  status: number,
-  body: unknown,
-  headers?: Readonly<Record<string, unknown>>,
-): void {
-  const known = checks.get(version) ?? compile(version);
-  checks.set(version, known);
-  if (headers !== undefined) expectHeadersInContract(version, operation, status, headers);
-  const check = known.get(`${operation} ${status}`);
-  if (check === undefined) throw new Error(`the contract of ${version} has no ${status} for ${operation}`);
-  if (check(body)) return;
-  const problems = (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
-  throw new Error(`${operation} of ${version}, ${status}, is not in the contract: ${problems.join("; ")}`);
+/** What an answer of one operation with one HTTP status is held against. */
+interface Check {
+  readonly body: ValidateFunction;
+  readonly headers: readonly string[];
 }
+
+const checks = new Map<string, ReadonlyMap<string, Check>>();
 
 /** Those of HTTP itself, which no contract describes, and those of a version's end, which the committed one has not. */
 const PASSED_OVER = [
@@ -46,45 +31,60 @@ const PASSED_OVER = [
   "link",
 ];
 
-/** Every header that an answer has is described, and what it always has is there. */
-function expectHeadersInContract(
+/**
+ * Holds an answer against the contract. Fields and headers that the contract does not know are wrong too.
+ * @throws Error that says what does not fit.
+ */
+export function expectInContract(
   version: string,
   operation: string,
   status: number,
-  headers: Readonly<Record<string, unknown>>,
+  body: unknown,
+  headers?: Readonly<Record<string, unknown>>,
 ): void {
-  const { paths } = documentOf(version) as unknown as Document;
-  const described = Object.keys(paths[`/${operation}`]?.post.responses[status]?.headers ?? {});
-  const sent = Object.keys(headers).filter((name) => !PASSED_OVER.includes(name));
-  const undescribed = sent.filter((name) => !described.includes(name));
-  const missing = described.filter((name) => name !== "idempotent-replayed" && !sent.includes(name));
-  if (undescribed.length + missing.length === 0) return;
-  throw new Error(
-    `${operation} of ${version}, ${status}: not described: ${undescribed.join()}; described, not sent: ${missing.join()}`,
-  );
+  const known = checks.get(version) ?? compile(version);
+  checks.set(version, known);
+  const check = known.get(`${operation} ${status}`);
+  if (check === undefined) throw new Error(`the contract of ${version} has no ${status} for ${operation}`);
+  const problems = [...bodyProblems(check, body), ...(headers === undefined ? [] : headerProblems(check, headers))];
+  if (problems.length === 0) return;
+  throw new Error(`${operation} of ${version}, ${status}, is not in the contract: ${problems.join("; ")}`);
 }
 
-function compile(version: string): Map<string, ValidateFunction> {
+function bodyProblems({ body: validate }: Check, body: unknown): string[] {
+  if (validate(body)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** Every header that an answer has is described, and what it always has is there. */
+function headerProblems({ headers: described }: Check, headers: Readonly<Record<string, unknown>>): string[] {
+  const sent = Object.keys(headers).filter((name) => !PASSED_OVER.includes(name));
+  const undescribed = sent.filter((name) => !described.includes(name)).map((name) => `${name} is not described`);
+  const missing = described.filter((name) => name !== "idempotent-replayed" && !sent.includes(name));
+  return [...undescribed, ...missing.map((name) => `${name} is not sent`)];
+}
+
+function compile(version: string): ReadonlyMap<string, Check> {
   const document = closed(documentOf(version)) as Document;
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema(document, "document");
-  const compiled = new Map<string, ValidateFunction>();
+  const compiled = new Map<string, Check>();
   for (const [path, { post }] of Object.entries(document.paths)) {
-    for (const status of Object.keys(post.responses)) {
+    for (const [status, { headers }] of Object.entries(post.responses)) {
       const pointer = ["paths", path, "post", "responses", status, "content", "application/json", "schema"]
         .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
         .join("/");
-      compiled.set(`${path.slice(1)} ${status}`, ajv.compile({ $ref: `document#/${pointer}` }));
+      const body = ajv.compile({ $ref: `document#/${pointer}` });
+      compiled.set(`${path.slice(1)} ${status}`, { body, headers: Object.keys(headers) });
     }
   }
   return compiled;
 }
 
 interface Document {
-  readonly paths: Readonly<
-    Record<string, { readonly post: { readonly responses: Readonly<Record<string, { readonly headers: object }>> } }>
-  >;
+  readonly paths: Readonly<Record<string, { readonly post: { readonly responses: Responses } }>>;
 }
+type Responses = Readonly<Record<string, { readonly headers: object }>>;
 
 /** Every schema of an object with no other fields than its own. */
 function closed(part: unknown): unknown {

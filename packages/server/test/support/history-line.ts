@@ -78,7 +78,7 @@ async function fill(ports: Ports, setTime: (time: string) => void): Promise<void
   await importCustomers(ports, "production", () => ndjson([row]), "unsaid", EXPECT_GOOD);
   for (const [time, key, bouquetId, udf1] of PURCHASES) {
     setTime(time);
-    const caller = { partnerId: partner.id, environment: key.environment };
+    const caller = { partnerId: partner.id, partnerName: partner.name, environment: key.environment };
     const listed = await listPackages(ports, caller, key, 0);
     if (!listed.ok) throw new Error(listed.refusal);
     const { checkoutId, bouquets } = listed.value;
