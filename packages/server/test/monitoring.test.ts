@@ -57,7 +57,7 @@ describe("the dashboard and the alert rules", () => {
   test("ask for labels that the metrics have, with values that there can be", async () => {
     const { families } = await fullScrape();
     const values: Record<string, readonly string[]> = {
-      outcome: ["success", "replayed", ...Object.keys(FAILURES)],
+      outcome: ["success", "replayed", "gave_up", ...Object.keys(FAILURES)],
       environment: [...ENVIRONMENTS, "$environment"],
       version: [...VERSIONS.map(({ name }) => name), ""],
       operation: ["subscription-package-topup"],

@@ -14,7 +14,7 @@ import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { subscriptionJson } from "./subscription-output.ts";
-import { count, printable, printFields } from "./text.ts";
+import { count, printable, printFields, shellWord } from "./text.ts";
 import { printTransactions, type Showing, showingOf, transactionJson } from "./transaction-output.ts";
 
 interface ShowOptions extends OutputOptions {
@@ -59,7 +59,7 @@ function notFound(code: string, { environment }: ShowOptions, elsewhere: Environ
 function fitsSeveral(code: string, { environment }: ShowOptions, candidates: readonly Customer[]): string {
   const trial = environment === "trial" ? " --environment trial" : "";
   const lines = candidates.map(({ cuid, firstName, lastName }) => {
-    return printable(`  topupd customer show ${cuid} --by-cuid${trial}  (${firstName} ${lastName})`);
+    return printable(`  topupd customer show ${shellWord(cuid)} --by-cuid${trial}  (${firstName} ${lastName})`);
   });
   const more = candidates.length < MOST_CANDIDATES ? "" : ", of whom these are the first";
   return `${printable(code)} fits several customers${more}: say which\n${lines.join("\n")}`;
@@ -80,7 +80,8 @@ function print(runtime: Runtime, { customer, transactions, hasMore }: Found, opt
   runtime.stdout(`\n${hasMore ? `The newest ${HISTORY} top-ups` : count(transactions.length, "top-up")}:\n\n`);
   printTransactions(runtime, transactions, showing);
   const trial = options.environment === "trial" ? " --environment trial" : "";
-  if (hasMore) runtime.stderr(`There are more: topupd transaction list --cuid ${cuid}${trial}\n`);
+  if (hasMore)
+    runtime.stderr(`${printable(`There are more: topupd transaction list --cuid ${shellWord(cuid)}${trial}`)}\n`);
 }
 
 function printConnection(runtime: Runtime, connection: Connection, { calendar }: Showing): void {

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import type { Instant } from "../domain/calendar.ts";
 import type { Runtime } from "./runtime.ts";
+import { printableJson } from "./text.ts";
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -11,7 +12,7 @@ export function jsonOption(): Option {
 }
 
 export function printJson(runtime: Runtime, data: unknown): void {
-  runtime.stdout(`${JSON.stringify(data)}\n`);
+  runtime.stdout(`${printableJson(data)}\n`);
 }
 
 /** Instants in ISO 8601, UTC: for operators and their programs, never for the wire. */

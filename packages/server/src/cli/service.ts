@@ -55,6 +55,8 @@ export async function startService(
   } finally {
     logger.level = level;
   }
+  // A connection that cannot be taken is no reason to end the service.
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
     url: urlOf(app),
     metricsUrl: metricsServer?.url,

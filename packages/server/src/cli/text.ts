@@ -4,11 +4,21 @@ import type { Runtime } from "./runtime.ts";
 export const TERMINAL_WIDTH = 80;
 
 /** Marks that could move a terminal's cursor, colour what follows, or turn its direction round. */
-const UNPRINTABLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** What others have sent, made harmless for a terminal. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, "\ufffd");
+}
+
+/** The same JSON, with such marks escaped. */
+export function printableJson(data: unknown): string {
+  return JSON.stringify(data).replace(UNPRINTABLE, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** A word as a shell takes it, whatever is in it. */
+export function shellWord(text: string): string {
+  return /^[\w.@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A blank, but for the one in a time such as `2026-11-20 09:00:00`. */

@@ -29,7 +29,7 @@ export function transactionJson(transaction: Transaction, showing: Showing) {
 }
 
 const PARTNER_COLUMN = 2;
-const SHORTEST_PARTNER = 6;
+const SHORTEST_PARTNER = "PARTNER".length;
 
 /** As wide as a terminal where the ids allow it: only partners' names are cut, since all else may have to be copied. */
 export function printTransactions(runtime: Runtime, transactions: readonly Transaction[], showing: Showing): void {
@@ -45,7 +45,7 @@ export function printTransactions(runtime: Runtime, transactions: readonly Trans
   const room = Math.max(SHORTEST_PARTNER, TERMINAL_WIDTH - others);
   printTable(
     runtime,
-    header.map((name) => cut(name, room)),
+    header,
     rows.map((row) => row.map((cell, column) => (column === PARTNER_COLUMN ? cut(cell, room) : cell))),
   );
 }

@@ -87,6 +87,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("outcome", undefined);
+  app.decorateRequest("isAnswered", false);
   const operations = new Set<string>();
   app.addHook("onRoute", ({ url, method }) => {
     if (method === "POST") operations.add(url);
@@ -96,7 +97,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
     reply.header("x-request-id", request.id);
     done();
   });
-  sockets.limit(app);
+  const abandoned: ((request: FastifyRequest, reply: FastifyReply) => void)[] = [];
+  sockets.limit(app, (request, reply) => {
+    for (const hear of abandoned) hear(request, reply);
+  });
   app.addHook("onRequest", (request, reply, done) => {
     // Here and not in a not-found handler, which would have the body parsed first.
     if (!request.is404) {
@@ -106,8 +110,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
     const [path = ""] = request.url.split("?");
     sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
   });
-  if (options.logLine !== undefined) logRequests(app, { clock: options.ports.clock, write: options.logLine });
-  if (options.ports.observer !== undefined) observeRequests(app, options.ports.observer);
+  const { clock, observer } = options.ports;
+  if (options.logLine !== undefined) abandoned.push(logRequests(app, { clock, write: options.logLine }));
+  if (observer !== undefined) abandoned.push(observeRequests(app, observer));
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.

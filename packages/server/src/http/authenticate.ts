@@ -10,6 +10,8 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Why the request failed, for the log. */
     outcome: string | undefined;
+    /** Whether the whole answer has been written. */
+    isAnswered: boolean;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FailureReason, renderFailure, sendFailure } from "./failures.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
@@ -55,18 +55,28 @@ export class Sockets {
     });
   }
 
-  /** Counts the requests in hand. To be called before the hooks that do work. */
-  limit(app: FastifyInstance): void {
-    app.addHook("onRequest", ({ raw }, reply, done) => {
+  /**
+   * Counts the requests in hand. To be called before the hooks that do work.
+   * @param onAbandoned told of each request whose caller left before its whole answer was written.
+   */
+  limit(app: FastifyInstance, onAbandoned: (request: FastifyRequest, reply: FastifyReply) => void): void {
+    app.addHook("onRequest", (request, reply, done) => {
+      const { raw } = request;
       const state = this.#stateOf(raw.socket);
       state.inHand.add(raw);
       state.latest = raw;
       reply.raw.once("close", () => {
         state.inHand.delete(raw);
+        // Of an answer that nobody waited for, fastify tells nobody.
+        if (!request.isAnswered) onAbandoned(request, reply);
         if (state.broken && !isAnswering(state)) raw.socket.destroySoon();
       });
       if (state.inHand.size > MAX_IN_HAND) sendFailure(reply, "rate_limited");
       else done();
+    });
+    app.addHook("onResponse", (request, _reply, done) => {
+      request.isAnswered = true;
+      done();
     });
   }
 

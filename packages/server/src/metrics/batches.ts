@@ -11,12 +11,13 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 export function countBatches({ meter, histogram }: Measuring, elapsed: () => number): ObserveBatch {
   const sizes = histogram({
     name: "topupd_batch_size",
-    description: "How many top-ups shared a transaction that was committed.",
+    description: "How many requests shared a transaction that was committed: top-ups, repeats and refusals alike.",
     bounds: SIZE_BUCKETS,
   }).series();
   const commits = histogram({
     name: "topupd_commit_duration_seconds",
-    description: "Time from the beginning of a batch's transaction until it was durable, waits for others included.",
+    description:
+      "Time from the beginning of a batch's transaction until it was durable or had failed, waits for others included.",
     bounds: COMMIT_BUCKETS,
   }).series();
   let failed = 0;
@@ -29,12 +30,10 @@ export function countBatches({ meter, histogram }: Measuring, elapsed: () => num
   return (items) => {
     const began = elapsed();
     return (committed) => {
-      if (!committed) {
-        failed += 1;
-        return;
-      }
-      sizes.record(items);
+      // A batch that fails has often waited longest.
       commits.record(elapsed() - began);
+      if (committed) sizes.record(items);
+      else failed += 1;
     };
   };
 }

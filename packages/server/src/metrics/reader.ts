@@ -5,8 +5,8 @@ import { createHistogram, type Histogram, type HistogramOptions } from "./histog
 
 const SCOPE = "topupd";
 
-/** Far more than partners, outcomes and operations make together; beyond, the SDK puts what is new into one. */
-const MAX_SERIES = 20_000;
+/** Partners, outcomes and operations bound them; the SDK's own limit would let one count overwrite another. */
+const MAX_SERIES = Number.MAX_SAFE_INTEGER;
 
 /** The form of the text: Prometheus's, version 0.0.4, which every scraper reads. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";

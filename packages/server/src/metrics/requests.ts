@@ -6,6 +6,9 @@ import type { Measuring } from "./reader.ts";
 /** In seconds: from a look-up in memory to the longest that a proxy waits. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Outcomes that are no fault of a request, admitted or not. */
+const OURS = ["unavailable", "internal_error", "gave_up"];
+
 const NO_OPERATION: ServedOperation = { name: "", version: "" };
 
 interface Count {
@@ -35,7 +38,8 @@ export function countRequests({ meter, histogram }: Measuring): Observer["reques
   const counts: Count[] = [];
   const durations = histogram({
     name: "topupd_request_duration_seconds",
-    description: "Time from the arrival of a request to an operation until its answer was written.",
+    description:
+      "Time from the arrival of an admitted request to an operation until its answer was written, or its caller left.",
     bounds: DURATION_BUCKETS,
   });
   meter
@@ -70,7 +74,8 @@ export function countRequests({ meter, histogram }: Measuring): Observer["reques
     const ofCaller = caller === undefined ? ofOperation.byNobody : countsOf(ofOperation, caller);
     const count = ofCaller.byOutcome.get(outcome) ?? addCount(counts, ofCaller, outcome);
     count.value += 1;
-    ofOperation.durations?.record(seconds);
+    // Who was turned away at the door was quick: many of them would hide how slow the others are.
+    if (caller !== undefined || OURS.includes(outcome)) ofOperation.durations?.record(seconds);
   };
 }
 

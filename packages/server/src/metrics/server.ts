@@ -7,6 +7,10 @@ import { METRICS_TYPE } from "./reader.ts";
 /** Scrapers are few; nobody else has anything to ask here. */
 const MAX_CONNECTIONS = 16;
 const REQUEST_TIMEOUT_MS = 5_000;
+/** Node's own half minute would let slow requests go on for as long. */
+const CHECKING_INTERVAL_MS = 1_000;
+/** How long an answer may lie unread. */
+const UNREAD_TIMEOUT_MS = 30_000;
 
 export interface MetricsServer {
   /** Where, without a slash at its end. */
@@ -25,15 +29,22 @@ export async function serveMetrics(address: MetricsAddress, read: () => Promise<
     return reading;
   };
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+    },
     ({ method, url }, response) => {
       if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, readOnce());
       else response.writeHead(404).end();
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(UNREAD_TIMEOUT_MS);
   server.listen(address);
   await once(server, "listening");
+  // A connection that cannot be taken is no reason to end the service.
+  server.on("error", () => {});
   return {
     url: urlOf(server.address() as AddressInfo),
     async close() {

@@ -38,6 +38,9 @@ export interface ExplainedStep extends Step {
   readonly transaction: Transaction | undefined;
 }
 
+/** A connection's name may be the mobile number of many who do not have the connection. */
+const MOST_HOLDERS = 1_000;
+
 /** Why each subscription of a connection ends when it does: the fold of its grants, step by step. */
 export async function explainSubscription(
   { store }: Pick<Ports, "store">,
@@ -46,7 +49,7 @@ export async function explainSubscription(
   const candidates: Explanation[] = [];
   for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
     // A connection that is gone has no code any more: then its customer must be named.
-    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId) : [cuid];
+    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
     for (const each of cuids) {
       const connection = { environment, cuid: each, service, reqId };
       const ledgers = await store.search.findLedgers(connection);

@@ -1,5 +1,6 @@
 import { type Customer, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import type { Transaction } from "../domain/top-up.ts";
+import { MOST_CANDIDATES } from "../store/search.ts";
 import type { Ports } from "./ports.ts";
 
 export interface CustomerRequest {
@@ -42,7 +43,7 @@ async function findCandidates(
   { store }: Pick<Ports, "store">,
   { environment, code, isCuid }: CustomerRequest,
 ): Promise<Customer[]> {
-  const cuids = isCuid ? [code] : await store.search.findCuids(environment, code);
+  const cuids = isCuid ? [code] : await store.search.findCuids(environment, code, MOST_CANDIDATES);
   const found = await Promise.all(cuids.map((cuid) => store.search.findCustomer(environment, cuid)));
   return found.filter((customer) => customer !== undefined);
 }

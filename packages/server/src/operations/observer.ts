@@ -3,13 +3,14 @@ import type { Caller } from "./ports.ts";
 
 /**
  * Hears what the service does, so that it can be counted. It is called for every request and every top-up, after they
- * are decided: it is quick, and does not throw.
+ * are decided, and is quick.
  */
 export interface Observer {
   /**
    * @param operation undefined where the path is none of an operation's.
    * @param caller undefined where no access token was admitted.
-   * @param outcome `success`, `replayed`, or the reason of the failure.
+   * @param outcome `success`, `replayed`, the reason of the failure, or `gave_up` where the caller left before the
+   *   whole answer was written.
    * @param seconds from the request's arrival to the end of its answer.
    */
   readonly requestAnswered: (
@@ -27,4 +28,13 @@ export interface ServedOperation {
   /** As the path has it. */
   readonly name: string;
   readonly version: string;
+}
+
+/** Tells an observer something. Should it fail, what it was told of has happened all the same. */
+export function tell(telling: () => void): void {
+  try {
+    telling();
+  } catch {
+    // Counts may be wrong then; nothing else is.
+  }
 }

@@ -4,6 +4,7 @@ import type { Money } from "../domain/money.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../domain/transaction-id.ts";
 import type { PackagesRequest } from "./list-packages.ts";
+import { tell } from "./observer.ts";
 import type { Caller, Ports } from "./ports.ts";
 
 export interface TopUpRequest extends PackagesRequest {
@@ -34,6 +35,6 @@ export async function topUp(
   const asked = { ...rest, bouquetCode: bouquetId, udf1, udf2 };
   const outcome = await store.settleTopUp({ partnerId, environment, ...asked, checkout, txnId });
   if (outcome.kind === "refused") return refused(outcome.refusal);
-  if (outcome.kind === "recorded") observer?.topUpRecorded(outcome.transaction);
+  if (outcome.kind === "recorded") tell(() => observer?.topUpRecorded(outcome.transaction));
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }

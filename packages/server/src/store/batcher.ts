@@ -141,15 +141,16 @@ export class Batcher<Item, Outcome> {
   }
 
   async #attempt(batch: readonly Waiting<Item, Outcome>[]): Promise<Failure | undefined> {
-    const ended = this.#options.observe?.(batch.length);
+    const { observe } = this.#options;
+    const ended = hear(() => observe?.(batch.length));
     try {
       const outcomes = await this.#options.settle(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
-      ended?.(false);
+      hear(() => ended?.(false));
       return { error };
     }
-    ended?.(true);
+    hear(() => ended?.(true));
     return undefined;
   }
 
@@ -161,6 +162,15 @@ export class Batcher<Item, Outcome> {
 
 interface Failure {
   readonly error: unknown;
+}
+
+/** Who only listens must not be able to fail a batch, or to end the process. */
+function hear<Value>(tell: () => Value): Value | undefined {
+  try {
+    return tell();
+  } catch {
+    return undefined;
+  }
 }
 
 function reject(waiting: readonly Pick<Waiting<unknown, unknown>, "reject">[], { error }: Failure): void {

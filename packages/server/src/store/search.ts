@@ -10,8 +10,8 @@ import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
  * database for long, so top-ups go on beside it. Every method rejects as those of the store do.
  */
 export interface Search {
-  /** The ids of those whom a code fits, in their order; at most {@link MOST_CANDIDATES}. */
-  findCuids(environment: Environment, code: string): Promise<string[]>;
+  /** The ids of those whom a code fits, in their order; at most `limit`. */
+  findCuids(environment: Environment, code: string, limit: number): Promise<string[]>;
   /** By the customer id alone. */
   findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { topUp } from "../../src/operations/top-up.ts";
 import { type MeasuredService, startMeasuredService } from "../support/measured-service.ts";
 import { PREFIX, prepareTopUp } from "../support/service.ts";
 
@@ -89,4 +90,28 @@ describe("a scrape after known requests", () => {
     }
     expect(text).not.toMatch(/topup_(trial|live)_/);
   });
+});
+
+test("a top-up is recorded and answered even where the observer fails at it", async () => {
+  const { service } = await startMeasuredService();
+  const fail = () => {
+    throw new Error("deaf");
+  };
+  const purchase = await prepareTopUp(service, FIBER);
+  const caller = { partnerId: 1, partnerName: "wallet", environment: "trial" as const };
+  const ports = { ...service.ports, observer: { requestAnswered: fail, topUpRecorded: fail } };
+  const request = { cuid: FIBER.cuid, service: "internet" as const, reqId: FIBER.reqId };
+  const { checkoutId = "", bouquetId = "", amt = "" } = purchase;
+  const answer = await topUp(ports, caller, { ...request, checkoutId, bouquetId, amount: BigInt(amt) * 100n });
+  expect(answer).toMatchObject({ ok: true, value: { replayed: false } });
+});
+
+test("who is turned away at the door is counted, and does not make the others look quick", async () => {
+  const { service, read } = await startMeasuredService();
+  for (let count = 0; count < 5; count += 1)
+    await service.call("txn-status", { checkoutId: "none" }, { token: "none" });
+  await service.call("txn-status", { checkoutId: "none" });
+  const { value } = await read();
+  expect(value("topupd_requests_total", { outcome: "unknown_token" })).toBe(5);
+  expect(value("topupd_request_duration_seconds_count", { operation: "txn-status" })).toBe(1);
 });

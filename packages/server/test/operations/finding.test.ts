@@ -165,4 +165,15 @@ describe("explaining a subscription", () => {
     const other = await explainSubscription(service.ports, { service: "iptv", reqId: "77", ...MAYBE });
     expect(other).toEqual({ kind: "not_found" });
   });
+
+  test("finds the connection also where its name is the mobile number of many who have no such connection", async () => {
+    const service = await startTestService();
+    const mobile = "9801234567";
+    const name = { first_name: "First", last_name: "Last", mobile, status: "active" };
+    const many = Array.from({ length: 30 }, (_, index) => ({ cuid: `1${index}`, ...name, connections: {} }));
+    const connections = { internet: [{ username: mobile, status: "active" }] };
+    await service.importCustomers([...many, { cuid: "900001", ...name, connections }]);
+    const answer = await explainSubscription(service.ports, { service: "internet", reqId: mobile, ...MAYBE });
+    expect(answer).toMatchObject({ kind: "explained", explanation: { connection: { cuid: "900001" } } });
+  });
 });

@@ -262,10 +262,10 @@ function testFoundCustomers(makeDatabase: MakeDatabase): void {
     const [sita] = await store.findCustomers("production", SITA.cuid);
     expect(await store.search.findCustomer("production", SITA.cuid)).toEqual(sita);
     for (const code of [SITA.cuid, SITA.mobile, "sita", "sita-iptv"])
-      expect(await store.search.findCuids("production", code)).toEqual([SITA.cuid]);
+      expect(await store.search.findCuids("production", code, 20)).toEqual([SITA.cuid]);
     expect(await store.search.findCustomer("production", SITA.mobile)).toBeUndefined();
     expect(await store.search.findCustomer("trial", SITA.cuid)).toBeUndefined();
-    expect(await store.search.findCuids("trial", SITA.cuid)).toEqual([]);
+    expect(await store.search.findCuids("trial", SITA.cuid, 20)).toEqual([]);
   });
 
   test("is one of all whom a code fits, in the order of their ids", async () => {
@@ -273,6 +273,6 @@ function testFoundCustomers(makeDatabase: MakeDatabase): void {
     const family = ["3000003", "3000001", "3000002"].map((cuid) => ({ ...SITA, cuid, connections: {} }));
     await restate(store, now, ...family);
     const expected = [SITA.cuid, "3000001", "3000002", "3000003"];
-    expect(await store.search.findCuids("production", SITA.mobile)).toEqual(expected);
+    expect(await store.search.findCuids("production", SITA.mobile, 20)).toEqual(expected);
   });
 }

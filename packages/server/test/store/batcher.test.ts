@@ -48,6 +48,31 @@ function heldBatcher({ maxBatch = 100, maxWaiting = 100, isAway = () => false, c
 const turnEnd = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("the batcher", () => {
+  test.each([
+    [
+      "when a batch begins",
+      () => {
+        throw new Error("deaf");
+      },
+    ],
+    [
+      "when a batch ends",
+      () => () => {
+        throw new Error("deaf");
+      },
+    ],
+  ])("settles as ever where who listens fails %s", async (_, observe) => {
+    const { batcher, next } = heldBatcher({
+      observe: observe as unknown as (items: number) => (committed: boolean) => void,
+    });
+    const outcome = batcher.add("a");
+    (await next()).succeed();
+    expect(await outcome).toBe("A");
+    const failing = batcher.add("b");
+    (await next()).fail(new Error("spoilt"));
+    await expect(failing).rejects.toThrow("spoilt");
+  });
+
   test("settles a lone item at the end of its own turn", async () => {
     const { batcher, settlings } = heldBatcher();
     const outcome = batcher.add("a");

@@ -13,13 +13,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import {
-  MOST_CANDIDATES,
-  type PlanLedger,
-  type Search,
-  type TransactionFilter,
-  type TransactionPage,
-} from "../search.ts";
+import type { PlanLedger, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { connectionKey } from "./ledger.ts";
@@ -31,7 +25,7 @@ const IN_RANGE = `t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND}
 
 const CUIDS: Statement = {
   name: "search_cuids",
-  text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT ${MOST_CANDIDATES}`,
+  text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT $3`,
 };
 const LEDGERS: Statement = {
   name: "search_ledgers",
@@ -77,8 +71,8 @@ export class SearchTables implements Search {
     this.#customers = customers;
   }
 
-  async findCuids(environment: Environment, code: string): Promise<string[]> {
-    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment]);
+  async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
+    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment, limit]);
     return found.map(({ cuid }) => cuid);
   }
 

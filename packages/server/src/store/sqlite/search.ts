@@ -13,13 +13,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import {
-  MOST_CANDIDATES,
-  type PlanLedger,
-  type Search,
-  type TransactionFilter,
-  type TransactionPage,
-} from "../search.ts";
+import type { PlanLedger, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 
@@ -52,7 +46,7 @@ export class SearchTables implements Search {
     this.#database = database;
     this.#customers = customers;
     this.#cuids = database.prepareRows(
-      `SELECT cuid FROM customer_code WHERE code = ? AND environment = ? ORDER BY cuid LIMIT ${MOST_CANDIDATES}`,
+      `SELECT cuid FROM customer_code WHERE code = ? AND environment = ? ORDER BY cuid LIMIT ?`,
     );
     this.#ledgers = database.prepare(
       ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?"),
@@ -63,8 +57,8 @@ export class SearchTables implements Search {
     this.#matchesOfCustomer = database.prepareRows(MATCHES_OF_CUSTOMER);
   }
 
-  async findCuids(environment: Environment, code: string): Promise<string[]> {
-    return this.#database.ask(() => this.#cuids(code, environment).map(([cuid]) => cuid as string));
+  async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
+    return this.#database.ask(() => this.#cuids(code, environment, limit).map(([cuid]) => cuid as string));
   }
 
   async findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined> {
