@@ -1,4 +1,5 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import { AddressList } from "../../domain/address-list.ts";
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
@@ -18,6 +19,8 @@ export interface PartnerRow {
   partner_name: string;
   partner_status: PartnerStatus;
   partner_created_at: number;
+  /** A JSON list, or null. */
+  partner_allowed_addresses: string | null;
 }
 
 export interface AccessTokenRow extends PartnerRow {
@@ -26,6 +29,7 @@ export interface AccessTokenRow extends PartnerRow {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  replaced_by: string | null;
 }
 
 export interface CustomerRow {
@@ -106,7 +110,18 @@ export interface TopUpRow {
 }
 
 export function toPartner(row: PartnerRow): Partner {
-  return { id: row.partner_id, name: row.partner_name, status: row.partner_status, createdAt: row.partner_created_at };
+  const { partner_allowed_addresses: allowed } = row;
+  return {
+    id: row.partner_id,
+    name: row.partner_name,
+    status: row.partner_status,
+    createdAt: row.partner_created_at,
+    allowedAddresses: allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]),
+  };
+}
+
+export function sameRanges(one: AddressList | undefined, other: AddressList | undefined): boolean {
+  return JSON.stringify(one?.ranges) === JSON.stringify(other?.ranges);
 }
 
 export function toAccessToken(row: AccessTokenRow): AccessToken {
@@ -117,6 +132,7 @@ export function toAccessToken(row: AccessTokenRow): AccessToken {
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
+    replacedBy: row.replaced_by ?? undefined,
   };
 }
 

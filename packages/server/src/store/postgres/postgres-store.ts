@@ -21,6 +21,7 @@ import type {
   ProviderSettings,
   Store,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -93,6 +94,7 @@ class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
   readonly corrections: CorrectionTables;
+  readonly access: AccessTables;
   readonly auditTrail: AuditTable;
   readonly #url: string;
   readonly #database: Database;
@@ -119,6 +121,7 @@ class PostgresStore implements Store {
     this.#customers = new CustomerTables(database);
     this.search = new SearchTables(database, this.#customers);
     this.corrections = new CorrectionTables(database, provider);
+    this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);

@@ -20,6 +20,7 @@ import type {
   ProviderSettings,
   Store,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -217,6 +218,10 @@ export class SqliteStore implements Store {
       topUps: this.#topUps,
     };
     return new CorrectionTables(this.#database, tables, this.provider.calendar);
+  }
+
+  get access(): AccessTables {
+    return new AccessTables(this.#database, { audit: this.#audit, memory: this.#memory, partners: this.#partners });
   }
 
   get auditTrail(): AuditTable {
