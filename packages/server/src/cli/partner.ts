@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Partner, PartnerStatus } from "../domain/access-token.ts";
+import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -15,6 +16,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     .description("add a partner")
     .argument("<NAME>", "a name of up to 64 characters")
     .addOption(jsonOption());
+  examples(add, ['topupd partner add "Blue Wallet"']);
   addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
     if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
     await withStore(add, runtime, { mustExist: false }, async (store) => {
@@ -25,6 +27,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
   });
 
   const list = partner.command("list").description("list partners").addOption(jsonOption());
+  examples(list, ["topupd partner list", "topupd partner list --json"]);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       print(runtime, await store.listPartners(), options.json === true ? "many" : "table");
@@ -47,6 +50,7 @@ function addStatusCommand(
     .description(description)
     .argument("<NAME>", "the partner's name")
     .addOption(jsonOption());
+  examples(command, [`topupd partner ${verb} "Blue Wallet"`]);
   addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const partner = await store.setPartnerStatus(name, status);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { resetTrial } from "../operations/trial.ts";
+import { examples } from "./help.ts";
 import type { Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
@@ -12,6 +13,7 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
   const reset = trial
     .command("reset")
     .description("put the five trial customers and the trial catalogue into their first state");
+  examples(reset, ["topupd trial reset"]);
   addSettings(reset, STORE_SETTINGS).action(async () => {
     await withStore(reset, runtime, { mustExist: false }, async (store) => {
       await resetTrial({ ...runtime, store });
