@@ -1,7 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
+import { addAuditCommands } from "./audit.ts";
 import { addCheckCommand } from "./check.ts";
+import { addConnectionCommands } from "./connection.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addCustomerCommands } from "./customer.ts";
 import { addDemoCommand } from "./demo.ts";
@@ -12,6 +14,7 @@ import { addPartnerCommands } from "./partner.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
+import { addSubscriptionCommands } from "./subscription.ts";
 import { addTokenCommands } from "./token.ts";
 import { addTransactionCommands } from "./transaction.ts";
 import { addTrialCommands } from "./trial.ts";
@@ -54,6 +57,10 @@ export function buildProgram(runtime: Runtime): Command {
   addCustomerCommands(program, runtime);
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
+  addAuditCommands(program, runtime);
+  program.commandsGroup("Set things right:");
+  addConnectionCommands(program, runtime);
+  addSubscriptionCommands(program, runtime);
   program.commandsGroup("Look after the database:");
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

@@ -1,11 +1,13 @@
 import { describe } from "vitest";
 import { testAccessTokens } from "./access-tokens.ts";
 import { testArchives } from "./archives.ts";
+import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
 import { testCatalogues } from "./catalogues.ts";
 import { testCheck } from "./check.ts";
 import { testCheckoutSecrets } from "./checkout-secrets.ts";
 import { testConcludedCheckouts } from "./concluded-checkouts.ts";
+import { testCorrections } from "./corrections.ts";
 import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -36,6 +38,8 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
+    describe("corrections", () => testCorrections(makeDatabase));
+    describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
   });
