@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
+import { addBackupCommand } from "./backup.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addCustomerCommands } from "./customer.ts";
@@ -8,6 +9,7 @@ import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addRestoreCommand } from "./restore.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
@@ -44,6 +46,8 @@ export async function runCommandLine(words: readonly string[], runtime: Runtime)
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
   addCopyCommand(program, runtime);
+  addBackupCommand(program, runtime);
+  addRestoreCommand(program, runtime);
   try {
     await program.parseAsync(words, { from: "user" });
     return EXIT.done;

@@ -52,7 +52,7 @@ export function hashOf(token: string): Uint8Array {
 }
 
 export async function collect(store: Store): Promise<ArchiveChunk[]> {
-  return store.exportArchive(async (chunks) => {
+  return store.exportArchive("wait", async (chunks) => {
     const collected: ArchiveChunk[] = [];
     for await (const chunk of chunks) collected.push(chunk);
     return collected;

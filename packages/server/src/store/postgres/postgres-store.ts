@@ -14,11 +14,13 @@ import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
+  ArchiveWork,
   CheckEvent,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
   Store,
+  Writers,
 } from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -248,8 +250,8 @@ class PostgresStore implements Store {
     }
   }
 
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
-    return this.#onOwnSession((session) => exportArchive(session, work));
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+    return this.#onOwnSession((session) => exportArchive(session, writers, work));
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
