@@ -15,6 +15,7 @@ import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testSearches } from "./searches.ts";
+import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
 
@@ -38,5 +39,6 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
+    describe("snapshots", () => testSnapshots(makeDatabase));
   });
 }
