@@ -36,5 +36,5 @@ export function printTable(runtime: Runtime, header: readonly string[], rows: re
 
 /** Whether the system refused something of a file, and not topupd. */
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "code" in error;
+  return error instanceof Error && "syscall" in error;
 }

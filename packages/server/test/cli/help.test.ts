@@ -27,6 +27,8 @@ const COMMANDS = [
   "import customers",
   "check",
   "copy",
+  "backup",
+  "restore",
   "migrate",
   "secret",
   "secret list",

@@ -41,6 +41,8 @@ export interface CommandLine {
   readonly run: (...words: readonly string[]) => Promise<Finished>;
   /** As run; throws unless the exit code is 0. @returns stdout. */
   readonly mustRun: (...words: readonly string[]) => Promise<string>;
+  /** Starts a command, and does not wait for anything. */
+  readonly launch: (...words: readonly string[]) => Omit<RunningTopupd, "url">;
   /** Starts serve or demo on a free port; resolves once it is ready. */
   readonly start: (command: "serve" | "demo", ...words: readonly string[]) => Promise<RunningTopupd>;
   /** Writes a file of rows into the folder. @returns its name. */
@@ -63,6 +65,7 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
   return {
     folder,
     run,
+    launch: (...words) => launch(words),
     async mustRun(...words) {
       const { code, stdout, stderr } = await run(...words);
       if (code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr}`);
