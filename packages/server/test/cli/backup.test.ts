@@ -133,4 +133,16 @@ describe("topupd backup", () => {
       expect(readdirSync(line.folder)).toEqual([]);
     });
   });
+
+  test("for which the disk has no room leaves no file, and says so", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const line = commandLine({ env: { TOPUPD_DATABASE: url } });
+    await line.mustRun("trial", "reset");
+    // No file may become larger than one block of 512 bytes, and the trial customers are more.
+    const { code, stdout, stderr } = await line.runLimited("ulimit -f 1", "backup", FILE);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^topupd: provider\.backup cannot be written: EFBIG: /);
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
 });
