@@ -26,7 +26,7 @@ export function addBackupCommand(program: Command, runtime: Runtime): void {
     try {
       await backUp(command, runtime, file, { ...options, overwrite }, stop);
     } catch (error) {
-      if (stop.aborted) throw new CommandFailed(`stopped by ${String(stop.reason)}: there is no backup`);
+      if (stop.aborted) throw new CommandFailed(`stopped by ${String(stop.reason)}: no backup was made`);
       if (isFileError(error)) throw new CommandFailed(`${file} cannot be written: ${error.message}`, { cause: error });
       throw error;
     }

@@ -2,7 +2,9 @@ import type { Command } from "commander";
 import { BackupRefused } from "../backup/errors.ts";
 import type { BackupHeader } from "../backup/header.ts";
 import { showDatabaseAddress } from "../database-address.ts";
+import type { CopyProgress } from "../operations/copy-store.ts";
 import { openBackup, restoreStore, verifyBackup } from "../operations/restore-store.ts";
+import type { ArchiveProgress } from "../operations/watch-archive.ts";
 import { describeFilling, describeProgress, partnerNames, printArchive } from "./archive-output.ts";
 import { isFileError, isoTime, jsonOption, type OutputOptions } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
@@ -41,9 +43,8 @@ async function restore(command: Command, runtime: Runtime, file: string, options
   // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
   const config = { ...settings, timeZone, currencyExponent };
   await withStoreOf(config, runtime, { mustExist: false }, async (store) => {
-    const totals = await restoreStore(open, store, (step) => progress.show(describeFilling("restoring", step))).finally(
-      progress.end,
-    );
+    const onProgress = (step: CopyProgress) => progress.show(describeFilling("restoring", step));
+    const totals = await restoreStore(open, store, onProgress).finally(progress.end);
     const output = { totals, partners: await partnerNames(store), currencyExponent };
     printArchive(runtime, output, options, factsOf(file, header));
   });
@@ -54,7 +55,7 @@ async function restore(command: Command, runtime: Runtime, file: string, options
 
 async function verify(runtime: Runtime, file: string, options: RestoreOptions): Promise<void> {
   const { progress, header, open } = await begin(runtime, file);
-  const onProgress = (seen: Parameters<typeof describeProgress>[1]) => progress.show(describeProgress("reading", seen));
+  const onProgress = (seen: ArchiveProgress) => progress.show(describeProgress("reading", seen));
   const verified = await verifyBackup(open, onProgress).finally(progress.end);
   printArchive(runtime, { ...verified, currencyExponent: header.currencyExponent }, options, factsOf(file, header));
   const { topupd, store, takenAt } = header;

@@ -129,7 +129,7 @@ describe("topupd backup", () => {
       expect(existsSync(join(line.folder, FILE))).toBe(false);
       running.signal(signal);
       expect(await running.ended).toBe(1);
-      expect(running.stderr()).toBe(`topupd: stopped by ${signal}: there is no backup\n`);
+      expect(running.stderr()).toBe(`topupd: stopped by ${signal}: no backup was made\n`);
       expect(readdirSync(line.folder)).toEqual([]);
     });
   });
