@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readDatabaseAddress } from "../src/database-address.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 
 /** Reads what a database holds, past the service. @returns each top-up's txnId by its checkoutId. */

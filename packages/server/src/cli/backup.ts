@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { isBackup } from "../backup/backup-file.ts";
 import { backUpStore } from "../operations/back-up-store.ts";
 import { describeProgress, partnerNames, printArchive } from "./archive-output.ts";
+import { examples } from "./help.ts";
 import { isFileError, isoTime, jsonOption, type OutputOptions } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
@@ -19,6 +20,10 @@ export function addBackupCommand(program: Command, runtime: Runtime): void {
     .argument("<FILE>", "the file to make: only its owner can read it, and it has its name once it is whole")
     .option("--overwrite", "put it in the place of a former backup")
     .addOption(jsonOption());
+  examples(command, [
+    "topupd backup /var/backups/topupd/2026-11-20.backup",
+    "topupd backup --overwrite last.backup --json",
+  ]);
   addSettings(command, STORE_SETTINGS).action(async (file: string, options: BackupOptions) => {
     const overwrite = options.overwrite === true;
     await refuseTaken(runtime, file, overwrite);

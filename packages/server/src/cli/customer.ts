@@ -6,10 +6,12 @@ import {
   connectionState,
   ENVIRONMENTS,
   type Environment,
+  isBlocked,
   wireStatus,
 } from "../domain/customer.ts";
 import { type CustomerAnswer, findCustomer } from "../operations/find-customer.ts";
 import { MOST_CANDIDATES } from "../store/search.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -37,6 +39,7 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
     .option("--by-cuid", "take CODE for a customer id, and for nothing else")
     .addOption(new Option("--environment <ENVIRONMENT>", "where to look").choices(ENVIRONMENTS).default("production"))
     .addOption(jsonOption());
+  examples(show, ["topupd customer show 9841000000", "topupd customer show 204117 --by-cuid"]);
   addSettings(show, STORE_SETTINGS).action(async (code: string, options: ShowOptions) => {
     await withStore(show, runtime, { mustExist: true }, async (store) => {
       const { environment, byCuid = false } = options;
@@ -100,7 +103,7 @@ function printConnection(runtime: Runtime, connection: Connection, { calendar }:
 /** What partners see (decisions, "Customers and connections"), and what the provider said where that is more. */
 function statusOf(connection: Connection, now: Instant): string {
   const seen = wireStatus(connectionState(connection), now);
-  return connection.status === "blocked" ? `${seen} (blocked)` : seen;
+  return isBlocked(connection) ? `${seen} (blocked)` : seen;
 }
 
 function foundJson(
@@ -116,7 +119,7 @@ function foundJson(
       service: connection.service,
       reqId: connection.reqId,
       status: wireStatus(connectionState(connection), now),
-      blocked: connection.status === "blocked",
+      blocked: isBlocked(connection),
       segment: connection.segment ?? null,
       subscriptions: connection.subscriptions.map((each) => ({ plan: each.plan, ...subscriptionJson(each, showing) })),
     })),

@@ -6,6 +6,7 @@ import type { CopyProgress } from "../operations/copy-store.ts";
 import { openBackup, restoreStore, verifyBackup } from "../operations/restore-store.ts";
 import type { ArchiveProgress } from "../operations/watch-archive.ts";
 import { describeFilling, describeProgress, partnerNames, printArchive } from "./archive-output.ts";
+import { examples } from "./help.ts";
 import { isFileError, isoTime, jsonOption, type OutputOptions } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
@@ -24,6 +25,10 @@ export function addRestoreCommand(program: Command, runtime: Runtime): void {
     .argument("<FILE>", "a file that topupd backup has made")
     .option("--dry-run", "read and verify the whole file, and touch no database")
     .addOption(jsonOption());
+  examples(command, [
+    "topupd restore --dry-run last.backup",
+    "topupd restore last.backup --database sqlite:./restored.db",
+  ]);
   addSettings(command, ["database"]).action(async (file: string, options: RestoreOptions) => {
     try {
       await (options.dryRun === true ? verify(runtime, file, options) : restore(command, runtime, file, options));

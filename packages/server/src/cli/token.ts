@@ -3,11 +3,13 @@ import type { AccessToken } from "../domain/access-token.ts";
 import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
+import { examples } from "./help.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { asOption, attributed, type StaffOptions, staffPorts } from "./staff.ts";
 
-interface IssueOptions extends OutputOptions {
+interface IssueOptions extends OutputOptions, StaffOptions {
   readonly partner: string;
   readonly environment: Environment;
   readonly expires?: string;
@@ -30,7 +32,12 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
       "--expires <DATE>",
       "last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time",
     )
+    .addOption(asOption())
     .addOption(jsonOption());
+  examples(issue, [
+    'topupd token issue --partner "Blue Wallet" --environment trial',
+    'topupd token issue --partner "Blue Wallet" --environment production \\\n      --expires 2027-12-31',
+  ]);
   addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
     if (options.environment === "trial" && options.expires !== undefined) {
       throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
@@ -44,12 +51,14 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
         options.expires === undefined ? undefined : readExpiry(options.expires, store.provider.calendar);
       if (expiresAt !== undefined && expiresAt <= runtime.clock())
         throw new WrongUsage("--expires must be in the future");
-      const issued = await issueToken({ ...runtime, store }, partner, options.environment, expiresAt);
+      const ports = staffPorts(runtime, store, options);
+      const issued = await issueToken(ports, partner, options.environment, expiresAt);
       printIssued(runtime, issued.token, issued.record, options);
     });
   });
 
   const list = token.command("list").description("list access tokens, without what is secret").addOption(jsonOption());
+  examples(list, ["topupd token list", "topupd token list --json"]);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       printTokens(runtime, await store.listAccessTokens(), options.json === true ? "many" : "table");
@@ -60,10 +69,12 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .command("revoke")
     .description("revoke an access token: within a second, it holds nowhere")
     .argument("<ID>", "the token's id, as token list shows it")
+    .addOption(asOption())
     .addOption(jsonOption());
-  addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
+  examples(revoke, ["topupd token revoke tok_521b2246ae3995b2da"]);
+  addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions & StaffOptions) => {
     await withStore(revoke, runtime, { mustExist: true }, async (store) => {
-      const revoked = await store.revokeAccessToken(id, runtime.clock());
+      const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));
       if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
       printTokens(runtime, [revoked], options.json === true ? "one" : "table");
     });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { linesOf, sealedAnew } from "../backup/backups.ts";
+import { by } from "../support/by.ts";
 import { type CommandLine, commandLine } from "../support/command-line.ts";
 import { customersFound, fillDatabase, inDatabase } from "../support/provider-files.ts";
 import { tamper } from "../support/sqlite-database.ts";
@@ -40,7 +41,7 @@ describe("topupd restore", () => {
 
   test("takes time zone and currency from the backup, whatever the environment says", async () => {
     const line = commandLine();
-    await inDatabase(line, ({ store }) => store.addPartner("wallet", 1), "Asia/Kathmandu");
+    await inDatabase(line, ({ store }) => store.addPartner("wallet", by(1)), "Asia/Kathmandu");
     await line.mustRun("backup", FILE);
     const env = { TOPUPD_TIME_ZONE: "Europe/Berlin", TOPUPD_CURRENCY_EXPONENT: "0" };
     await commandLine({ folder: line.folder, env }).mustRun("restore", FILE, ...NEW);

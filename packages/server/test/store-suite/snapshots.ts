@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { StoreRefused } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, contentsOf, type FilledProvider, openFilledProvider } from "./filled-provider.ts";
 import { BOUQUETS, expectRecorded, openProvider, RAM_NET, restate, SITA, SITA_NET, SITA_TV } from "./provider.ts";
@@ -32,7 +33,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
         for await (const chunk of chunks) {
           chunksSeen += 1;
           expectRecorded(await other.settleTopUp(opened.command(SITA_NET, "NET-1M")));
-          await other.addPartner(`partner ${chunksSeen}`, opened.now);
+          await other.addPartner(`partner ${chunksSeen}`, by(opened.now));
           yield chunk;
         }
       };
@@ -100,9 +101,9 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
 async function writeEverywhere(store: Store, { now, command, checkouts }: FilledProvider): Promise<void> {
   expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout(checkouts.open.checkoutId);
-  await store.addPartner("late", now);
-  await store.setPartnerStatus("wallet", "suspended");
-  await store.revokeAccessToken("tok_valid", now);
-  await store.publishCatalogue("production", BOUQUETS.slice(0, 2), now);
+  await store.addPartner("late", by(now));
+  await store.setPartnerStatus("wallet", "suspended", by(now));
+  await store.revokeAccessToken("tok_valid", by(now));
+  await store.publishCatalogue("production", BOUQUETS.slice(0, 2), by(now));
   await restate(store, now + 1, { ...SITA, first_name: "Other" });
 }

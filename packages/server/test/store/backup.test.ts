@@ -10,6 +10,7 @@ import { gather, inPieces } from "../backup/backups.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
+import { by } from "../support/by.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -89,7 +90,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     const { store, now } = await openFilledProvider(() => makeFrom());
     const { open } = await backUp(store, now);
     const target = await openTarget(makeTo, now);
-    await target.store.addPartner("other", now);
+    await target.store.addPartner("other", by(now));
     const restored = restoreStore(open, target.store, unwatched);
     await expect(restored).rejects.toThrow("not empty");
     await expect(restored).rejects.toBeInstanceOf(StoreRefused);
@@ -108,7 +109,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
 
   test("has all rows where there are many", async () => {
     const { store, now } = await openFilledProvider(() => makeFrom());
-    for (let index = 0; index < 1_100; index += 1) await store.addPartner(`partner ${index}`, now);
+    for (let index = 0; index < 1_100; index += 1) await store.addPartner(`partner ${index}`, by(now));
     const { open } = await backUp(store, now);
     const target = await openTarget(makeTo, now);
     await restoreStore(open, target.store, unwatched);

@@ -4,10 +4,11 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { importCatalogue } from "../../src/operations/import-catalogue.ts";
 import { importCustomers } from "../../src/operations/import-customers.ts";
 import { listPackages } from "../../src/operations/list-packages.ts";
-import type { Ports } from "../../src/operations/ports.ts";
+import type { StaffPorts } from "../../src/operations/ports.ts";
 import { topUp } from "../../src/operations/top-up.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
 import type { MakeDatabase } from "../store-suite/database.ts";
+import { by } from "./by.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
 import { ndjson } from "./service.ts";
@@ -34,7 +35,7 @@ export interface HistoryLine {
     ...words: readonly string[]
   ) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   /** Changes what the commands find. */
-  readonly change: <Result>(work: (ports: Ports) => Promise<Result>) => Promise<Result>;
+  readonly change: <Result>(work: (ports: StaffPorts) => Promise<Result>) => Promise<Result>;
 }
 
 export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLine> {
@@ -45,7 +46,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   const change: HistoryLine["change"] = async (work) => {
     const store = await open();
     try {
-      return await work({ store, clock, random: world.random });
+      return await work({ store, clock, random: world.random, author: "tester" });
     } finally {
       await store.close();
     }
@@ -69,9 +70,9 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   };
 }
 
-async function fill(ports: Ports, setTime: (time: string) => void): Promise<void> {
+async function fill(ports: StaffPorts, setTime: (time: string) => void): Promise<void> {
   setTime(IMPORTED_AT);
-  const partner = await ports.store.addPartner("Blue Wallet of the Trade Unions", ports.clock());
+  const partner = await ports.store.addPartner("Blue Wallet of the Trade Unions", by(ports.clock()));
   if (partner === "name_taken") throw new Error(partner);
   const row = { ...SITA, connections: { ...SITA.connections, tv: [{ stb: TV.reqId, status: "inactive" }] } };
   await importCatalogue(ports, "production", ndjson(CATALOGUE), EXPECT_GOOD);

@@ -27,7 +27,7 @@ const CUIDS: Statement = {
   name: "search_cuids",
   text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT $3`,
 };
-const LEDGERS: Statement = {
+export const LEDGERS: Statement = {
   name: "search_ledgers",
   text: ledgersQuery(
     "g.customer_digest = $1 AND g.environment = $2 AND g.cuid = $3 AND g.service = $4 AND g.req_id = $5",
