@@ -17,6 +17,7 @@ import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testSearches } from "./searches.ts";
+import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
 
@@ -42,5 +43,6 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
+    describe("snapshots", () => testSnapshots(makeDatabase));
   });
 }
