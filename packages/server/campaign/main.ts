@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { backup } from "./backup.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
@@ -26,6 +27,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
   lossy,
+  // With a server beside it, since a backup goes into either store.
+  backup: (size) => withServer(({ url }) => backup({ ...size, createDatabase: (name) => createDatabase(url, name) })),
   model: (size) => {
     let story = 0;
     return model({
@@ -42,6 +45,11 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url, "race") })),
   kill: (size) => withServer(async ({ url }) => kill({ ...size, database: await createDatabase(url, "kill") })),
+  backup: (size) =>
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url, "backup");
+      return backup({ ...size, database, createDatabase: (name) => createDatabase(url, name) });
+    }),
   model: (size) => withServer(({ url }) => model({ ...size, makeStore: postgresStories(url, "story") })),
   storm: (size) =>
     withServer(async (server) => storm({ ...size, server, database: await createDatabase(server.url, "storm") })),
@@ -74,7 +82,7 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|model|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
       "(storm: on postgres only; lossy: on sqlite only)\n",
   );
   process.exit(2);

@@ -18,7 +18,8 @@ const PORT = [
 /** Who may import whom, by the beginning of the path. What is not listed may import nothing. */
 const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ["domain/", ["domain/"]],
-  ["operations/", ["operations/", "domain/", ...PORT]],
+  ["backup/", ["backup/", "store/common/archive.ts", "domain/", ...PORT]],
+  ["operations/", ["operations/", "backup/", "domain/", ...PORT]],
   ["store/common/", ["store/common/", "domain/", ...PORT]],
   ["store/sqlite/", ["store/sqlite/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
   ["store/postgres/", ["store/postgres/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
@@ -39,6 +40,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
       "metrics/metrics.ts",
       "config.ts",
       "database-address.ts",
+      "backup/",
       "operations/",
       "domain/",
       ...PORT,
@@ -48,6 +50,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["database-address.ts", []],
   ["log.ts", []],
   ["log-lines.ts", []],
+  ["whole-file.ts", []],
   ["random-pool.ts", []],
   ["main.ts", [""]],
 ];
@@ -56,6 +59,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
 const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   // Of node:net, what computes with addresses.
   ["domain/", ["node:crypto", "node:net", "node:zlib", "temporal-polyfill"]],
+  ["backup/", ["node:crypto", "node:stream", "node:zlib"]],
   ["operations/", []],
   ["store/store.ts", []],
   ["store/access.ts", []],
@@ -64,17 +68,7 @@ const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]]
   ["store/audit-trail.ts", []],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
-  [
-    "metrics/",
-    [
-      "@opentelemetry/api",
-      "@opentelemetry/exporter-prometheus",
-      "@opentelemetry/sdk-metrics",
-      "node:events",
-      "node:http",
-      "node:net",
-    ],
-  ],
+  ["metrics/", ["node:events", "node:http", "node:net"]],
 ];
 
 /** Only main.ts may know the time, make randomness or touch the process. */

@@ -11,7 +11,9 @@ import {
   type RejectedLine,
 } from "../operations/import-report.ts";
 import type { StaffPorts } from "../operations/ports.ts";
-import { jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { examples } from "./help.ts";
+import { isFileError, jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
@@ -39,14 +41,15 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     .command("import")
     .description("import a catalogue or customers from an NDJSON file")
     .helpCommand(false);
-  addImport(
+  const catalogue = addImport(
     parent,
     runtime,
     "catalogue",
     "publish a file as the next catalogue revision: all of it, or nothing",
     ({ openFile }, ports, file, { environment }, hooks) => importCatalogue(ports, environment, openFile(file), hooks),
   );
-  addImport(
+  examples(catalogue, ["topupd import catalogue catalogue.ndjson"]);
+  const customers = addImport(
     parent,
     runtime,
     "customers",
@@ -59,6 +62,10 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
       "apart",
     ]),
   );
+  examples(customers, [
+    "topupd import customers customers.ndjson",
+    "topupd import customers customers.ndjson --skip-invalid --top-ups included",
+  ]);
 }
 
 function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): Command {
@@ -82,7 +89,8 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
       onRejected: (rejected: RejectedLine) => progress.interrupt(describe(rejected)),
       onProgress: (seen: ImportProgress) => {
         hasWritten ||= seen.step === "writing";
-        progress.show(seen);
+        if (seen.step === "writing" || seen.lines % PROGRESS_LINES === 0)
+          progress.show(`${seen.step} ... ${seen.lines} lines`);
       },
     };
     try {
@@ -116,24 +124,4 @@ function conclude(runtime: Runtime, report: ImportReport, options: CliOptions): 
 
 function describe({ line, problems }: RejectedLine): string {
   return problems.map(({ field, problem }) => `line ${line}: ${field} ${problem}\n`).join("");
-}
-
-/** One line on a terminal that is written over and over; nothing where nobody watches. */
-function progressLine({ isTerminal, stderr }: Runtime) {
-  const clear = () => isTerminal && stderr("\r\u001b[K");
-  return {
-    show({ step, lines }: ImportProgress): void {
-      if (isTerminal && (step === "writing" || lines % PROGRESS_LINES === 0))
-        stderr(`\r\u001b[K${step} ... ${lines} lines`);
-    },
-    interrupt(text: string): void {
-      clear();
-      stderr(text);
-    },
-    end: clear,
-  };
-}
-
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "path" in error;
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Partner } from "../domain/access-token.ts";
 import { AddressList, MOST_ADDRESS_RANGES } from "../domain/address-list.ts";
 import { readAddressRange } from "../domain/address-range.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -11,13 +12,6 @@ interface AllowOptions extends OutputOptions, StaffOptions {
   readonly address?: readonly string[];
   readonly any?: boolean;
 }
-
-const EXAMPLES = `
-Examples:
-  topupd partner allow "Blue Wallet" --address 203.0.113.0/24
-  topupd partner allow Bank --address 203.0.113.7 --address 2001:db8::/32
-  topupd partner allow "Blue Wallet" --any
-`;
 
 /** `topupd partner allow`: from where a partner may call. */
 export function addPartnerAllowCommand(
@@ -32,12 +26,16 @@ export function addPartnerAllowCommand(
     .option(
       "--address <RANGE>",
       "an address, or a range such as 203.0.113.0/24; may be given several times",
-      (text: string, others: readonly string[] = []) => [...others, text],
+      (text: string, others: readonly string[] | undefined): readonly string[] => [...(others ?? []), text],
     )
     .option("--any", "lift the limit: requests may come from anywhere")
     .addOption(asOption())
-    .addOption(jsonOption())
-    .addHelpText("after", EXAMPLES);
+    .addOption(jsonOption());
+  examples(allow, [
+    'topupd partner allow "Blue Wallet" --address 203.0.113.0/24',
+    "topupd partner allow Bank --address 203.0.113.7 --address 2001:db8::/32",
+    'topupd partner allow "Blue Wallet" --any',
+  ]);
   addSettings(allow, STORE_SETTINGS).action(async (name: string, options: AllowOptions) => {
     const addresses = readAddresses(options);
     await withStore(allow, runtime, { mustExist: true }, async (store) => {

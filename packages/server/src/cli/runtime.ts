@@ -22,6 +22,15 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /**
+   * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
+   * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
+   */
+  readonly writeFile: (
+    path: string,
+    pieces: AsyncIterable<Uint8Array>,
+    options: { readonly overwrite: boolean },
+  ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;

@@ -3,6 +3,7 @@ import { DAY_MS } from "../domain/calendar.ts";
 import type { RefusedRotation } from "../domain/token-rotation.ts";
 import { type RotatedToken, rotateToken } from "../operations/rotate-token.ts";
 import { readDuration } from "./duration.ts";
+import { examples } from "./help.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -17,13 +18,6 @@ interface RotateOptions extends OutputOptions, StaffOptions {
 
 const MOST_DAYS = 365;
 
-const EXAMPLES = `
-Examples:
-  topupd token rotate tok_521b2246ae3995b2da
-  topupd token rotate tok_521b2246ae3995b2da --overlap 7d --expires 2028-12-31
-  topupd token rotate tok_521b2246ae3995b2da --overlap 0s > new-token
-`;
-
 /** `topupd token rotate`: a new token for the same purpose, and an end for the old one. */
 export function addTokenRotateCommand(parent: Command, runtime: Runtime): void {
   const rotate = parent
@@ -33,8 +27,12 @@ export function addTokenRotateCommand(parent: Command, runtime: Runtime): void {
     .option("--overlap <TIME>", "for how long the old token still holds, such as 0s, 30m, 24h or 7d", "24h")
     .addOption(expiresOption("as the old one"))
     .addOption(asOption())
-    .addOption(jsonOption())
-    .addHelpText("after", EXAMPLES);
+    .addOption(jsonOption());
+  examples(rotate, [
+    "topupd token rotate tok_521b2246ae3995b2da",
+    "topupd token rotate tok_521b2246ae3995b2da --overlap 7d --expires 2028-12-31",
+    "topupd token rotate tok_521b2246ae3995b2da --overlap 0s > new-token",
+  ]);
   addSettings(rotate, STORE_SETTINGS).action(async (id: string, options: RotateOptions) => {
     const overlapMs = readDuration(options.overlap, MOST_DAYS * DAY_MS);
     if (overlapMs === undefined)

@@ -33,6 +33,11 @@ export class AddressList {
   }
 }
 
+/** Whether the same ranges are written in the same order; undefined is any address. */
+export function sameRanges(one: AddressList | undefined, other: AddressList | undefined): boolean {
+  return JSON.stringify(one?.ranges) === JSON.stringify(other?.ranges);
+}
+
 /** A request's sender. Asked for the address only where there is a list: behind a proxy, that takes some reading. */
 export interface Peer {
   readonly ip: string | undefined;

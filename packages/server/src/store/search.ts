@@ -20,12 +20,21 @@ export interface Search {
    */
   findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
   findByTxnId(txnId: string): Promise<Transaction | undefined>;
+  /** How a top-up was taken back; undefined where it was not. */
+  findReversal(checkoutId: string): Promise<RecordedReversal | undefined>;
   /**
    * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
    * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after
    * the other, until the page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
+}
+
+/** When a top-up was taken back, by whom, and why. */
+export interface RecordedReversal {
+  readonly at: Instant;
+  readonly author: string;
+  readonly reason: string;
 }
 
 /** More customers than share a code; a list of them that is longer helps nobody. */

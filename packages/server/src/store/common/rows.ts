@@ -1,5 +1,3 @@
-import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
-import { AddressList } from "../../domain/address-list.ts";
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
@@ -13,24 +11,6 @@ import type { ReasonedAttribution } from "../corrections.ts";
  */
 
 type Flag = boolean | 0 | 1;
-
-export interface PartnerRow {
-  partner_id: number;
-  partner_name: string;
-  partner_status: PartnerStatus;
-  partner_created_at: number;
-  /** A JSON list, or null. */
-  partner_allowed_addresses: string | null;
-}
-
-export interface AccessTokenRow extends PartnerRow {
-  id: string;
-  environment: Environment;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-  replaced_by: string | null;
-}
 
 export interface CustomerRow {
   cuid: string;
@@ -107,33 +87,6 @@ export interface TopUpRow {
   status: TransactionStatus;
   udf1: string | null;
   udf2: string | null;
-}
-
-export function toPartner(row: PartnerRow): Partner {
-  const { partner_allowed_addresses: allowed } = row;
-  return {
-    id: row.partner_id,
-    name: row.partner_name,
-    status: row.partner_status,
-    createdAt: row.partner_created_at,
-    allowedAddresses: allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]),
-  };
-}
-
-export function sameRanges(one: AddressList | undefined, other: AddressList | undefined): boolean {
-  return JSON.stringify(one?.ranges) === JSON.stringify(other?.ranges);
-}
-
-export function toAccessToken(row: AccessTokenRow): AccessToken {
-  return {
-    id: row.id,
-    partner: toPartner(row),
-    environment: row.environment,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-    replacedBy: row.replaced_by ?? undefined,
-  };
 }
 
 export function toProfile(row: CustomerRow): CustomerProfile {

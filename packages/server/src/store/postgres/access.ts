@@ -1,5 +1,5 @@
 import type { Partner } from "../../domain/access-token.ts";
-import type { AddressList } from "../../domain/address-list.ts";
+import { type AddressList, sameRanges } from "../../domain/address-list.ts";
 import type { Attribution } from "../../domain/audit.ts";
 import { partnerAllowed, tokenIssued, tokenRotated } from "../../domain/audited-changes.ts";
 import {
@@ -9,7 +9,6 @@ import {
   type Succession,
 } from "../../domain/token-rotation.ts";
 import type { Access, TokenUses } from "../access.ts";
-import { sameRanges } from "../common/rows.ts";
 import type { Database } from "./database.ts";
 import { findPartner, findTokenById, insertToken, type PartnerTables } from "./partners.ts";
 import type { Statement } from "./session.ts";

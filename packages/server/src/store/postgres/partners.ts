@@ -1,7 +1,7 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Attribution, AuditedChange } from "../../domain/audit.ts";
 import { partnerAdded, partnerStatusSet, tokenIssued, tokenRevoked } from "../../domain/audited-changes.ts";
-import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/rows.ts";
+import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/partner-rows.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";

@@ -1,7 +1,7 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Attribution } from "../../domain/audit.ts";
 import { partnerAdded, partnerStatusSet, tokenIssued, tokenRevoked } from "../../domain/audited-changes.ts";
-import { toAccessToken, toPartner } from "../common/rows.ts";
+import { toAccessToken, toPartner } from "../common/partner-rows.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
