@@ -112,6 +112,13 @@ describe("the house", () => {
     expect(breaches).toEqual([]);
   });
 
+  test("takes of Node's network only what computes, where the rules are", () => {
+    const taken = sources
+      .filter(({ path }) => path.startsWith("domain/"))
+      .flatMap(({ text }) => [...text.matchAll(/^import (.*) from "node:net";$/gm)].map(([, names]) => names));
+    expect(new Set(taken)).toEqual(new Set(["{ BlockList }", "{ isIP, SocketAddress }"]));
+  });
+
   test("knows the clock, randomness and the process in main.ts alone", () => {
     const breaches = sources
       .filter(({ path }) => path !== "main.ts")

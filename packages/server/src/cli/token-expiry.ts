@@ -8,7 +8,7 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2
 export function expiresOption(otherwise: string): Option {
   return new Option(
     "--expires <DATE>",
-    `last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time (${otherwise})`,
+    `last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time (unless given, ${otherwise})`,
   );
 }
 

@@ -31,7 +31,7 @@ export function addTokenRotateCommand(parent: Command, runtime: Runtime): void {
   examples(rotate, [
     "topupd token rotate tok_521b2246ae3995b2da",
     "topupd token rotate tok_521b2246ae3995b2da --overlap 7d --expires 2028-12-31",
-    "topupd token rotate tok_521b2246ae3995b2da --overlap 0s > new-token",
+    "topupd token rotate tok_521b2246ae3995b2da --overlap 0s",
   ]);
   addSettings(rotate, STORE_SETTINGS).action(async (id: string, options: RotateOptions) => {
     const overlapMs = readDuration(options.overlap, MOST_DAYS * DAY_MS);

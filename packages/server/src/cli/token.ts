@@ -20,8 +20,7 @@ interface IssueOptions extends OutputOptions, StaffOptions {
 const ABOUT_USES = `
 A use is a request that was let through; "never" counts from the token's issue.
 Each process writes uses down every 30 seconds and when it stops: those of the
-last half minute may be missing yet, and are lost where a process is killed.
-`;
+last half minute may be missing yet, and are lost where a process is killed.`;
 
 /** `topupd token ...`: what partners authenticate with (interface, section 5). */
 export function addTokenCommands(program: Command, runtime: Runtime): void {

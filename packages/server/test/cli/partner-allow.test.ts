@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type CommandLine, commandLine } from "../support/command-line.ts";
-import { addWallet } from "../support/provider-files.ts";
+import { addWallet, fillDatabase } from "../support/provider-files.ts";
+import { PREFIX } from "../support/service.ts";
 
 async function withPartner(): Promise<CommandLine> {
   const line = commandLine();
@@ -49,6 +50,24 @@ describe("topupd partner allow", () => {
       stderr: `topupd: ${said}\n`,
     });
     expect(JSON.parse(await line.mustRun("partner", "list", "--json"))).toMatchObject([{ allowedAddresses: null }]);
+  });
+
+  test("goes by what a trusted proxy says, where serve is told of one", async () => {
+    const line = commandLine();
+    const token = await fillDatabase(line);
+    await line.mustRun("partner", "allow", "wallet", "--address", "203.0.113.0/24");
+    const statusFrom = async (url: string, address: string) => {
+      const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": address };
+      return (await fetch(`${url}${PREFIX}/v1.0.1/txn-status`, { method: "POST", headers })).status;
+    };
+    const [bare, behind] = [
+      await line.start("serve"),
+      await line.start("serve", "--trusted-proxies", "10.0.0.0/8, 127.0.0.1"),
+    ];
+    // Whoever is let in is told that there is no body.
+    expect(await statusFrom(behind.url, "203.0.113.9")).toBe(415);
+    expect(await statusFrom(behind.url, "203.0.113.9, 198.51.100.7")).toBe(403);
+    expect(await statusFrom(bare.url, "203.0.113.9")).toBe(403);
   });
 
   test("of a partner that is not there fails", async () => {

@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { by } from "../support/by.ts";
 import type { CallOptions, OpenOptions, TestService } from "../support/open-service.ts";
-import { startTestService } from "../support/service.ts";
+import { PREFIX, startTestService } from "../support/service.ts";
 
 const OFFICE = new AddressList(["203.0.113.0/24", "2001:db8::/32"]);
 const PROXIES = new AddressList(["10.0.0.0/8", "::1"]);
@@ -128,6 +131,30 @@ describe("X-Forwarded-For", () => {
   ])("of a trusted proxy that ends in no address lets nobody in: %j", async (entries) => {
     const service = await limitedService({ trustedProxies: PROXIES });
     expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
+  });
+
+  test("counts across several lines of it: a proxy may add one of its own", async () => {
+    const service = await limitedService({ trustedProxies: new AddressList(["127.0.0.1"]) });
+    await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = service.app.server.address() as AddressInfo;
+    const send = async (...lines: string[]) => {
+      const asked = request({
+        port,
+        host: "127.0.0.1",
+        method: "POST",
+        path: `${PREFIX}/v1.0.1/txn-status`,
+        agent: false,
+      });
+      asked.setHeader("authorization", `Bearer ${service.trialToken}`).setHeader("x-forwarded-for", lines);
+      const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await send(INSIDE, OUTSIDE)).toBe(403);
+    // Let in, and then told that it has no body.
+    expect(await send(OUTSIDE, INSIDE)).toBe(415);
+    expect(await send(INSIDE)).toBe(415);
+    expect(await send(OUTSIDE)).toBe(403);
   });
 
   test("that is missing leaves the proxy's own address", async () => {
