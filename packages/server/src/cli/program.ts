@@ -8,6 +8,7 @@ import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addReportCommands } from "./report.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
@@ -40,6 +41,7 @@ export async function runCommandLine(words: readonly string[], runtime: Runtime)
   addCustomerCommands(program, runtime);
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
+  addReportCommands(program, runtime);
   addSecretCommands(program, runtime);
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

@@ -63,7 +63,7 @@ export function readCursor(text: string | undefined): string | undefined {
   throw new WrongUsage(`--cursor must be the txnId of the last top-up that was listed, but is ${quote(text)}`);
 }
 
-async function readPartner(store: Store, name: string | undefined): Promise<number | undefined> {
+export async function readPartner(store: Store, name: string | undefined): Promise<number | undefined> {
   if (name === undefined) return undefined;
   const partner = await store.findPartner(name);
   if (partner === undefined)

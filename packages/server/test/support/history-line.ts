@@ -7,7 +7,7 @@ import { listPackages } from "../../src/operations/list-packages.ts";
 import type { Ports } from "../../src/operations/ports.ts";
 import { topUp } from "../../src/operations/top-up.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
-import type { MakeDatabase } from "../store-suite/database.ts";
+import type { MakeDatabase, TestDatabase } from "../store-suite/database.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
 import { ndjson } from "./service.ts";
@@ -30,6 +30,7 @@ const PURCHASES: readonly (readonly [when: string, key: ConnectionKey, bouquet: 
 const NOW = "2027-01-10 12:00:00";
 
 export interface HistoryLine {
+  readonly database: TestDatabase;
   readonly run: (
     ...words: readonly string[]
   ) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
@@ -56,6 +57,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
     }),
   );
   return {
+    database,
     change,
     run: async (...words) => {
       const said = { stdout: "", stderr: "" };
