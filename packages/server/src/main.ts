@@ -9,6 +9,7 @@ import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
+import { openScratchFile } from "./scratch-file.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
@@ -62,6 +63,7 @@ const runtime: Runtime = {
     });
   },
   openFile: openRegularFile,
+  openScratch: openScratchFile,
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
     const logger = createLogger(logLevel, lines);

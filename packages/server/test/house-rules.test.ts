@@ -39,6 +39,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["log.ts", []],
   ["log-lines.ts", []],
   ["random-pool.ts", []],
+  ["scratch-file.ts", ["operations/scratch.ts"]],
   ["main.ts", [""]],
 ];
 

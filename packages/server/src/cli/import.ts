@@ -133,6 +133,6 @@ function progressLine({ isTerminal, stderr }: Runtime) {
   };
 }
 
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "path" in error;
 }

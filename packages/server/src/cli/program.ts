@@ -8,6 +8,7 @@ import { addDemoCommand } from "./demo.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addReconcileCommand } from "./reconcile.ts";
 import { addReportCommands } from "./report.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
@@ -42,6 +43,7 @@ export async function runCommandLine(words: readonly string[], runtime: Runtime)
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
   addReportCommands(program, runtime);
+  addReconcileCommand(program, runtime);
   addSecretCommands(program, runtime);
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../operations/ports.ts";
+import type { Scratch } from "../operations/scratch.ts";
 import type { MigrationState, ObserveBatch, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
@@ -20,6 +21,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /** Room on disk for what does not fit into memory. */
+  readonly openScratch: () => Promise<Scratch>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;

@@ -7,6 +7,7 @@ import { listPackages } from "../../src/operations/list-packages.ts";
 import type { Ports } from "../../src/operations/ports.ts";
 import { topUp } from "../../src/operations/top-up.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
+import { openScratchFile } from "../../src/scratch-file.ts";
 import type { MakeDatabase, TestDatabase } from "../store-suite/database.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
@@ -34,6 +35,8 @@ export interface HistoryLine {
   readonly run: (
     ...words: readonly string[]
   ) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  /** Puts a file where the commands find it. */
+  readonly write: (name: string, content: string | Uint8Array) => void;
   /** Changes what the commands find. */
   readonly change: <Result>(work: (ports: Ports) => Promise<Result>) => Promise<Result>;
 }
@@ -42,6 +45,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   const database = makeDatabase();
   const world = { now: 0, random: seededRandom(5) };
   const clock = () => world.now;
+  const files = new Map<string, Uint8Array>();
   const open = () => database.open({ clock, random: world.random, timeZone: "Asia/Kathmandu" });
   const change: HistoryLine["change"] = async (work) => {
     const store = await open();
@@ -58,11 +62,14 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   );
   return {
     database,
+    write: (name, content) => files.set(name, Buffer.from(content as string)),
     change,
     run: async (...words) => {
       const said = { stdout: "", stderr: "" };
       const runtime = {
         ...{ version: "0.0.0", env: {}, isTerminal: false, clock, random: world.random, openStore: open },
+        openScratch: openScratchFile,
+        openFile: (name: string) => piecesOf(files.get(name)),
         stdout: (text: string) => (said.stdout += text),
         stderr: (text: string) => (said.stderr += text),
       } as unknown as Runtime;
@@ -90,6 +97,12 @@ async function fill(ports: Ports, setTime: (time: string) => void): Promise<void
   }
   setTime(NOW);
   await resetTrial(ports);
+}
+
+/** As a disk gives it, in pieces that end anywhere. */
+async function* piecesOf(file: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
+  if (file === undefined) throw Object.assign(new Error("no such file"), { syscall: "open", path: "" });
+  for (let at = 0; at < file.length; at += 7) yield file.subarray(at, at + 7);
 }
 
 const EXPECT_GOOD = {
