@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { openPostgresStore } from "../packages/server/src/store/postgres/postgres-store.ts";
-import { openSqliteStore } from "../packages/server/src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../packages/server/src/store/sqlite/open.ts";
 import type { Store } from "../packages/server/src/store/store.ts";
 import type { Target } from "./bodies.ts";
 

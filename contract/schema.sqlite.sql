@@ -1,3 +1,9 @@
+CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
+
+CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
@@ -16,6 +22,12 @@ CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 
+CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
+
+CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
+
 CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 
@@ -33,6 +45,9 @@ CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, en
     service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 
+CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never taken back'); END;
+
 CREATE TABLE access_token (
   hash        BLOB    PRIMARY KEY,
   id          TEXT    NOT NULL UNIQUE,
@@ -42,6 +57,18 @@ CREATE TABLE access_token (
   expires_at  INTEGER,
   revoked_at  INTEGER
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit_entry (
+  seq     INTEGER PRIMARY KEY,
+  at      INTEGER NOT NULL,
+  author  TEXT    NOT NULL,
+  action  TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  hash    TEXT    NOT NULL,
+  reason  TEXT,
+  before  TEXT,
+  after   TEXT
+) STRICT;
 
 CREATE TABLE bouquet (
   revision INTEGER NOT NULL REFERENCES catalogue_revision,
@@ -80,6 +107,8 @@ CREATE TABLE connection (
   status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
   topped_up   INTEGER NOT NULL CHECK (topped_up IN (0, 1)),
   segment     TEXT,
+  -- By staff, whatever the provider's records say.
+  blocked     INTEGER NOT NULL CHECK (blocked IN (0, 1)),
   PRIMARY KEY (cuid, environment, service, req_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -118,6 +147,19 @@ CREATE TABLE retired_checkout (
   at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE reversal (
+  checkout_id  TEXT    PRIMARY KEY,
+  txn_id       TEXT    NOT NULL,
+  partner_id   INTEGER NOT NULL,
+  environment  TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  service      TEXT    NOT NULL,
+  bouquet_code TEXT    NOT NULL,
+  amount       INTEGER NOT NULL CHECK (amount > 0),
+  at           INTEGER NOT NULL,
+  author       TEXT    NOT NULL,
+  reason       TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE schema_migration (
   number     INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL,
@@ -152,7 +194,7 @@ CREATE TABLE subscription_grant (
   req_id        TEXT    NOT NULL,
   plan          TEXT    NOT NULL,
   seq           INTEGER NOT NULL CHECK (seq > 0),
-  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal')),
+  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')),
   at            INTEGER NOT NULL,
   code          TEXT,
   name          TEXT,
@@ -163,7 +205,8 @@ CREATE TABLE subscription_grant (
   seconds       INTEGER,
   on_top_months INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
   on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
-  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
+  -- Of the top-up that made the grant, or that the reversal takes back.
+  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
   PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -184,5 +227,7 @@ CREATE TABLE top_up (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);
+
+CREATE INDEX reversal_by_time ON reversal (at);
 
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);

@@ -145,11 +145,11 @@ class HistoryWriter {
       udf1: `order-${this.transactions}`,
       udf2: undefined,
     };
-    const grant = { kind: "top_up", at, bouquet: BOUQUET, period: PERIOD } as const;
+    const grant = { kind: "top_up", at, bouquet: BOUQUET, period: PERIOD, checkoutId } as const;
     this.#insertTopUp.run(...topUpColumns(transaction));
     // The first grant is what the import stated.
     const seq = turn + 2;
-    this.#insertGrant.run(cuid, key.environment, service, reqId, this.#plan, seq, ...grantColumns(grant), checkoutId);
+    this.#insertGrant.run(cuid, key.environment, service, reqId, this.#plan, seq, ...grantColumns(grant));
     if (isSealed) this.checkoutIds.push(checkoutId);
     this.transactions += 1;
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
@@ -13,7 +14,7 @@ import { openScratchFile } from "./scratch-file.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "./store/sqlite/open.ts";
 
 /*
  * The composition root: the only place that knows the process, the clock and randomness, and which
@@ -43,6 +44,7 @@ const runtime: Runtime = {
   env: process.env,
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
+  userName,
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
   random,
@@ -88,6 +90,15 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   outputFailed ||= code !== "EPIPE";
 });
 process.stderr.on("error", () => {});
+
+/** A container may run as a user that the system has no name for. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}
 
 /** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. */
 function openRegularFile(path: string): AsyncIterable<Uint8Array> {

@@ -6,6 +6,7 @@ import {
   connectionState,
   ENVIRONMENTS,
   type Environment,
+  isBlocked,
   wireStatus,
 } from "../domain/customer.ts";
 import { type CustomerAnswer, findCustomer } from "../operations/find-customer.ts";
@@ -100,7 +101,7 @@ function printConnection(runtime: Runtime, connection: Connection, { calendar }:
 /** What partners see (decisions, "Customers and connections"), and what the provider said where that is more. */
 function statusOf(connection: Connection, now: Instant): string {
   const seen = wireStatus(connectionState(connection), now);
-  return connection.status === "blocked" ? `${seen} (blocked)` : seen;
+  return isBlocked(connection) ? `${seen} (blocked)` : seen;
 }
 
 function foundJson(
@@ -116,7 +117,7 @@ function foundJson(
       service: connection.service,
       reqId: connection.reqId,
       status: wireStatus(connectionState(connection), now),
-      blocked: connection.status === "blocked",
+      blocked: isBlocked(connection),
       segment: connection.segment ?? null,
       subscriptions: connection.subscriptions.map((each) => ({ plan: each.plan, ...subscriptionJson(each, showing) })),
     })),

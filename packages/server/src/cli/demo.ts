@@ -3,12 +3,14 @@ import { type Config, SETTING_NAMES } from "../config.ts";
 import { showDatabaseAddress } from "../database-address.ts";
 import type { Partner } from "../domain/access-token.ts";
 import { issueToken } from "../operations/issue-token.ts";
+import { attributionOf } from "../operations/ports.ts";
 import { resetTrial } from "../operations/trial.ts";
 import type { Store } from "../store/store.ts";
 import { openMeasured } from "./metrics.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { type RunningService, startService } from "./service.ts";
 import { addSettings, configOf, type Fallbacks } from "./settings.ts";
+import { staffPorts } from "./staff.ts";
 
 const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
 const PARTNER_NAME = "demo";
@@ -43,10 +45,10 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
 
 /** Puts the trial environment into its first state, and issues a fresh trial token. */
 async function prepare(runtime: Runtime, store: Store): Promise<string> {
-  const ports = { ...runtime, store };
+  const ports = staffPorts(runtime, store, { as: "topupd demo" });
   await resetTrial(ports);
   const found = await store.findPartner(PARTNER_NAME);
-  const partner = found ?? ((await store.addPartner(PARTNER_NAME, runtime.clock())) as Partner);
+  const partner = found ?? ((await store.addPartner(PARTNER_NAME, attributionOf(ports))) as Partner);
   const { token } = await issueToken(ports, partner, "trial");
   return token;
 }

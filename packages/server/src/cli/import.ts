@@ -10,12 +10,13 @@ import {
   type ImportReport,
   type RejectedLine,
 } from "../operations/import-report.ts";
-import type { Store } from "../store/store.ts";
+import type { StaffPorts } from "../operations/ports.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 
-interface CliOptions extends OutputOptions {
+interface CliOptions extends OutputOptions, StaffOptions {
   readonly environment: Environment;
   readonly skipInvalid?: boolean;
   readonly topUps?: TopUpsInFile;
@@ -23,7 +24,7 @@ interface CliOptions extends OutputOptions {
 
 type Import = (
   runtime: Runtime,
-  store: Store,
+  ports: StaffPorts,
   file: string,
   options: CliOptions,
   hooks: ImportOptions,
@@ -43,16 +44,15 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     runtime,
     "catalogue",
     "publish a file as the next catalogue revision: all of it, or nothing",
-    ({ clock, random, openFile }, store, file, { environment }, hooks) =>
-      importCatalogue({ store, clock, random }, environment, openFile(file), hooks),
+    ({ openFile }, ports, file, { environment }, hooks) => importCatalogue(ports, environment, openFile(file), hooks),
   );
   addImport(
     parent,
     runtime,
     "customers",
     "add customers, and bring those that are there up to date, by cuid",
-    ({ clock, random, openFile }, store, file, { environment, topUps = "unsaid" }, hooks) =>
-      importCustomers({ store, clock, random }, environment, () => openFile(file), topUps, hooks),
+    ({ openFile }, ports, file, { environment, topUps = "unsaid" }, hooks) =>
+      importCustomers(ports, environment, () => openFile(file), topUps, hooks),
   ).addOption(
     new Option("--top-ups <WHERE>", "whether the file's subscriptions hold the top-ups made here").choices([
       "included",
@@ -72,6 +72,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
         .default("production"),
     )
     .option("--skip-invalid", "write the good lines although others are bad")
+    .addOption(asOption())
     .addOption(jsonOption());
   return addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
     const progress = progressLine(runtime);
@@ -86,7 +87,7 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
     };
     try {
       const report = await withStore(command, runtime, { mustExist: false }, (store) =>
-        run(runtime, store, file, options, hooks),
+        run(runtime, staffPorts(runtime, store, options), file, options, hooks),
       );
       progress.end();
       conclude(runtime, report, options);

@@ -3,6 +3,7 @@ import type { Partner, PartnerStatus } from "../domain/access-token.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { asOption, attributed, type StaffOptions } from "./staff.ts";
 
 const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 
@@ -14,11 +15,12 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     .command("add")
     .description("add a partner")
     .argument("<NAME>", "a name of up to 64 characters")
+    .addOption(asOption())
     .addOption(jsonOption());
-  addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
+  addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
     if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
     await withStore(add, runtime, { mustExist: false }, async (store) => {
-      const added = await store.addPartner(name, runtime.clock());
+      const added = await store.addPartner(name, attributed(runtime, store, options));
       if (added === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
       print(runtime, [added], options.json === true ? "one" : "table");
     });
@@ -46,10 +48,11 @@ function addStatusCommand(
     .command(verb)
     .description(description)
     .argument("<NAME>", "the partner's name")
+    .addOption(asOption())
     .addOption(jsonOption());
-  addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions) => {
+  addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
-      const partner = await store.setPartnerStatus(name, status);
+      const partner = await store.setPartnerStatus(name, status, attributed(runtime, store, options));
       if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
       print(runtime, [partner], options.json === true ? "one" : "table");
     });

@@ -14,6 +14,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly stdout: (text: string) => void;
   /** Everything that is no data. */
   readonly stderr: (text: string) => void;
+  /** Of whoever runs the process, as the operating system knows them. */
+  readonly userName: () => string;
   /** Whether somebody watches stderr. */
   readonly isTerminal: boolean;
   readonly openStore: (config: Config, options?: StoreOptions) => Promise<Store>;

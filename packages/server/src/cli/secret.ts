@@ -3,6 +3,7 @@ import { CHECKOUT_KEY_BYTES, type CheckoutSecret, SECRET_REST_MS, sealingSecret 
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { asOption, attributed, type StaffOptions } from "./staff.ts";
 
 /** `topupd secret ...`: the secrets that seal checkoutIds. What they are is never shown. */
 export function addSecretCommands(program: Command, runtime: Runtime): void {
@@ -24,10 +25,12 @@ export function addSecretCommands(program: Command, runtime: Runtime): void {
   const rotate = secret
     .command("rotate")
     .description("seal new checkoutIds with a new secret; those given out stay good for their five minutes")
+    .addOption(asOption())
     .addOption(jsonOption());
-  addSettings(rotate, STORE_SETTINGS).action(async (options: OutputOptions) => {
+  addSettings(rotate, STORE_SETTINGS).action(async (options: OutputOptions & StaffOptions) => {
     await withStore(rotate, runtime, { mustExist: true }, async (store) => {
-      const added = await store.rotateCheckoutSecret(runtime.random(CHECKOUT_KEY_BYTES), runtime.clock());
+      const key = runtime.random(CHECKOUT_KEY_BYTES);
+      const added = await store.rotateCheckoutSecret(key, attributed(runtime, store, options));
       if (added === "too_soon")
         throw new CommandFailed(
           "there are sixteen secrets, and the oldest may still be in use: rotate again in a quarter of an hour",

@@ -7,6 +7,9 @@ import { amountOf, partnerName, type Showing } from "./transaction-output.ts";
 /** Who made a grant, and with what. */
 export function titleOf({ grant, transaction }: ExplainedStep, showing: Showing): string {
   const when = showing.calendar.format(grant.at);
+  if (grant.kind === "goodwill") return `${when}  goodwill`;
+  if (grant.kind === "reversal")
+    return `${when}  reversal of ${transaction?.txnId ?? "a top-up that is not on record"}`;
   if (grant.kind !== "top_up") return `${when}  import`;
   if (transaction === undefined) return `${when}  top-up that is not on record: see topupd check`;
   const by = printable(partnerName(transaction, showing));
@@ -22,6 +25,7 @@ export function wordsOf(step: ExplainedStep, { calendar }: Pick<Showing, "calend
 }
 
 function whatCame({ grant, before, effect }: ExplainedStep, calendar: Calendar): string {
+  if (grant.kind === "reversal") return "That top-up was taken back, and is not counted any more.";
   if (grant.kind === "withdrawal") {
     return effect === "nothing" || before === undefined
       ? "The subscription was taken back, but there was none."
@@ -29,6 +33,7 @@ function whatCame({ grant, before, effect }: ExplainedStep, calendar: Calendar):
   }
   if (grant.kind === "statement") return whatWasStated(grant, before, calendar);
   const bought = `${grant.bouquet.name} (${grant.bouquet.code})`;
+  if (effect === "reversed") return `${bought}: it was taken back later, so it is not counted.`;
   const added = spanWords({ ...grant.period, seconds: 0 });
   if (before === undefined) return `${bought}: there was no subscription, so a run of ${added} began.`;
   if (effect === "continued")

@@ -6,8 +6,9 @@ import { issueToken } from "../operations/issue-token.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { asOption, attributed, type StaffOptions, staffPorts } from "./staff.ts";
 
-interface IssueOptions extends OutputOptions {
+interface IssueOptions extends OutputOptions, StaffOptions {
   readonly partner: string;
   readonly environment: Environment;
   readonly expires?: string;
@@ -30,6 +31,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
       "--expires <DATE>",
       "last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time",
     )
+    .addOption(asOption())
     .addOption(jsonOption());
   addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
     if (options.environment === "trial" && options.expires !== undefined) {
@@ -44,7 +46,8 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
         options.expires === undefined ? undefined : readExpiry(options.expires, store.provider.calendar);
       if (expiresAt !== undefined && expiresAt <= runtime.clock())
         throw new WrongUsage("--expires must be in the future");
-      const issued = await issueToken({ ...runtime, store }, partner, options.environment, expiresAt);
+      const ports = staffPorts(runtime, store, options);
+      const issued = await issueToken(ports, partner, options.environment, expiresAt);
       printIssued(runtime, issued.token, issued.record, options);
     });
   });
@@ -60,10 +63,11 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .command("revoke")
     .description("revoke an access token: within a second, it holds nowhere")
     .argument("<ID>", "the token's id, as token list shows it")
+    .addOption(asOption())
     .addOption(jsonOption());
-  addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
+  addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions & StaffOptions) => {
     await withStore(revoke, runtime, { mustExist: true }, async (store) => {
-      const revoked = await store.revokeAccessToken(id, runtime.clock());
+      const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));
       if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
       printTokens(runtime, [revoked], options.json === true ? "one" : "table");
     });

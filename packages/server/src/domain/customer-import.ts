@@ -87,7 +87,8 @@ export function changeCustomer(
 function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): BareConnection {
   const { service, reqId, status, segment } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated);
-  return { service, reqId, status, segment, toppedUp: before?.status === status && before.toppedUp };
+  const toppedUp = before?.status === status && before.toppedUp;
+  return { service, reqId, status, segment, toppedUp, blocked: before?.blocked === true };
 }
 
 function restateConnection(
@@ -147,6 +148,7 @@ function isSameState(a: BareConnection, b: BareConnection): boolean {
     a.service === b.service &&
     a.reqId === b.reqId &&
     a.status === b.status &&
+    a.blocked === b.blocked &&
     a.toppedUp === b.toppedUp &&
     a.segment === b.segment
   );

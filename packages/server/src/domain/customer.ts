@@ -29,7 +29,9 @@ export interface Connection {
   readonly reqId: string;
   /** As imported last. */
   readonly status: ConnectionStatus;
-  /** Whether a top-up was made since it was imported as inactive. */
+  /** Whether staff have blocked it, whatever the provider's records say. */
+  readonly blocked: boolean;
+  /** Whether something was granted here since it was imported as inactive. */
   readonly toppedUp: boolean;
   readonly segment: string | undefined;
   readonly subscriptions: readonly Subscription[];
@@ -48,7 +50,7 @@ export interface ConnectionKey {
 }
 
 /** As much of a connection as its status on the wire depends on. */
-export interface ConnectionState extends Pick<Connection, "status" | "toppedUp"> {
+export interface ConnectionState extends Pick<Connection, "status" | "blocked" | "toppedUp"> {
   /** The latest end of its base subscriptions; undefined where it never had one. */
   readonly baseEnd: Instant | undefined;
 }
@@ -63,15 +65,20 @@ export interface CustomerOverview extends CustomerProfile {
  * Source: decisions, "Customers and connections". A connection that never had a base subscription
  * shows what was imported: none of its base subscriptions has ended.
  */
-export function wireStatus({ status, toppedUp, baseEnd }: ConnectionState, now: Instant): WireStatus {
-  if (status === "blocked") return "inactive";
+export function wireStatus({ status, blocked, toppedUp, baseEnd }: ConnectionState, now: Instant): WireStatus {
+  if (isBlocked({ status, blocked })) return "inactive";
   if (status === "inactive" && !toppedUp) return "inactive";
   return baseEnd !== undefined && baseEnd <= now ? "inactive" : "active";
 }
 
-export function connectionState({ status, toppedUp, subscriptions }: Connection): ConnectionState {
+/** Whether the provider has blocked it: by its records, or by its staff. */
+export function isBlocked({ status, blocked }: Pick<Connection, "status" | "blocked">): boolean {
+  return blocked || status === "blocked";
+}
+
+export function connectionState({ status, blocked, toppedUp, subscriptions }: Connection): ConnectionState {
   const ends = subscriptions.filter(({ bouquet }) => !bouquet.addOn).map(({ end }) => end);
-  return { status, toppedUp, baseEnd: ends.length === 0 ? undefined : Math.max(...ends) };
+  return { status, blocked, toppedUp, baseEnd: ends.length === 0 ? undefined : Math.max(...ends) };
 }
 
 export function hasRunningBase(connection: Connection, now: Instant): boolean {

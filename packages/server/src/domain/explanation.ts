@@ -1,9 +1,10 @@
 import { type Calendar, type Instant, NO_SPAN } from "./calendar.ts";
-import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
+import { type FoldStep, foldSteps, type Grant, type Subscription } from "./subscription.ts";
 
 /**
  * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
- * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back.
+ * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back. Or
+ * it counts no more, since the top-up was reversed, or is the reversal itself.
  */
 export type Effect =
   | "first_run"
@@ -13,6 +14,8 @@ export type Effect =
   | "restated"
   | "restated_topped_up"
   | "withdrawn"
+  | "reversed"
+  | "reversal"
   | "nothing";
 
 /** One grant, and the subscription before and after it. */
@@ -35,24 +38,22 @@ export interface Oddities {
 /**
  * The fold of a ledger, a step for each grant: the last step's `after` is the subscription.
  * Source: decisions, "Bouquets, subscriptions and the renewal rule". The steps are those of
- * {@link applyGrant} itself, and what a grant did is read off from them: there is no second rule here.
+ * {@link foldSteps} itself, and what a grant did is read off from them: there is no second rule here.
  */
 export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar): Step[] {
-  let before: Subscription | undefined;
-  return grants.map((grant) => {
-    const after = applyGrant(plan, before, grant, calendar);
+  return foldSteps(plan, grants, calendar).map((step) => {
+    const { grant, before, after } = step;
     const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar);
-    const step = { grant, before, after, effect: effectOf(grant, before, after), oddities };
-    before = after;
-    return step;
+    return { grant, before, after, effect: effectOf(step), oddities };
   });
 }
 
 const NO_ODDITIES: Oddities = { clamped: undefined, shifted: undefined };
 
-function effectOf(grant: Grant, before: Subscription | undefined, after: Subscription | undefined): Effect {
+function effectOf({ grant, counts, before, after }: FoldStep): Effect {
+  if (!counts) return grant.kind === "reversal" ? "reversal" : "reversed";
   if (after === undefined) return before === undefined ? "nothing" : "withdrawn";
-  if (grant.kind === "top_up") {
+  if (grant.kind === "top_up" || grant.kind === "goodwill") {
     if (before === undefined) return "first_run";
     return after.start === before.start ? "continued" : "new_run";
   }

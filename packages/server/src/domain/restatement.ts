@@ -1,9 +1,16 @@
 import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { NO_PERIOD } from "./period.ts";
-import { applyGrant, type Grant, hasEnded, isGranted, isToppedUp, type Subscription } from "./subscription.ts";
-
-type Statement = Extract<Grant, { kind: "statement" }>;
+import {
+  applyGrant,
+  foldSteps,
+  type Grant,
+  hasEnded,
+  isGranted,
+  isToppedUp,
+  type Statement,
+  type Subscription,
+} from "./subscription.ts";
 
 /**
  * Whether a provider's records hold the top-ups made here: `included`, `apart`, or nobody said.
@@ -17,7 +24,7 @@ interface History {
   readonly current: Subscription | undefined;
   /** The provider's last word, unless it was withdrawn since. */
   readonly lastWord: Statement | undefined;
-  /** Where the subscription ended since that word, with top-ups in it. */
+  /** Where the subscription has ended since that word, with top-ups in it, and be it that they were taken back. */
   readonly toppedUpEnds: readonly Instant[];
 }
 
@@ -54,17 +61,18 @@ export function restate(
 }
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
-  let current: Subscription | undefined;
   let lastWord: Statement | undefined;
   let toppedUpEnds: Instant[] = [];
-  for (const grant of ledger) {
-    const isContinued = current !== undefined && !hasEnded(current, grant.at);
-    current = applyGrant(plan, current, grant, calendar);
-    if (grant.kind !== "top_up") lastWord = grant.kind === "statement" ? grant : undefined;
-    if (grant.kind !== "top_up" || !isContinued) toppedUpEnds = [];
-    if (current !== undefined && isToppedUp(current)) toppedUpEnds.push(current.end);
+  const steps = foldSteps(plan, ledger, calendar);
+  for (const [index, { grant, before, after }] of steps.entries()) {
+    const isWord = grant.kind === "statement" || grant.kind === "withdrawal";
+    if (isWord) lastWord = grant.kind === "statement" ? grant : undefined;
+    if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
+    for (const ended of [after, steps[index + 1]?.known]) {
+      if (ended !== undefined && isToppedUp(ended)) toppedUpEnds.push(ended.end);
+    }
   }
-  return { current, lastWord, toppedUpEnds };
+  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds };
 }
 
 /** Whether what is stated bears on a run that a top-up has a part in: while it lasts, and as far as they overlap. */

@@ -12,23 +12,48 @@ export interface BouquetLabel {
  * An entry in the ledger of one plan on one connection. Entries are only ever appended; the
  * subscription is what they fold to.
  */
-export type Grant =
+export type Grant = CountedGrant | Reversal;
+
+/** What moves a subscription by itself. */
+export type CountedGrant = PeriodGrant | Statement | Withdrawal;
+
+type PeriodGrant =
   /** A partner's top-up: one period of the bouquet. */
-  | { readonly kind: "top_up"; readonly at: Instant; readonly bouquet: BouquetLabel; readonly period: Period }
-  /**
-   * What the provider's own records say: a subscription of `span` that began at `start`. `onTop` is
-   * the part of the run that top-ups granted and those records do not hold yet.
-   */
   | {
-      readonly kind: "statement";
+      readonly kind: "top_up";
       readonly at: Instant;
       readonly bouquet: BouquetLabel;
-      readonly start: Instant;
-      readonly span: Span;
-      readonly onTop: Period;
+      readonly period: Period;
+      readonly checkoutId: string;
     }
-  /** The subscription is taken back: by records that no longer hold it, or by a reset of the trial environment. */
-  | { readonly kind: "withdrawal"; readonly at: Instant };
+  /** Time that the provider's staff have given for nothing. */
+  | { readonly kind: "goodwill"; readonly at: Instant; readonly bouquet: BouquetLabel; readonly period: Period };
+
+/**
+ * What the provider's own records say: a subscription of `span` that began at `start`. `onTop` is
+ * the part of the run that was granted here and that those records do not hold yet.
+ */
+export interface Statement {
+  readonly kind: "statement";
+  readonly at: Instant;
+  readonly bouquet: BouquetLabel;
+  readonly start: Instant;
+  readonly span: Span;
+  readonly onTop: Period;
+}
+
+/** The subscription is taken back: by records that no longer hold it, or by a reset of the trial environment. */
+interface Withdrawal {
+  readonly kind: "withdrawal";
+  readonly at: Instant;
+}
+
+/** One top-up of the ledger is taken back: from now on, the ledger is counted as though it had never been made. */
+interface Reversal {
+  readonly kind: "reversal";
+  readonly at: Instant;
+  readonly checkoutId: string;
+}
 
 /** One plan on one connection, from the start of its current run. */
 export interface Subscription {
@@ -40,9 +65,9 @@ export interface Subscription {
   readonly end: Instant;
   /** All periods of the run: `end` is always `calendar.add(start, span)`. */
   readonly span: Span;
-  /** The part of `span` that top-ups granted and the provider's own records do not hold yet. */
+  /** The part of `span` that was granted here, and that the provider's own records do not hold yet. */
   readonly toppedUp: Period;
-  /** Where the last top-up put the end of this run, before which no import moves it. */
+  /** Where the last top-up or goodwill put the end of this run, before which no import moves it. */
   readonly grantedEnd: Instant | undefined;
 }
 
@@ -58,22 +83,80 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
  * ago another end. A new renewal rule is a new kind of grant.
  */
 export function foldGrants(plan: string, grants: readonly Grant[], calendar: Calendar): Subscription | undefined {
-  return grants.reduce<Subscription | undefined>(
-    (before, grant) => applyGrant(plan, before, grant, calendar),
-    undefined,
-  );
+  return foldSteps(plan, grants, calendar).at(-1)?.after;
 }
 
-/** One step of the fold: the subscription after `grant`, given what it was before. */
+/** One entry of a ledger, as it counts now. */
+export interface FoldStep {
+  /** Of a statement, with so much on top of it as still counts. */
+  readonly grant: Grant;
+  /** Not where it is a reversal, or was taken back by one. */
+  readonly counts: boolean;
+  readonly before: Subscription | undefined;
+  readonly after: Subscription | undefined;
+  /** What the ledger amounted to before this entry, as it was known then: what is reversed now counted still. */
+  readonly known: Subscription | undefined;
+}
+
+/** The fold, a step for each entry: the last step's `after` is the subscription. */
+export function foldSteps(plan: string, grants: readonly Grant[], calendar: Calendar): FoldStep[] {
+  let steps: FoldStep[] = [];
+  const known: (Subscription | undefined)[] = [];
+  const reversed = new Set<string>();
+  for (const [index, grant] of grants.entries()) {
+    const before = steps.at(-1)?.after;
+    known.push(before);
+    if (grant.kind === "reversal") {
+      reversed.add(grant.checkoutId);
+      steps = countAnew(plan, grants.slice(0, index + 1), reversed, known, calendar);
+    } else {
+      steps.push({ grant, counts: true, before, after: applyGrant(plan, before, grant, calendar), known: before });
+    }
+  }
+  return steps;
+}
+
+/** The fold without what was taken back. */
+function countAnew(
+  plan: string,
+  grants: readonly Grant[],
+  reversed: ReadonlySet<string>,
+  known: readonly (Subscription | undefined)[],
+  calendar: Calendar,
+): FoldStep[] {
+  let before: Subscription | undefined;
+  return grants.map((entry, index) => {
+    const grant = entry.kind === "statement" ? lessen(entry, known[index], before) : entry;
+    const counts = !(grant.kind === "reversal" || (grant.kind === "top_up" && reversed.has(grant.checkoutId)));
+    const after = counts ? applyGrant(plan, before, grant as CountedGrant, calendar) : before;
+    const step = { grant, counts, before, after, known: known[index] };
+    before = after;
+    return step;
+  });
+}
+
+/** What a statement laid on top was all that had been granted by then: what was taken back since is taken off. */
+function lessen(statement: Statement, known: Subscription | undefined, counted: Subscription | undefined): Statement {
+  const [then, now] = [known?.toppedUp ?? NO_PERIOD, counted?.toppedUp ?? NO_PERIOD];
+  const months = Math.max(0, statement.onTop.months - Math.max(0, then.months - now.months));
+  const days = Math.max(0, statement.onTop.days - Math.max(0, then.days - now.days));
+  return { ...statement, onTop: { months, days } };
+}
+
+/**
+ * The subscription after one more grant, given what it was before. A reversal is none: it counts the whole
+ * ledger anew.
+ */
 export function applyGrant(
   plan: string,
   before: Subscription | undefined,
-  grant: Grant,
+  grant: CountedGrant,
   calendar: Calendar,
 ): Subscription | undefined {
   switch (grant.kind) {
     case "top_up":
-      return applyTopUp(plan, before, grant, calendar);
+    case "goodwill":
+      return applyPeriod(plan, before, grant, calendar);
     case "statement":
       return applyStatement(plan, before, grant, calendar);
     case "withdrawal":
@@ -81,10 +164,10 @@ export function applyGrant(
   }
 }
 
-function applyTopUp(
+function applyPeriod(
   plan: string,
   before: Subscription | undefined,
-  { at, bouquet, period }: Extract<Grant, { kind: "top_up" }>,
+  { at, bouquet, period }: PeriodGrant,
   calendar: Calendar,
 ): Subscription {
   const continued =
@@ -102,7 +185,7 @@ function applyTopUp(
 function applyStatement(
   plan: string,
   before: Subscription | undefined,
-  { bouquet, start, span: stated, onTop }: Extract<Grant, { kind: "statement" }>,
+  { bouquet, start, span: stated, onTop }: Statement,
   calendar: Calendar,
 ): Subscription {
   const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
@@ -112,12 +195,12 @@ function applyStatement(
   return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
 }
 
-/** Whether a part of the run was granted by top-ups that the provider's own records do not hold. */
+/** Whether a part of the run was granted here, and the provider's own records do not hold it. */
 export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
   return months > 0 || days > 0;
 }
 
-/** Whether a top-up has a part in a run that has not ended: such a run is never taken back or shortened. */
+/** Whether something granted here has a part in a run that has not ended: no import takes such a run back or shortens it. */
 export function isGranted(subscription: Subscription, now: Instant): boolean {
   return subscription.grantedEnd !== undefined && !hasEnded(subscription, now);
 }

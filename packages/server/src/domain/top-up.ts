@@ -1,7 +1,7 @@
 import type { Calendar, Instant } from "./calendar.ts";
 import { type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
-import type { Connection, ConnectionKey, WireStatus } from "./customer.ts";
+import { type Connection, type ConnectionKey, isBlocked, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import type { Money } from "./money.ts";
 import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
@@ -88,14 +88,15 @@ export function decideTopUp(
   if (customerStatus === undefined) return refuse("customer_not_found");
   if (customerStatus === "inactive") return refuse("customer_inactive");
   if (connection === undefined) return refuse("connection_not_found");
-  if (connection.status === "blocked") return refuse("connection_blocked");
+  if (isBlocked(connection)) return refuse("connection_blocked");
   const quoted = catalogue();
   const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now);
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
   const { plan, period, code, name, addOn } = bouquet;
-  const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period } as const;
+  const { checkoutId } = command;
+  const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period, checkoutId } as const;
   const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
   const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
   // There is nothing to sell to one who has it for ever.

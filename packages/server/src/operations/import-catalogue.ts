@@ -3,16 +3,17 @@ import { CatalogueRows, readCatalogueRow } from "../domain/catalogue-row.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Reading } from "../domain/fields.ts";
 import { type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
-import type { Ports } from "./ports.ts";
+import { attributionOf, type StaffPorts } from "./ports.ts";
 import { type Line, readLines } from "./read-lines.ts";
 
 /** Publishes a file as the next catalogue revision: all of it, or nothing. */
 export async function importCatalogue(
-  { store, clock }: Ports,
+  ports: StaffPorts,
   environment: Environment,
   chunks: AsyncIterable<Uint8Array>,
   { skipInvalid, onRejected, onProgress }: ImportOptions,
 ): Promise<ImportReport> {
+  const { store } = ports;
   const rows = new CatalogueRows();
   let rejected = 0;
   const read = (line: Line): Reading<Bouquet> => {
@@ -30,6 +31,6 @@ export async function importCatalogue(
   }
   // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
   if (rows.bouquets.length === 0 || (rejected > 0 && !skipInvalid)) return { accepted: 0, rejected };
-  const { revision } = await store.publishCatalogue(environment, rows.bouquets, clock());
+  const { revision } = await store.publishCatalogue(environment, rows.bouquets, attributionOf(ports));
   return { accepted: rows.bouquets.length, rejected, revision };
 }

@@ -3,7 +3,7 @@ import type { Environment } from "../domain/customer.ts";
 import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
 import type { TopUpsInFile } from "../domain/restatement.ts";
 import { FileChanged, type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
-import type { Ports } from "./ports.ts";
+import { attributionOf, type StaffPorts } from "./ports.ts";
 import { readLines } from "./read-lines.ts";
 
 /** Customers per transaction: few enough that top-ups of a running service are hardly held up. */
@@ -19,12 +19,13 @@ const CHANGED = "the file was changed while it was being imported: import it aga
  * @param topUps whether the file's subscriptions hold the top-ups that were made here.
  */
 export async function importCustomers(
-  { store, clock }: Ports,
+  ports: StaffPorts,
   environment: Environment,
   open: () => AsyncIterable<Uint8Array>,
   topUps: TopUpsInFile,
   { skipInvalid, onRejected, onProgress }: ImportOptions,
 ): Promise<ImportReport> {
+  const { store } = ports;
   const context = {
     calendar: store.provider.calendar,
     findBouquet: bouquetFinder(await store.knownBouquets(environment)),
@@ -49,7 +50,7 @@ export async function importCustomers(
   let accepted = 0;
   for await (const { customers, lines, invalid } of readChunks(open(), context)) {
     if (invalid > rejected) throw new FileChanged(CHANGED);
-    await store.importCustomers(environment, customers, clock(), topUps);
+    await store.importCustomers(environment, customers, attributionOf(ports), topUps);
     accepted += customers.length;
     onProgress({ step: "writing", lines });
   }

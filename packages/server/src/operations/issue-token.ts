@@ -8,7 +8,7 @@ import {
 } from "../domain/access-token.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { Ports } from "./ports.ts";
+import { attributionOf, type StaffPorts } from "./ports.ts";
 
 const ID_RANDOM_BYTES = 9;
 
@@ -23,21 +23,22 @@ export interface IssuedToken {
  * @param expiresAt for a production token; undefined where it lasts until revoked.
  */
 export async function issueToken(
-  { store, clock, random }: Ports,
+  ports: StaffPorts,
   partner: Partner,
   environment: Environment,
   expiresAt?: Instant,
 ): Promise<IssuedToken> {
-  const now = clock();
+  const { store, random } = ports;
+  const by = attributionOf(ports);
   const token = formatAccessToken(environment, random(ACCESS_TOKEN_RANDOM_BYTES));
   const record = {
     id: `tok_${Buffer.from(random(ID_RANDOM_BYTES)).toString("hex")}`,
     partner,
     environment,
-    createdAt: now,
-    expiresAt: environment === "trial" ? now + TRIAL_TOKEN_VALID_MS : expiresAt,
+    createdAt: by.at,
+    expiresAt: environment === "trial" ? by.at + TRIAL_TOKEN_VALID_MS : expiresAt,
     revokedAt: undefined,
   };
-  await store.addAccessToken(record, hashAccessToken(token));
+  await store.addAccessToken(record, hashAccessToken(token), by);
   return { token, record };
 }

@@ -3,7 +3,7 @@ import { DAY_MS } from "../domain/calendar.ts";
 import { purchasableBouquets } from "../domain/catalogue.ts";
 import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
 import { sealingSecret } from "../domain/checkout-secret.ts";
-import { type CustomerProfile, connectionState, wireStatus } from "../domain/customer.ts";
+import { type CustomerProfile, connectionState, isBlocked, wireStatus } from "../domain/customer.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import { hasEnded, type Subscription } from "../domain/subscription.ts";
 import type { ConnectionInformation } from "./look-up-customer.ts";
@@ -39,7 +39,7 @@ export async function listPackages(
   const { profile, connection } = found;
   if (profile.status === "inactive") return refused("customer_inactive");
   if (connection === undefined) return refused("connection_not_found");
-  if (connection.status === "blocked") return refused("connection_blocked");
+  if (isBlocked(connection)) return refused("connection_blocked");
 
   const catalogue = (await store.currentCatalogue(caller.environment)) ?? { revision: 0, bouquets: [] };
   const secrets = await store.checkoutSecrets();

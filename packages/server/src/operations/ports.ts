@@ -1,3 +1,4 @@
+import type { Attribution } from "../domain/audit.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Store } from "../store/store.ts";
@@ -11,6 +12,17 @@ export interface Ports {
   readonly random: (bytes: number) => Uint8Array;
   /** Absent where nobody counts what the service does. */
   readonly observer?: Observer | undefined;
+}
+
+/** What operations of the provider's staff need beside that. */
+export interface StaffPorts extends Ports {
+  /** Who stands in the audit trail for what is changed. */
+  readonly author: string;
+}
+
+/** What is said in the audit trail of a change that is made now. */
+export function attributionOf({ author, clock }: StaffPorts, reason?: string): Attribution {
+  return { author, at: clock(), reason };
 }
 
 /** On whose behalf an operation runs. */

@@ -29,6 +29,7 @@ export async function* reportSettlement(
     const day = readDay(text, store.provider.calendar);
     if (day === undefined) continue;
     const period = { environment, partnerId, from: day.start, until: day.end };
-    yield settleDay(text, await store.search.sumTopUps(period), [], detail);
+    const topUps = await store.search.sumTopUps(period);
+    yield settleDay(text, topUps, await store.search.sumReversals(period), detail);
   }
 }

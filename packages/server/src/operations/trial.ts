@@ -5,7 +5,7 @@ import { readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts"
 import type { Reading } from "../domain/fields.ts";
 import { type JsonObject, readJson } from "../domain/json.ts";
 import type { CurrencyExponent } from "../domain/money.ts";
-import type { Ports } from "./ports.ts";
+import { attributionOf, type StaffPorts } from "./ports.ts";
 
 /** [service, code, name, price in major units] */
 const CATALOGUE = [
@@ -26,14 +26,14 @@ const CATALOGUE = [
  * topped up. Their dates are laid around `now`, so that what is lapsed and what runs is always the same.
  * Source: decisions, "Environments and access tokens".
  */
-export async function resetTrial({ store, clock }: Ports): Promise<void> {
-  const now = clock();
+export async function resetTrial(ports: StaffPorts): Promise<void> {
+  const { store } = ports;
+  const by = attributionOf(ports);
   const { calendar, currencyExponent } = store.provider;
   const bouquets = trialCatalogue(currencyExponent);
   const current = await store.currentCatalogue("trial");
-  if (current === undefined || !isSame(current.bouquets, bouquets))
-    await store.publishCatalogue("trial", bouquets, now);
-  await store.importCustomers("trial", trialCustomers(bouquets, calendar, now), now, "reset");
+  if (current === undefined || !isSame(current.bouquets, bouquets)) await store.publishCatalogue("trial", bouquets, by);
+  await store.importCustomers("trial", trialCustomers(bouquets, calendar, by.at), by, "reset");
 }
 
 /** What the trial environment sells, at the same number of major units in every currency. */

@@ -32,6 +32,8 @@ export interface Search {
    * those of which there are none.
    */
   sumTopUps(period: Period): Promise<SettlementSum[]>;
+  /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
+  sumReversals(period: Period): Promise<SettlementSum[]>;
 }
 
 /** More customers than share a code; a list of them that is longer helps nobody. */

@@ -1,4 +1,5 @@
 import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
+import type { Attribution } from "../domain/audit.ts";
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
@@ -15,6 +16,8 @@ import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { Corrections } from "./corrections.ts";
 import type { Search } from "./search.ts";
 
 /**
@@ -31,17 +34,22 @@ export interface Store {
   ping(): Promise<void>;
   close(): Promise<void>;
 
+  /*
+   * Whatever is changed by staff or an import is written into the audit trail in the same transaction, by whom
+   * it was changed and when. A change that changes nothing leaves no entry.
+   */
+
   // Partners and their access tokens
-  addPartner(name: string, now: Instant): Promise<Partner | "name_taken">;
-  setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined>;
+  addPartner(name: string, by: Attribution): Promise<Partner | "name_taken">;
+  setPartnerStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined>;
   findPartner(name: string): Promise<Partner | undefined>;
   listPartners(): Promise<Partner[]>;
-  addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void>;
+  addAccessToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void>;
   /** As it is now: a revocation by any process shows within a second. */
   findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined>;
   listAccessTokens(): Promise<AccessToken[]>;
   /** Revoking twice keeps the first instant. */
-  revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined>;
+  revokeAccessToken(id: string, by: Attribution): Promise<AccessToken | undefined>;
 
   // Checkouts
   /** Newest first, and never empty. A new one by any process shows within a second. */
@@ -50,12 +58,12 @@ export interface Store {
    * Adds a secret, which takes the place of the oldest where there is no room for more; `too_soon` where
    * checkouts may still be in use that the oldest one sealed.
    */
-  rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon">;
+  rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon">;
 
   // The catalogue
   /** The newest revision, or undefined before the first import. */
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
-  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue>;
+  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue>;
   /** The newest definition of every code that any revision had. */
   knownBouquets(environment: Environment): Promise<readonly Bouquet[]>;
 
@@ -69,7 +77,7 @@ export interface Store {
   importCustomers(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
   ): Promise<void>;
 
@@ -86,8 +94,10 @@ export interface Store {
    */
   concludeCheckout(checkoutId: string): Promise<Transaction | undefined>;
 
-  /** What a back office asks. */
+  /** What a back office asks, and what it sets right. */
   readonly search: Search;
+  readonly corrections: Corrections;
+  readonly auditTrail: AuditTrail;
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { callOperation, commandLine } from "../support/command-line.ts";
 import { makeEmptyDatabase } from "../support/postgres-database.ts";
 import { fillDatabase, inDatabase, SITA_NET } from "../support/provider-files.ts";
@@ -63,7 +64,7 @@ describe("topupd copy", () => {
 
   test("keeps the time zone, whatever the environment says", async () => {
     const line = commandLine({ env: { TOPUPD_TIME_ZONE: "Europe/Berlin", TOPUPD_CURRENCY_EXPONENT: "0" } });
-    await inDatabase(line, ({ store }) => store.addPartner("wallet", 1), "Asia/Kathmandu");
+    await inDatabase(line, ({ store }) => store.addPartner("wallet", by(1)), "Asia/Kathmandu");
     await line.mustRun("copy", "--from", OLD, "--to", "sqlite:./new.db");
     await commandLine({ folder: line.folder }).mustRun(
       "check",

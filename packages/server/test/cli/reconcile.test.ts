@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { VERDICTS } from "../../src/domain/reconciliation.ts";
+import { by } from "../support/by.ts";
 import { type HistoryLine, historyLine } from "../support/history-line.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -109,7 +110,7 @@ ours only                                            1130.00  ${b.checkoutId}
       "theirs_only",
       "theirs_only",
     ]);
-    await line.change(({ store }) => store.addPartner("bank", 0));
+    await line.change(({ store }) => store.addPartner("bank", by(0)));
     const ofBank = ["--partner", "bank", "--from", "2026-02-10", "--to", "2026-02-11", "--key", "txnId"];
     expect((await found(line, ...ofBank)).answers.map(([verdict]) => verdict)).toEqual(["theirs_only", "theirs_only"]);
   });

@@ -1,5 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { historyLine } from "../support/history-line.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -51,6 +52,36 @@ TOTAL                                                                 1  3220.50
     );
   });
 
+  test("counts a reversal on the day on which it was made, which may owe less than nothing", async () => {
+    const line = await historyLine(makeDatabase);
+    const before = await line.run("report", "settlement", ...TWO_DAYS);
+    await line.change(async ({ store }) => {
+      const [first] = await store.search.listTransactions(
+        { environment: "production", udf1: "order-1" },
+        { before: undefined, limit: 1 },
+      );
+      const at = store.provider.calendar.parse("2026-03-01 12:00:00") as number;
+      await store.corrections.reverse(first?.checkoutId ?? "", { ...by(at), reason: "paid twice" });
+    });
+    expect(await line.run("report", "settlement", ...TWO_DAYS)).toEqual(before);
+    const { stdout } = await line.run(
+      "report",
+      "settlement",
+      "--from",
+      "2026-02-10",
+      "--to",
+      "2026-03-01",
+      "--by",
+      "day",
+    );
+    expect(stdout).toContain(`2026-03-01  ${WALLET}        0     0.00          1   3220.50  -3220.50\n`);
+    expect(stdout).toMatch(/^TOTAL +2 +4350\.50 +1 +3220\.50 +1130\.00$/m);
+    const march = ["--from", "2026-03-01", "--to", "2026-03-31", "--csv"];
+    const csv = await line.run("report", "settlement", ...march);
+    expect(csv.stdout).toContain(`2026-03-01,${WALLET},internet,NET-3M,0,0.00,1,3220.50,-3220.50\n`);
+    expect(csv.stderr).toBe("0 top-ups of 0.00, 1 reversal of 3220.50: -3220.50 net\n");
+  });
+
   test("is as fine as is asked", async () => {
     const line = await historyLine(makeDatabase);
     const all = ["--from", "2026-02-01", "--to", "2027-01-09", "--partner", WALLET];
@@ -95,7 +126,7 @@ TOTAL                 0   0.00          0      0.00  0.00
     await line.change(async ({ store }) => {
       const [partner] = await store.listPartners();
       expect(partner?.name).toBe(WALLET);
-      for (const name of names) await store.addPartner(name, 0);
+      for (const name of names) await store.addPartner(name, by(0));
     });
     for (const [index, name] of names.entries()) {
       await line.database.tamper(`UPDATE top_up SET partner_id = ${index + 2}`);

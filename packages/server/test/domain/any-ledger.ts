@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { createCalendar } from "../../src/domain/calendar.ts";
 import { NO_PERIOD } from "../../src/domain/period.ts";
-import type { Grant } from "../../src/domain/subscription.ts";
-import { at, DAY_MS, labelOf, MONTHLY, topUp } from "./builders.ts";
+import type { CountedGrant } from "../../src/domain/subscription.ts";
+import { at, DAY_MS, goodwill, labelOf, MONTHLY, topUp } from "./builders.ts";
 
 /* Ledgers as fast-check makes them up. */
 
@@ -24,17 +24,18 @@ const anySpan = fc.record({
   seconds: fc.nat({ max: 86_399 }),
 });
 
-type Step = (before: number) => Grant;
+type Step = (before: number) => CountedGrant;
 export const anyTopUp: fc.Arbitrary<Step> = anyPeriod.map((period) => (when) => topUp(when, { ...MONTHLY, period }));
 const anyStatement: fc.Arbitrary<Step> = fc
   .tuple(anySpan, fc.nat({ max: 60 }), fc.oneof(fc.constant(NO_PERIOD), anyPeriod))
   .map(([span, daysAgo, onTop]) => (when) => {
     return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start: when - daysAgo * DAY_MS, span, onTop };
   });
+const anyGoodwill: fc.Arbitrary<Step> = fc.integer({ min: 1, max: 40 }).map((days) => (when) => goodwill(when, days));
 const anyWithdrawal: fc.Arbitrary<Step> = fc.constant((when) => ({ kind: "withdrawal", at: when }));
 
 /** Grants in the order of their time, days or weeks apart, so that some come before an end and some after it. */
-export function ledgerOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<Grant[]> {
+export function ledgerOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<CountedGrant[]> {
   const pauses = fc.nat({ max: 50 * DAY_MS });
   return fc.tuple(anyTime, fc.array(fc.tuple(pauses, steps), { minLength: 1, maxLength: 12 })).map(([start, list]) => {
     let when = start;
@@ -46,5 +47,5 @@ export function ledgerOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<Grant[]> {
 }
 
 export const anyLedger = ledgerOf(
-  fc.oneof({ arbitrary: anyTopUp, weight: 4 }, { arbitrary: anyStatement, weight: 3 }, anyWithdrawal),
+  fc.oneof({ arbitrary: anyTopUp, weight: 4 }, { arbitrary: anyStatement, weight: 3 }, anyGoodwill, anyWithdrawal),
 );

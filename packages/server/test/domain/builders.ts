@@ -2,7 +2,13 @@ import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { createCalendar, type Instant, NO_SPAN, type Span } from "../../src/domain/calendar.ts";
 import type { Connection } from "../../src/domain/customer.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import { type BouquetLabel, foldGrants, type Grant, type Subscription } from "../../src/domain/subscription.ts";
+import {
+  type BouquetLabel,
+  type CountedGrant,
+  foldGrants,
+  type Grant,
+  type Subscription,
+} from "../../src/domain/subscription.ts";
 
 /** The same cases in every run, so that a property that fails fails again. */
 export const RUNS = { seed: 20_261_120, numRuns: 500 };
@@ -59,9 +65,19 @@ export function labelOf({ code, name, addOn }: Bouquet): BouquetLabel {
   return { code, name, addOn };
 }
 
-export function topUp(when: string | Instant, bouquet: Bouquet = MONTHLY): Grant {
+/** @param checkoutId by which a reversal finds it. */
+export function topUp(when: string | Instant, bouquet: Bouquet = MONTHLY, checkoutId = "checkout"): CountedGrant {
   const instant = typeof when === "string" ? at(when) : when;
-  return { kind: "top_up", at: instant, bouquet: labelOf(bouquet), period: bouquet.period };
+  return { kind: "top_up", at: instant, bouquet: labelOf(bouquet), period: bouquet.period, checkoutId };
+}
+
+export function goodwill(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): CountedGrant {
+  const instant = typeof when === "string" ? at(when) : when;
+  return { kind: "goodwill", at: instant, bouquet: labelOf(bouquet), period: { months: 0, days: count } };
+}
+
+export function reversal(when: string | Instant, checkoutId: string): Grant {
+  return { kind: "reversal", at: typeof when === "string" ? at(when) : when, checkoutId };
 }
 
 /** The subscription that a ledger of `Fiber 100` folds to; fails where it grants nothing. */
@@ -77,6 +93,7 @@ export function connectionWith(changes: Partial<Connection> = {}): Connection {
     service: "internet",
     reqId: "fiber1",
     status: "active",
+    blocked: false,
     toppedUp: false,
     segment: undefined,
   } as const;

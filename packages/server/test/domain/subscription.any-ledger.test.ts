@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Calendar } from "../../src/domain/calendar.ts";
-import { applyGrant, foldGrants, type Grant, hasEnded, type Subscription } from "../../src/domain/subscription.ts";
+import {
+  applyGrant,
+  type CountedGrant,
+  foldGrants,
+  type Grant,
+  hasEnded,
+  type Subscription,
+} from "../../src/domain/subscription.ts";
 import { anyCalendar, anyLedger, anyPeriod, anyTime, anyTopUp, ledgerOf } from "./any-ledger.ts";
 import { DAY_MS, MONTHLY, RUNS, topUp } from "./builders.ts";
 
@@ -9,7 +16,7 @@ const PLAN = MONTHLY.plan;
 
 const anyTopUps = ledgerOf(anyTopUp);
 
-function applyAll(before: Subscription | undefined, grants: readonly Grant[], calendar: Calendar) {
+function applyAll(before: Subscription | undefined, grants: readonly CountedGrant[], calendar: Calendar) {
   let subscription = before;
   for (const grant of grants) subscription = applyGrant(PLAN, subscription, grant, calendar);
   return subscription;

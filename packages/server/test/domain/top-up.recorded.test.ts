@@ -27,7 +27,13 @@ describe("a top-up", () => {
         udf1: "order 1",
         udf2: undefined,
       },
-      grant: { kind: "top_up", at: NOW, bouquet: labelOf(MONTHLY), period: { months: 1, days: 0 } },
+      grant: {
+        kind: "top_up",
+        at: NOW,
+        bouquet: labelOf(MONTHLY),
+        period: { months: 1, days: 0 },
+        checkoutId: command.checkoutId,
+      },
       subscription: {
         plan: "Fiber 100",
         bouquet: labelOf(MONTHLY),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
+import { by } from "../support/by.ts";
 import { PREFIX, START, startTestService } from "../support/service.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -78,7 +79,7 @@ describe("an access token", () => {
     const [first, second] = [await service.issue(partner, "trial"), await service.issue(partner, "trial")];
     const records = await service.store.listAccessTokens();
     const { id } = records.filter((record) => record.partner.name === "reseller")[0] as (typeof records)[0];
-    await service.store.revokeAccessToken(id, service.now);
+    await service.store.revokeAccessToken(id, by(service.now));
     const answers = await Promise.all(
       [first, second].map((token) => service.call("get-customer-information", LOOK_UP, { token })),
     );
@@ -87,10 +88,10 @@ describe("an access token", () => {
 
   test("of a suspended partner is refused until the partner is resumed", async () => {
     const service = await startTestService();
-    await service.store.setPartnerStatus("wallet", "suspended");
+    await service.store.setPartnerStatus("wallet", "suspended", by(1));
     const suspended = await service.call("get-customer-information", LOOK_UP);
     expect([suspended.status, suspended.json.code]).toEqual([403, "400ac005"]);
-    await service.store.setPartnerStatus("wallet", "active");
+    await service.store.setPartnerStatus("wallet", "active", by(1));
     expect((await service.call("get-customer-information", LOOK_UP)).status).toBe(200);
   });
 });

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { by } from "../support/by.ts";
 import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -91,7 +92,7 @@ describe("a body that is slow to come", () => {
     socket.write(whole.slice(0, -10));
     await sleep(700);
     const [token] = (await service.store.listAccessTokens()).filter(({ environment }) => environment === "trial");
-    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, service.now);
+    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, by(service.now));
     socket.write(whole.slice(-10));
     await once(socket, "data");
     expect(received()).toContain('"code":"400ac004"');
@@ -124,7 +125,7 @@ describe("a body that is slow to come", () => {
     socket.write(whole.slice(0, -10));
     await sleep(700);
     const [token] = (await service.store.listAccessTokens()).filter(({ environment }) => environment === "trial");
-    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, service.now);
+    await service.store.revokeAccessToken((token as NonNullable<typeof token>).id, by(service.now));
     socket.write(whole.slice(-10));
     await ended;
     await sleep(300);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type AccessToken, hashAccessToken, type Partner } from "../../src/domain/access-token.ts";
 import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 
 const HASH = hashAccessToken("the first");
@@ -49,7 +50,7 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     const other = await another();
     const token = await addToken(store, HASH);
     expect((await other.findAccessToken(HASH))?.revokedAt).toBeUndefined();
-    expect(await store.revokeAccessToken(token.id, now + 5)).toEqual({ ...token, revokedAt: now + 5 });
+    expect(await store.revokeAccessToken(token.id, by(now + 5))).toEqual({ ...token, revokedAt: now + 5 });
     await withinASecond(async () => expect((await other.findAccessToken(HASH))?.revokedAt).toBe(now + 5));
     expect((await store.findAccessToken(HASH))?.revokedAt).toBe(now + 5);
   });
@@ -57,8 +58,8 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
   test("revoking twice keeps the first instant", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const { id } = await addToken(store, HASH);
-    await store.revokeAccessToken(id, now + 5);
-    expect((await (await another()).revokeAccessToken(id, now + 9))?.revokedAt).toBe(now + 5);
+    await store.revokeAccessToken(id, by(now + 5));
+    expect((await (await another()).revokeAccessToken(id, by(now + 9)))?.revokedAt).toBe(now + 5);
     await withinASecond(async () => expect((await store.findAccessToken(HASH))?.revokedAt).toBe(now + 5));
   });
 
@@ -66,14 +67,14 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     const { id } = await addToken(store, HASH);
     await addToken(store, OTHER_HASH, { id: "tok_2" });
-    await store.revokeAccessToken(id, now);
+    await store.revokeAccessToken(id, by(now));
     expect((await store.findAccessToken(OTHER_HASH))?.revokedAt).toBeUndefined();
   });
 
   test("an id that was never given cannot be revoked", async () => {
     const { store, now } = await openStore(makeDatabase);
     await addToken(store, HASH);
-    expect(await store.revokeAccessToken("tok_unknown", now)).toBeUndefined();
+    expect(await store.revokeAccessToken("tok_unknown", by(now))).toBeUndefined();
     expect((await store.findAccessToken(HASH))?.revokedAt).toBeUndefined();
   });
 
@@ -82,16 +83,16 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
     const other = await another();
     await addToken(store, HASH);
     expect((await other.findAccessToken(HASH))?.partner.status).toBe("active");
-    await store.setPartnerStatus("wallet", "suspended");
+    await store.setPartnerStatus("wallet", "suspended", by(1));
     await withinASecond(async () => expect((await other.findAccessToken(HASH))?.partner.status).toBe("suspended"));
   });
 }
 
 /** Adds a token of the partner "wallet", which comes with the first one. */
 async function addToken(store: Store, hash: Uint8Array, given: Partial<AccessToken> = {}): Promise<AccessToken> {
-  const partner = (await store.findPartner("wallet")) ?? ((await store.addPartner("wallet", 1)) as Partner);
+  const partner = (await store.findPartner("wallet")) ?? ((await store.addPartner("wallet", by(1))) as Partner);
   const usual = { id: "tok_1", environment: "production", createdAt: 2, expiresAt: undefined } as const;
   const token = { ...usual, partner, revokedAt: undefined, ...given };
-  await store.addAccessToken(token, hash);
+  await store.addAccessToken(token, hash, by(1));
   return token;
 }

@@ -3,6 +3,7 @@ import type { Environment } from "../../src/domain/customer.ts";
 import { digestOf } from "../../src/store/common/archive.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
 import { expectRecorded, openProvider, RAM_NET, restate, SITA, SITA_NET } from "./provider.ts";
@@ -80,9 +81,9 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     const opened = await openFilledProvider(makeDatabase);
     const { store } = await copyOf(makeDatabase, opened.store, opened.now);
     await expectToGoOn(store, opened);
-    expect(await store.addPartner("wallet", opened.now)).toBe("name_taken");
-    expect(await store.addPartner("new", opened.now)).toMatchObject({ id: 3 });
-    expect(await store.publishCatalogue("trial", [], opened.now)).toMatchObject({ revision: 4 });
+    expect(await store.addPartner("wallet", by(opened.now))).toBe("name_taken");
+    expect(await store.addPartner("new", by(opened.now))).toMatchObject({ id: 3 });
+    expect(await store.publishCatalogue("trial", [], by(opened.now))).toMatchObject({ revision: 4 });
     await restate(store, opened.now + DAY, SITA);
     expect(await findWrong(store)).toEqual([]);
   });
@@ -96,8 +97,8 @@ export function testArchives(makeDatabase: MakeDatabase): void {
   });
 
   test.each([
-    ["a partner", (store: Store) => store.addPartner("other", 1)],
-    ["a catalogue", (store: Store) => store.publishCatalogue("trial", [], 1)],
+    ["a partner", (store: Store) => store.addPartner("other", by(1))],
+    ["a catalogue", (store: Store) => store.publishCatalogue("trial", [], by(1))],
     ["a customer", (store: Store) => restate(store, 1, { ...SITA, connections: {} })],
     ["a concluded checkout", (store: Store) => store.concludeCheckout("x".repeat(64))],
   ])("a store that holds %s is not filled", async (_, fill) => {
@@ -194,9 +195,9 @@ export function testArchives(makeDatabase: MakeDatabase): void {
         other.settleTopUp(opened.command(SITA_NET, "NET-1M")),
         other.concludeCheckout(opened.command(SITA_NET, "NET-1M").checkoutId),
         restate(other, opened.now, SITA),
-        other.addPartner("late", opened.now),
-        other.publishCatalogue("trial", [], opened.now),
-        other.rotateCheckoutSecret(new Uint8Array(32), opened.now),
+        other.addPartner("late", by(opened.now)),
+        other.publishCatalogue("trial", [], by(opened.now)),
+        other.rotateCheckoutSecret(new Uint8Array(32), by(opened.now)),
       ];
       for (const attempt of await Promise.allSettled(attempts))
         expect(attempt).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 import { BOUQUETS, bouquet } from "./provider.ts";
 
@@ -15,7 +16,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
   test("a catalogue is read back as it was published, in its order", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const bouquets = [...BOUQUETS].reverse();
-    const published = await store.publishCatalogue("production", bouquets, now);
+    const published = await store.publishCatalogue("production", bouquets, by(now));
     expect(published.bouquets).toEqual(bouquets);
     expect(await store.currentCatalogue("production")).toEqual(published);
     expect(await (await another()).currentCatalogue("production")).toEqual(published);
@@ -28,16 +29,16 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
       bouquet("tv", "B", "Kids [AddOn] (45 DAYS)", "9999999999999.99"),
       bouquet("iptv", "A", "खेल “4K” (2 MONTHS)", "2847.15"),
     ];
-    await store.publishCatalogue("production", bouquets, now);
+    await store.publishCatalogue("production", bouquets, by(now));
     expect((await (await another()).currentCatalogue("production"))?.bouquets).toEqual(bouquets);
   });
 
   test("the newest revision wins, at once, and in every open store within a second", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const other = await another();
-    const first = await store.publishCatalogue("production", [CHEAP], now);
+    const first = await store.publishCatalogue("production", [CHEAP], by(now));
     expect(await other.currentCatalogue("production")).toEqual(first);
-    const second = await store.publishCatalogue("production", [DEAR], now);
+    const second = await store.publishCatalogue("production", [DEAR], by(now));
     expect(second.revision).toBeGreaterThan(first.revision);
     expect(await store.currentCatalogue("production")).toEqual(second);
     await withinASecond(async () => expect(await other.currentCatalogue("production")).toEqual(second));
@@ -45,8 +46,8 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
 
   test("the same catalogue published again is a revision of its own", async () => {
     const { store, now } = await openStore(makeDatabase);
-    const first = await store.publishCatalogue("production", BOUQUETS, now);
-    const second = await store.publishCatalogue("production", BOUQUETS, now);
+    const first = await store.publishCatalogue("production", BOUQUETS, by(now));
+    const second = await store.publishCatalogue("production", BOUQUETS, by(now));
     expect(second.revision).toBeGreaterThan(first.revision);
   });
 
@@ -55,7 +56,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const other = await another();
     const published = await Promise.all(
       [CHEAP, DEAR, CHEAP, DEAR].map((each, index) =>
-        (index % 2 === 0 ? store : other).publishCatalogue("production", [each], now),
+        (index % 2 === 0 ? store : other).publishCatalogue("production", [each], by(now)),
       ),
     );
     expect(new Set(published.map(({ revision }) => revision)).size).toBe(4);
@@ -65,10 +66,10 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
 
   test("trial and production have catalogues of their own", async () => {
     const { store, now } = await openStore(makeDatabase);
-    const trial = await store.publishCatalogue("trial", [CHEAP], now);
+    const trial = await store.publishCatalogue("trial", [CHEAP], by(now));
     expect(await store.currentCatalogue("production")).toBeUndefined();
     expect(await store.knownBouquets("production")).toEqual([]);
-    const production = await store.publishCatalogue("production", [DEAR], now);
+    const production = await store.publishCatalogue("production", [DEAR], by(now));
     expect(await store.currentCatalogue("trial")).toEqual(trial);
     expect(await store.currentCatalogue("production")).toEqual(production);
     expect(await store.knownBouquets("trial")).toEqual([CHEAP]);
@@ -76,8 +77,8 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
 
   test("a revision that would hold a code twice is not published at all", async () => {
     const { store, now } = await openStore(makeDatabase);
-    const first = await store.publishCatalogue("production", [CHEAP], now);
-    await expect(store.publishCatalogue("production", [DEAR, CHEAP], now)).rejects.toThrow();
+    const first = await store.publishCatalogue("production", [CHEAP], by(now));
+    await expect(store.publishCatalogue("production", [DEAR, CHEAP], by(now))).rejects.toThrow();
     expect(await store.currentCatalogue("production")).toEqual(first);
     expect(await store.knownBouquets("production")).toEqual([CHEAP]);
   });
@@ -86,8 +87,8 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     const retired = bouquet("tv", "OLD-1M", "Classic TV (MONTHLY)", "300");
     const elsewhere = bouquet("internet", "TV-1M", "Fiber for TV (MONTHLY)", "900");
-    await store.publishCatalogue("production", [CHEAP, retired, elsewhere], now);
-    await store.publishCatalogue("production", [DEAR], now);
+    await store.publishCatalogue("production", [CHEAP, retired, elsewhere], by(now));
+    await store.publishCatalogue("production", [DEAR], by(now));
     const known = await store.knownBouquets("production");
     expect(known).toHaveLength(3);
     expect(known).toEqual(expect.arrayContaining([DEAR, retired, elsewhere]));
@@ -97,7 +98,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     for (let price = 1; price <= 20; price += 1) {
       const each = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", String(price));
-      await store.publishCatalogue("production", [each], now);
+      await store.publishCatalogue("production", [each], by(now));
       expect((await store.currentCatalogue("production"))?.bouquets).toEqual([each]);
     }
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 
@@ -39,7 +40,7 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     const [first] = await store.checkoutSecrets();
     const key = seededRandom(5)(32);
-    const added = await store.rotateCheckoutSecret(key, now + 1);
+    const added = await store.rotateCheckoutSecret(key, by(now + 1));
     expect(added).toMatchObject({ id: 1, createdAt: now + 1 });
     const secrets = await store.checkoutSecrets();
     expect(secrets.map(({ id, createdAt }) => [id, createdAt])).toEqual([
@@ -55,14 +56,14 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
     const { store, another, now } = await openStore(makeDatabase);
     const other = await another();
     expect(await other.checkoutSecrets()).toHaveLength(1);
-    await store.rotateCheckoutSecret(seededRandom(5)(32), now + 1);
+    await store.rotateCheckoutSecret(seededRandom(5)(32), by(now + 1));
     await withinASecond(async () => expect(await other.checkoutSecrets()).toEqual(await store.checkoutSecrets()));
     expect(await other.checkoutSecrets()).toHaveLength(2);
   });
 
   test("a secret in use is never forgotten for a new one", async () => {
     const { store, now } = await openStore(makeDatabase);
-    const rotate = (at: number) => store.rotateCheckoutSecret(seededRandom(at % 97)(32), at);
+    const rotate = (at: number) => store.rotateCheckoutSecret(seededRandom(at % 97)(32), by(at));
     for (let step = 1; step <= 15; step += 1) expect(await rotate(now + step)).toMatchObject({ id: step });
     expect(await rotate(now + 16)).toBe("too_soon");
     expect(await store.checkoutSecrets()).toHaveLength(16);
@@ -75,7 +76,9 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
     const opened = await openStore(makeDatabase);
     const other = await opened.another();
     const added = await Promise.all(
-      [opened.store, other].map((store, index) => store.rotateCheckoutSecret(seededRandom(index)(32), opened.now + 1)),
+      [opened.store, other].map((store, index) =>
+        store.rotateCheckoutSecret(seededRandom(index)(32), by(opened.now + 1)),
+      ),
     );
     expect(new Set(added.map((one) => (one === "too_soon" ? one : one.id)))).toEqual(new Set([1, 2]));
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   endOf,
@@ -152,7 +153,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const before = await store.findCustomers("production", "2000001");
     const command = opened.command(SITA_NET, "NET-3M");
     const transaction = expectRecorded(await store.settleTopUp(command));
-    await store.importCustomers("production", [statedCustomer(SITA)], now + 1000, "reset");
+    await store.importCustomers("production", [statedCustomer(SITA)], by(now + 1000), "reset");
     expect(await store.findCustomers("production", "2000001")).toEqual(before);
     expect(await store.findTransaction(command.checkoutId)).toEqual(transaction);
     expect(await store.settleTopUp(command)).toEqual({ kind: "replayed", transaction });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { connectionState } from "../../src/domain/customer.ts";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
+import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import { openProvider, RAM_NET, restate, SITA, SITA_NET, SITA_TV, statedCustomer } from "./provider.ts";
 
@@ -103,7 +104,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     expect(await store.findCustomers("trial", "2000001")).toEqual([]);
     expect(await store.findConnection({ ...SITA_TV, environment: "trial" })).toBeUndefined();
     const trial = statedCustomer({ ...SITA, first_name: "Trial" });
-    await store.importCustomers("trial", [trial], now, "unsaid");
+    await store.importCustomers("trial", [trial], by(now), "unsaid");
     const names = async (environment: "trial" | "production") =>
       (await store.findCustomers(environment, "2000001")).map(({ firstName }) => firstName);
     expect(await names("trial")).toEqual(["Trial"]);
@@ -138,9 +139,9 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     const { store, now } = await openStore(makeDatabase);
     const good = statedCustomer(plain("1"));
     const bad = { ...statedCustomer(plain("2")), status: "asleep" } as unknown as StatedCustomer;
-    await expect(store.importCustomers("production", [good, bad], now, "unsaid")).rejects.toThrow();
+    await expect(store.importCustomers("production", [good, bad], by(now), "unsaid")).rejects.toThrow();
     expect(await store.findCustomers("production", "1")).toEqual([]);
-    await store.importCustomers("production", [good], now, "unsaid");
+    await store.importCustomers("production", [good], by(now), "unsaid");
     expect(await found(store.findCustomers("production", "1"))).toEqual(["1"]);
   });
 

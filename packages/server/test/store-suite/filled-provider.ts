@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
@@ -29,9 +30,9 @@ export interface FilledProvider extends OpenedProvider {
 
 export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<FilledProvider> {
   const opened = await openProvider(makeDatabase);
-  const { store, database } = opened;
+  const { store } = opened;
   await addTokens(opened);
-  await store.rotateCheckoutSecret(new Uint8Array(32).fill(7), opened.now);
+  await store.rotateCheckoutSecret(new Uint8Array(32).fill(7), by(opened.now));
   opened.now += DAY;
 
   await settle(opened, opened.command(RAM_TV, "TV-3M"), opened.command(SITA_TV, "KIDS-1M"));
@@ -40,7 +41,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const reversed = opened.command(RAM_NET, "NET-3M");
   const used = opened.command(SITA_IPTV, "ITV-1M");
   await settle(opened, reversed, used);
-  await database.tamper(`UPDATE top_up SET status = 'reversed' WHERE checkout_id = '${reversed.checkoutId}'`);
+  await store.corrections.reverse(reversed.checkoutId, { ...by(opened.now), reason: "paid twice" });
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
@@ -82,17 +83,21 @@ async function settle({ store }: OpenedProvider, ...commands: readonly TopUpComm
 }
 
 async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {
-  const suspended = (await store.addPartner("Ćevap & Söhne", now)) as Partner;
-  await store.setPartnerStatus(suspended.name, "suspended");
+  const suspended = (await store.addPartner("Ćevap & Söhne", by(now))) as Partner;
+  await store.setPartnerStatus(suspended.name, "suspended", by(1));
   const token = (id: string, more: Partial<AccessToken>): AccessToken => {
     const usual = { environment: "production", createdAt: now, expiresAt: undefined, revokedAt: undefined } as const;
     return { id, partner, ...usual, ...more };
   };
-  await store.addAccessToken(token("tok_valid", {}), hashOf("valid"));
-  await store.addAccessToken(token("tok_trial", { environment: "trial", expiresAt: now + 7 * DAY }), hashOf("trial"));
-  await store.addAccessToken(token("tok_expired", { expiresAt: now - 1 }), hashOf("expired"));
-  await store.addAccessToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"));
-  await store.revokeAccessToken("tok_revoked", now + 5);
+  await store.addAccessToken(token("tok_valid", {}), hashOf("valid"), by(1));
+  await store.addAccessToken(
+    token("tok_trial", { environment: "trial", expiresAt: now + 7 * DAY }),
+    hashOf("trial"),
+    by(1),
+  );
+  await store.addAccessToken(token("tok_expired", { expiresAt: now - 1 }), hashOf("expired"), by(1));
+  await store.addAccessToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"), by(1));
+  await store.revokeAccessToken("tok_revoked", by(now + 5));
 }
 
 /** A subscription that is withdrawn, one that is moved, a connection that is gone, and a reset. */
@@ -100,12 +105,12 @@ async function restateAndReset({ store, now }: OpenedProvider): Promise<void> {
   const { internet } = SITA.connections;
   await restate(store, now + 1, { ...SITA, last_name: "", connections: { internet, iptv: SITA.connections.iptv } });
   await restate(store, now + 2, SITA);
-  await store.importCustomers("production", [statedCustomer(SITA)], now + 3, "reset");
+  await store.importCustomers("production", [statedCustomer(SITA)], by(now + 3), "reset");
 }
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {
-  await store.publishCatalogue("trial", [bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] })], now);
-  await store.publishCatalogue("production", BOUQUETS.slice(0, 5), now);
+  await store.publishCatalogue("trial", [bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] })], by(now));
+  await store.publishCatalogue("production", BOUQUETS.slice(0, 5), by(now));
   const again = { ...SITA, first_name: "Trial", mobile: "9800000999" };
-  await store.importCustomers("trial", [statedCustomer(again)], now, "unsaid");
+  await store.importCustomers("trial", [statedCustomer(again)], by(now), "unsaid");
 }

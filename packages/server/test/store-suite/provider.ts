@@ -9,6 +9,7 @@ import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OnFinished, type OpenedStore, openStore } from "./database.ts";
 
@@ -103,8 +104,8 @@ export async function openProvider(
   const opened = await openStore(makeDatabase, options);
   const { store } = opened;
   const random = seededRandom(7);
-  const partner = (await store.addPartner("wallet", opened.now)) as Partner;
-  const { revision } = await store.publishCatalogue("production", BOUQUETS, opened.now);
+  const partner = (await store.addPartner("wallet", by(opened.now))) as Partner;
+  const { revision } = await store.publishCatalogue("production", BOUQUETS, by(opened.now));
   await restate(store, opened.now, SITA, RAM, GITA, HARI);
   const secrets = await store.checkoutSecrets();
   let count = 0;
@@ -154,7 +155,7 @@ export function statedCustomer(row: object): StatedCustomer {
 
 /** Imports rows of a customers file. */
 export async function restate(store: Store, now: number, ...rows: readonly object[]): Promise<void> {
-  await store.importCustomers("production", rows.map(statedCustomer), now, "unsaid");
+  await store.importCustomers("production", rows.map(statedCustomer), by(now), "unsaid");
 }
 
 /** The transaction of a top-up that must have been recorded just now. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
@@ -79,7 +80,12 @@ export function testRefusals(makeDatabase: MakeDatabase): void {
       segment: "hd",
       subscriptions: [],
     }));
-    await store.importCustomers("production", [{ ...(sita as NonNullable<typeof sita>), connections }], now, "unsaid");
+    await store.importCustomers(
+      "production",
+      [{ ...(sita as NonNullable<typeof sita>), connections }],
+      by(now),
+      "unsaid",
+    );
     expectRecorded(await store.settleTopUp(sport));
   });
 }

@@ -8,6 +8,7 @@ import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { STEP_ROWS, TXN_ID_SLACK_MS } from "../../src/store/common/transaction-search.ts";
 import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -37,7 +38,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
 async function openHistory(makeDatabase: MakeDatabase) {
   const opened = await openProvider(makeDatabase);
   const { store, database } = opened;
-  const bank = (await store.addPartner("bank", opened.now)) as Partner;
+  const bank = (await store.addPartner("bank", by(opened.now))) as Partner;
   const topUp = topUpsOf(opened);
   const transactions = [
     await topUp(SITA_NET, "NET-1M", { udf1: "order-1", udf2: "till-1" }),

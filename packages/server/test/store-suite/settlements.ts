@@ -8,6 +8,7 @@ import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import type { Period } from "../../src/store/search.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
 import { expectRecorded, openProvider, RAM_NET, SITA_IPTV, SITA_NET, SITA_TV } from "./provider.ts";
@@ -18,7 +19,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
   test("add up what was recorded, by partner, service and bouquet, also what was reversed since", async () => {
     const { opened, topUp, sums } = await openLedger(makeDatabase);
     const { store, partner } = opened;
-    const bank = (await store.addPartner("bank", opened.now)) as Partner;
+    const bank = (await store.addPartner("bank", by(opened.now))) as Partner;
     await topUp(SITA_NET, "NET-1M");
     await topUp(RAM_NET, "NET-1M");
     await topUp(SITA_TV, "TV-1M");
@@ -34,6 +35,26 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     expect(await sums({ partnerId: bank.id })).toEqual([ofBank]);
     expect(await sums({ partnerId: 99 })).toEqual([]);
     expect(await sums({ environment: "trial" })).toEqual([]);
+  });
+
+  test("count a reversal when it was made, and leave the day of its top-up as it was settled", async () => {
+    const { opened, topUp, sums, reversals } = await openLedger(makeDatabase);
+    const { store, partner } = opened;
+    const [first, second] = [await topUp(SITA_NET, "NET-1M"), await topUp(SITA_TV, "TV-1M")];
+    const day = { from: first.at, until: first.at + HOUR };
+    const settled = await sums(day);
+    opened.now += 3 * 24 * HOUR;
+    const by = { author: "tester", at: opened.now, reason: "the wrong box" };
+    expect((await store.corrections.reverse(second.checkoutId, by)).kind).toBe("reversed");
+    expect(await sums(day)).toEqual(settled);
+    expect(await reversals(day)).toEqual([]);
+    const taken = { partnerId: partner.id, service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n };
+    expect(await reversals({ from: by.at, until: by.at + 1 })).toEqual([taken]);
+    expect(await reversals({ from: by.at + 1 })).toEqual([]);
+    expect(await reversals({ until: by.at })).toEqual([]);
+    expect(await reversals({ partnerId: partner.id })).toEqual([taken]);
+    expect(await reversals({ partnerId: 99 })).toEqual([]);
+    expect(await reversals({ environment: "trial" })).toEqual([]);
   });
 
   test("count a top-up in the period that it was recorded in, to the millisecond", async () => {
@@ -127,11 +148,17 @@ async function openLedger(makeDatabase: MakeDatabase) {
       await opened.store.settleTopUp(opened.command(connection, bouquet, { ...quote, txnId, ...more })),
     );
   };
-  const sums = async (period: Partial<Period>): Promise<SettlementSum[]> => {
+  const { search } = opened.store;
+  const whole = (period: Partial<Period>): Period => {
     const always = { environment: "production", partnerId: undefined, from: 0, until: opened.now + HOUR } as const;
-    const found = await opened.store.search.sumTopUps({ ...always, ...period });
-    const label = ({ partnerId, service, bouquetCode }: SettlementSum) => `${partnerId} ${service} ${bouquetCode}`;
-    return found.toSorted((a, b) => (label(a) < label(b) ? -1 : 1));
+    return { ...always, ...period };
   };
-  return { opened, topUp, sums };
+  const sums = async (period: Partial<Period>) => inOrder(await search.sumTopUps(whole(period)));
+  const reversals = async (period: Partial<Period>) => inOrder(await search.sumReversals(whole(period)));
+  return { opened, topUp, sums, reversals };
+}
+
+function inOrder(sums: readonly SettlementSum[]): SettlementSum[] {
+  const label = ({ partnerId, service, bouquetCode }: SettlementSum) => `${partnerId} ${service} ${bouquetCode}`;
+  return sums.toSorted((a, b) => (label(a) < label(b) ? -1 : 1));
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
@@ -128,7 +129,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     const old = opened.command(SITA_NET, "NET-1M");
     const wrong = opened.command(SITA_NET, "NET-1M", { amount: 120_000n });
     const dearer = bouquet("internet", "NET-1M", "Fiber 200 Mbps (QUARTERLY)", "1200");
-    const { revision } = await store.publishCatalogue("production", [dearer], opened.now);
+    const { revision } = await store.publishCatalogue("production", [dearer], by(opened.now));
     expect(await store.settleTopUp(wrong)).toEqual({ kind: "refused", refusal: "amount_mismatch" });
     expectRecorded(await store.settleTopUp(old));
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
@@ -140,7 +141,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
   test("a revision from before the store was opened is honoured", async () => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-3M");
-    await opened.store.publishCatalogue("production", BOUQUETS.slice(0, 1), opened.now);
+    await opened.store.publishCatalogue("production", BOUQUETS.slice(0, 1), by(opened.now));
     await opened.store.close();
     expectRecorded(await (await opened.another()).settleTopUp(command));
   });

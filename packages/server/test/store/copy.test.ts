@@ -5,6 +5,7 @@ import type { Store } from "../../src/store/store.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
+import { by } from "../support/by.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -87,7 +88,7 @@ describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
 
   test("a database of more than one page of rows copies all of them", async () => {
     const { store, now } = await openFilledProvider(() => makeFrom());
-    for (let index = 0; index < 2_345; index += 1) await store.addPartner(`partner ${index}`, now);
+    for (let index = 0; index < 2_345; index += 1) await store.addPartner(`partner ${index}`, by(now));
     const target = await openTarget(makeTo, now);
     await copyStore(store, target.store, unwatched);
     expect(await countRows(target, "partner")).toBe(2_347);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { Database } from "../../src/store/sqlite/database.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { rawConnection } from "../support/sqlite-database.ts";

@@ -5,6 +5,7 @@ import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
 import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
+import { by } from "../support/by.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 
@@ -22,7 +23,7 @@ describe("while another process writes", () => {
     const { opened, other } = await openLocked();
     const command = opened.command(SITA_NET, "NET-1M");
     const settled = opened.store.settleTopUp(command);
-    const added = opened.store.addPartner("bank", opened.now);
+    const added = opened.store.addPartner("bank", by(opened.now));
     await sleep(100);
     expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
     other.exec("ROLLBACK");
@@ -38,7 +39,7 @@ describe("while another process writes", () => {
     const writes = Promise.allSettled([
       store.settleTopUp(command),
       store.settleTopUp(opened.command(SITA_TV, "TV-1M")),
-      store.addPartner("bank", opened.now),
+      store.addPartner("bank", by(opened.now)),
       store.concludeCheckout(command.checkoutId),
     ]).finally(() => {
       waiting = false;

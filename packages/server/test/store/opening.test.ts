@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { StoreRefused } from "../../src/store/errors.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { START, temporaryFolder } from "../support/service.ts";
 import { rawConnection, tamper } from "../support/sqlite-database.ts";
@@ -42,7 +43,7 @@ describe("opening a database", () => {
   test.skipIf(process.platform === "win32")("makes files that no other user can read", async () => {
     const path = newPath();
     const store = open(path);
-    await store.addPartner("wallet", START);
+    await store.addPartner("wallet", by(START));
     for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600);
     await store.close();
   });
@@ -50,7 +51,7 @@ describe("opening a database", () => {
   test("keeps what is there when it is opened again", async () => {
     const path = await madePath();
     const store = open(path);
-    await store.addPartner("wallet", START);
+    await store.addPartner("wallet", by(START));
     await store.close();
     const again = open(path);
     expect(await again.listPartners()).toHaveLength(1);

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { BOUQUETS, SITA, statedCustomer } from "../store-suite/provider.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { START, temporaryFolder } from "../support/service.ts";
 
@@ -26,8 +27,8 @@ async function visit(path: string, wishes: Wishes = {}, work: (store: Store) => 
 const newPath = () => join(temporaryFolder(), "topupd.db");
 
 const FILLINGS: readonly (readonly [string, (store: Store) => Promise<unknown>])[] = [
-  ["a catalogue", (store) => store.publishCatalogue("trial", BOUQUETS, START)],
-  ["a customer", (store) => store.importCustomers("trial", [statedCustomer(SITA)], START, "unsaid")],
+  ["a catalogue", (store) => store.publishCatalogue("trial", BOUQUETS, by(START))],
+  ["a customer", (store) => store.importCustomers("trial", [statedCustomer(SITA)], by(START), "unsaid")],
 ];
 
 describe("time zone and currency exponent", () => {
@@ -43,7 +44,7 @@ describe("time zone and currency exponent", () => {
 
   test("can be changed while the database holds neither customer nor catalogue", async () => {
     const path = newPath();
-    await visit(path, {}, (store) => store.addPartner("wallet", START));
+    await visit(path, {}, (store) => store.addPartner("wallet", by(START)));
     const changed = { timeZone: KATHMANDU, currencyExponent: 3 };
     expect(await visit(path, changed)).toEqual(changed);
     expect(await visit(path)).toEqual(changed);
@@ -52,10 +53,10 @@ describe("time zone and currency exponent", () => {
   test("that were changed by another process keep this one from pricing by its own", async () => {
     const path = newPath();
     await visit(path, {}, async (early) => {
-      await visit(path, { currencyExponent: 3 }, (store) => store.publishCatalogue("trial", BOUQUETS, START));
+      await visit(path, { currencyExponent: 3 }, (store) => store.publishCatalogue("trial", BOUQUETS, by(START)));
       await expect(early.currentCatalogue("trial")).rejects.toThrow(StoreUnavailable);
-      await expect(early.publishCatalogue("trial", BOUQUETS, START)).rejects.toThrow("restart this one");
-      await expect(early.importCustomers("trial", [statedCustomer(SITA)], START, "unsaid")).rejects.toThrow(
+      await expect(early.publishCatalogue("trial", BOUQUETS, by(START))).rejects.toThrow("restart this one");
+      await expect(early.importCustomers("trial", [statedCustomer(SITA)], by(START), "unsaid")).rejects.toThrow(
         StoreUnavailable,
       );
     });

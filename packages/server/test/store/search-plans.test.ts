@@ -46,6 +46,7 @@ describe("in SQLite", () => {
       ]);
       expect(planOf(sqlite.MATCHES)).toEqual(["SEARCH t USING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)"]);
       expect(planOf(sqlite.SUMS)[0]).toBe("SEARCH top_up USING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)");
+      expect(planOf(sqlite.REVERSAL_SUMS)[0]).toBe("SEARCH reversal USING INDEX reversal_by_time (at>? AND at<?)");
       const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
       expect(ofCustomer).toContain("SEARCH subscription_grant USING PRIMARY KEY (cuid=? AND environment=?)");
@@ -95,6 +96,9 @@ async function expectSteps(session: Session): Promise<void> {
   expect(
     await scansOf(session, postgres.SUMS.text, [...sums, ...step.slice(FILTER_VALUES, FILTER_VALUES + 2)]),
   ).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);
+
+  const [scan] = await scansOf(session, postgres.REVERSAL_SUMS.text, sums);
+  expect(scan).toEqual(["reversal_by_time", 0]);
 
   const own = filterValues({ environment: "production", cuid: SITA.cuid });
   const digest = customerDigest({ environment: "production", cuid: SITA.cuid });

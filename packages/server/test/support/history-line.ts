@@ -4,11 +4,12 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { importCatalogue } from "../../src/operations/import-catalogue.ts";
 import { importCustomers } from "../../src/operations/import-customers.ts";
 import { listPackages } from "../../src/operations/list-packages.ts";
-import type { Ports } from "../../src/operations/ports.ts";
+import type { StaffPorts } from "../../src/operations/ports.ts";
 import { topUp } from "../../src/operations/top-up.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
 import { openScratchFile } from "../../src/scratch-file.ts";
 import type { MakeDatabase, TestDatabase } from "../store-suite/database.ts";
+import { by } from "./by.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
 import { ndjson } from "./service.ts";
@@ -38,7 +39,7 @@ export interface HistoryLine {
   /** Puts a file where the commands find it. */
   readonly write: (name: string, content: string | Uint8Array) => void;
   /** Changes what the commands find. */
-  readonly change: <Result>(work: (ports: Ports) => Promise<Result>) => Promise<Result>;
+  readonly change: <Result>(work: (ports: StaffPorts) => Promise<Result>) => Promise<Result>;
 }
 
 export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLine> {
@@ -50,7 +51,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   const change: HistoryLine["change"] = async (work) => {
     const store = await open();
     try {
-      return await work({ store, clock, random: world.random });
+      return await work({ store, clock, random: world.random, author: "tester" });
     } finally {
       await store.close();
     }
@@ -78,9 +79,9 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   };
 }
 
-async function fill(ports: Ports, setTime: (time: string) => void): Promise<void> {
+async function fill(ports: StaffPorts, setTime: (time: string) => void): Promise<void> {
   setTime(IMPORTED_AT);
-  const partner = await ports.store.addPartner("Blue Wallet of the Trade Unions", ports.clock());
+  const partner = await ports.store.addPartner("Blue Wallet of the Trade Unions", by(ports.clock()));
   if (partner === "name_taken") throw new Error(partner);
   const row = { ...SITA, connections: { ...SITA.connections, tv: [{ stb: TV.reqId, status: "inactive" }] } };
   await importCatalogue(ports, "production", ndjson(CATALOGUE), EXPECT_GOOD);

@@ -9,8 +9,9 @@ import type { ImportReport } from "../../src/operations/import-report.ts";
 import { issueToken } from "../../src/operations/issue-token.ts";
 import type { Observer } from "../../src/operations/observer.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
+import { by } from "./by.ts";
 import { expectInContract } from "./contract.ts";
 import { seededRandom } from "./random.ts";
 
@@ -46,6 +47,7 @@ export interface TestService {
     readonly store: Store;
     readonly clock: () => number;
     readonly random: (bytes: number) => Uint8Array;
+    readonly author: string;
   };
   /** A token of the partner that was there from the start. */
   readonly trialToken: string;
@@ -93,7 +95,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const storeOptions = { clock, random, timeZone, currencyExponent, observeBatch };
   const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));
   const store = options.wrapStore?.(opened) ?? opened;
-  const ports = { store, clock, random };
+  const ports = { store, clock, random, author: "tester" };
   const logs: string[] = [];
   const service: TestService = {
     get now() {
@@ -110,7 +112,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     trialToken: "",
     liveToken: "",
     async addPartner(name) {
-      const partner = await store.addPartner(name, clock());
+      const partner = await store.addPartner(name, by(clock()));
       if (partner === "name_taken") throw new Error(`${name} is taken`);
       return partner;
     },

@@ -6,8 +6,9 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import { importCatalogue } from "../../src/operations/import-catalogue.ts";
 import { importCustomers } from "../../src/operations/import-customers.ts";
 import { issueToken } from "../../src/operations/issue-token.ts";
-import type { Ports } from "../../src/operations/ports.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { StaffPorts } from "../../src/operations/ports.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { by } from "./by.ts";
 import type { CommandLine } from "./command-line.ts";
 import { ndjson } from "./service.ts";
 
@@ -49,10 +50,10 @@ const expectAllGood = {
 /** Works on the database of a command line's folder from this process, which is sooner done than by commands. */
 export async function inDatabase<Result>(
   { folder }: CommandLine,
-  work: (ports: Ports) => Promise<Result>,
+  work: (ports: StaffPorts) => Promise<Result>,
   timeZone?: string,
 ): Promise<Result> {
-  const world = { clock: Date.now, random: randomBytes };
+  const world = { clock: Date.now, random: randomBytes, author: "tester" };
   const path = join(folder, "topupd.db");
   const store = openSqliteStore({ path, timeZone, currencyExponent: undefined, ...world });
   try {
@@ -64,7 +65,7 @@ export async function inDatabase<Result>(
 
 /** Makes the database, with a partner. */
 export async function addWallet(line: CommandLine, timeZone?: string): Promise<void> {
-  await inDatabase(line, ({ store, clock }) => store.addPartner("wallet", clock()), timeZone);
+  await inDatabase(line, ({ store, clock }) => store.addPartner("wallet", by(clock())), timeZone);
 }
 
 export async function addCatalogue(line: CommandLine): Promise<void> {
@@ -76,7 +77,7 @@ export async function fillDatabase(line: CommandLine): Promise<string> {
   await addCatalogue(line);
   return inDatabase(line, async (ports) => {
     await importCustomers(ports, "production", () => ndjson([SITA]), "unsaid", expectAllGood);
-    const wallet = (await ports.store.addPartner("wallet", ports.clock())) as Partner;
+    const wallet = (await ports.store.addPartner("wallet", by(ports.clock()))) as Partner;
     return (await issueToken(ports, wallet, "production")).token;
   });
 }

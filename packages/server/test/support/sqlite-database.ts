@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { onTestFinished } from "vitest";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { TestDatabase } from "../store-suite/database.ts";
 import { temporaryFolder } from "./service.ts";
 

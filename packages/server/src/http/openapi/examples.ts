@@ -52,6 +52,7 @@ export function makeExamples(exponent: CurrencyExponent): Examples {
       at: EXAMPLE_TIME - daysAgo * DAY_MS,
       bouquet: { code, name, addOn },
       period,
+      checkoutId: CHECKOUT,
     } as const;
     return applyGrant(plan, undefined, grant, provider.calendar) as Subscription;
   };

@@ -33,7 +33,14 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
     ...{ cuid: "text", environment: "text", first_name: "text", last_name: "text", mobile: "text", status: "text" },
   }),
   table("customer_code", { code: "text", environment: "text", cuid: "text" }),
-  table("connection", { ...CONNECTION, position: "integer", status: "text", topped_up: "flag", segment: "text" }),
+  table("connection", {
+    ...CONNECTION,
+    position: "integer",
+    status: "text",
+    topped_up: "flag",
+    segment: "text",
+    blocked: "flag",
+  }),
   table("subscription_grant", {
     ...{ ...CONNECTION, plan: "text", seq: "integer", kind: "text", at: "integer", code: "text", name: "text" },
     ...{ add_on: "flag", start_at: "integer", months: "integer", days: "integer", seconds: "integer" },
@@ -47,6 +54,14 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   table("top_up", {
     ...{ checkout_id: "text", txn_id: "text", partner_id: "integer", ...CONNECTION, bouquet_code: "text" },
     ...{ amount: "integer", at: "integer", status: "text", udf1: "text", udf2: "text" },
+  }),
+  table("reversal", {
+    ...{ checkout_id: "text", txn_id: "text", partner_id: "integer", environment: "text", service: "text" },
+    ...{ bouquet_code: "text", amount: "integer", at: "integer", author: "text", reason: "text" },
+  }),
+  table("audit_entry", {
+    ...{ seq: "integer", at: "integer", author: "text", action: "text", subject: "text", hash: "text" },
+    ...{ reason: "text", before: "text", after: "text" },
   }),
   table("retired_checkout", { checkout_id: "text", at: "integer" }),
 ];

@@ -28,6 +28,31 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
        (SELECT environment, service, code, price FROM bouquet JOIN catalogue_revision USING (revision))`,
   ],
   [
+    "top-ups that are reversed without a reversal",
+    `SELECT count(*) AS count FROM (SELECT checkout_id, amount, partner_id FROM top_up WHERE status = 'reversed'
+       EXCEPT SELECT checkout_id, amount, partner_id FROM reversal) AS without_reversal`,
+  ],
+  [
+    "reversals of a top-up that is not reversed",
+    `SELECT count(*) AS count FROM (SELECT checkout_id, amount, partner_id FROM reversal
+       EXCEPT SELECT checkout_id, amount, partner_id FROM top_up WHERE status = 'reversed') AS without_top_up`,
+  ],
+  [
+    "reversals that the ledger does not know",
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM reversal
+       EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'reversal') AS without_entry`,
+  ],
+  [
+    "reversals in the ledger that are not on record",
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM subscription_grant WHERE kind = 'reversal'
+       EXCEPT SELECT checkout_id FROM reversal) AS without_record`,
+  ],
+  [
+    "top-ups that were reversed twice",
+    `SELECT count(*) AS count FROM (SELECT 1 FROM subscription_grant WHERE kind = 'reversal'
+       GROUP BY checkout_id HAVING count(*) > 1) AS doubled`,
+  ],
+  [
     "top-ups that a partner was told could never be made",
     "SELECT count(*) AS count FROM retired_checkout JOIN top_up USING (checkout_id)",
   ],

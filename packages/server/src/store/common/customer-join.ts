@@ -16,7 +16,7 @@ import {
 
 /** Of customer as `c`, connection as `n` and subscription as `s`. */
 export const JOINED_COLUMNS = `c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-  n.service, n.req_id, n.position, n.status AS connection_status, n.topped_up, n.segment,
+  n.service, n.req_id, n.position, n.status AS connection_status, n.topped_up, n.segment, n.blocked,
   s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
   s.topped_up_months, s.topped_up_days, s.granted_end_at`;
 
@@ -44,18 +44,19 @@ export function joinedRow(values: readonly unknown[]): JoinedRow {
     connection_status: values[8],
     topped_up: values[9],
     segment: values[10],
-    plan: values[11],
-    code: values[12],
-    name: values[13],
-    add_on: values[14],
-    start_at: values[15],
-    end_at: values[16],
-    months: values[17],
-    days: values[18],
-    seconds: values[19],
-    topped_up_months: values[20],
-    topped_up_days: values[21],
-    granted_end_at: values[22],
+    blocked: values[11],
+    plan: values[12],
+    code: values[13],
+    name: values[14],
+    add_on: values[15],
+    start_at: values[16],
+    end_at: values[17],
+    months: values[18],
+    days: values[19],
+    seconds: values[20],
+    topped_up_months: values[21],
+    topped_up_days: values[22],
+    granted_end_at: values[23],
   } satisfies Record<keyof JoinedRow, unknown> as JoinedRow;
 }
 
@@ -76,7 +77,15 @@ export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
 export function toConnections(rows: readonly JoinedRow[]): Connection[] {
   const found: { readonly position: number; readonly connection: Connection }[] = [];
   for (let start = 0; start < rows.length; ) {
-    const { service, req_id, position, connection_status: status, topped_up, segment } = rows[start] as JoinedRow;
+    const {
+      service,
+      req_id,
+      position,
+      connection_status: status,
+      topped_up,
+      segment,
+      blocked,
+    } = rows[start] as JoinedRow;
     const subscriptions: Subscription[] = [];
     let end = start;
     for (let row = rows[end]; row !== undefined && row.service === service && row.req_id === req_id; row = rows[end]) {
@@ -84,7 +93,7 @@ export function toConnections(rows: readonly JoinedRow[]): Connection[] {
       end += 1;
     }
     if (req_id !== null) {
-      const connection = toConnection({ service, req_id, status, topped_up, segment }, subscriptions);
+      const connection = toConnection({ service, req_id, status, topped_up, segment, blocked }, subscriptions);
       found.push({ position, connection });
     }
     start = end;

@@ -12,7 +12,8 @@ import { type ConnectionRow, type CustomerRow, toProfile } from "./rows.ts";
  */
 export function overviewColumns(baseEnd: string): string {
   return `c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-    n.service, n.req_id, n.position, n.status AS connection_status, n.topped_up, (${baseEnd}) AS base_end_at`;
+    n.service, n.req_id, n.position, n.status AS connection_status, n.blocked, n.topped_up,
+    (${baseEnd}) AS base_end_at`;
 }
 
 /** Where a customer has no connection, `req_id` and all that follows is null. */
@@ -35,8 +36,9 @@ export function overviewRow(values: readonly unknown[]): OverviewRow {
     req_id: values[6],
     position: values[7],
     connection_status: values[8],
-    topped_up: values[9],
-    base_end_at: values[10],
+    blocked: values[9],
+    topped_up: values[10],
+    base_end_at: values[11],
   } satisfies Record<keyof OverviewRow, unknown> as OverviewRow;
 }
 
@@ -59,6 +61,7 @@ function toConnections(rows: OverviewRow[]): CustomerOverview["connections"] {
     service: row.service,
     reqId: row.req_id as string,
     status: row.connection_status,
+    blocked: Boolean(row.blocked),
     toppedUp: Boolean(row.topped_up),
     baseEnd: row.base_end_at ?? undefined,
   }));

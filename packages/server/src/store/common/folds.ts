@@ -36,6 +36,7 @@ export function ledgerQuery(order: string): string {
   const key = order.split(", ");
   return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan,
       g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days,
+      g.checkout_id,
       s.plan AS s_plan, s.code AS s_code, s.name AS s_name, s.add_on AS s_add_on, s.start_at AS s_start_at,
       s.end_at AS s_end_at, s.months AS s_months, s.days AS s_days, s.seconds AS s_seconds,
       s.topped_up_months, s.topped_up_days, s.granted_end_at

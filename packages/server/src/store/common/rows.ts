@@ -4,6 +4,7 @@ import type { Instant } from "../../domain/calendar.ts";
 import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
+import type { ReasonedAttribution } from "../corrections.ts";
 
 /*
  * Rows as every store has them, and what they are in the domain's terms. The columns have the same names
@@ -41,6 +42,7 @@ export interface ConnectionRow {
   status: ConnectionStatus;
   topped_up: Flag;
   segment: string | null;
+  blocked: Flag;
 }
 
 export interface SubscriptionRow {
@@ -71,6 +73,7 @@ export interface GrantRow {
   seconds: number;
   on_top_months: number;
   on_top_days: number;
+  checkout_id: string;
 }
 
 export interface BouquetRow {
@@ -133,6 +136,7 @@ export function toConnection(row: ConnectionRow, subscriptions: readonly Subscri
     service: row.service,
     reqId: row.req_id,
     status: row.status,
+    blocked: Boolean(row.blocked),
     toppedUp: Boolean(row.topped_up),
     segment: row.segment ?? undefined,
     subscriptions: subscriptions.length < 2 ? subscriptions : subscriptions.toSorted(compareSubscriptions),
@@ -159,8 +163,10 @@ export function toSubscription(row: SubscriptionRow): Subscription {
 export function toGrant(row: GrantRow): Grant {
   const { kind, at, start_at: start, months, days, seconds } = row;
   if (kind === "withdrawal") return { kind, at };
+  if (kind === "reversal") return { kind, at, checkoutId: row.checkout_id };
   const bouquet = { code: row.code, name: row.name, addOn: Boolean(row.add_on) };
-  if (kind === "top_up") return { kind, at, bouquet, period: { months, days } };
+  if (kind === "top_up") return { kind, at, bouquet, period: { months, days }, checkoutId: row.checkout_id };
+  if (kind === "goodwill") return { kind, at, bouquet, period: { months, days } };
   const onTop = { months: row.on_top_months, days: row.on_top_days };
   return { kind, at, bouquet, start, span: { months, days, seconds }, onTop };
 }
@@ -217,14 +223,21 @@ export function topUpRow(values: readonly unknown[]): TopUpRow {
 
 type Value = string | number | null;
 
-/** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days */
+const NOTHING_ELSE = [null, null, null, null, null, null, null, null, null] as const;
+
+/** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id */
 export function grantColumns(grant: Grant): Value[] {
-  if (grant.kind === "withdrawal") return [grant.kind, grant.at, null, null, null, null, null, null, null, null, null];
+  const { kind, at } = grant;
+  if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null];
+  if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId];
   const { code, name, addOn } = grant.bouquet;
-  const label = [grant.kind, grant.at, code, name, addOn ? 1 : 0];
-  if (grant.kind === "top_up") return [...label, null, grant.period.months, grant.period.days, 0, null, null];
-  const { start, span, onTop } = grant;
-  return [...label, start, span.months, span.days, span.seconds, onTop.months, onTop.days];
+  const label = [kind, at, code, name, addOn ? 1 : 0];
+  if (kind === "statement") {
+    const { start, span, onTop } = grant;
+    return [...label, start, span.months, span.days, span.seconds, onTop.months, onTop.days, null];
+  }
+  const checkoutId = kind === "top_up" ? grant.checkoutId : null;
+  return [...label, null, grant.period.months, grant.period.days, 0, null, null, checkoutId];
 }
 
 /** code, name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at */
@@ -244,6 +257,15 @@ export function topUpColumns(transaction: Transaction): Value[] {
   const { bouquetCode, amount, at, status, udf1, udf2 } = transaction;
   const where = [environment, cuid, service, reqId];
   return [checkoutId, txnId, partnerId, ...where, bouquetCode, Number(amount), at, status, udf1 ?? null, udf2 ?? null];
+}
+
+export const REVERSAL_COLUMNS = `checkout_id, txn_id, partner_id, environment, service, bouquet_code, amount,
+  at, author, reason`;
+
+/** The values of {@link REVERSAL_COLUMNS}. */
+export function reversalColumns(transaction: Transaction, { at, author, reason }: ReasonedAttribution): Value[] {
+  const { checkoutId, txnId, partnerId, environment, service, bouquetCode, amount } = transaction;
+  return [checkoutId, txnId, partnerId, environment, service, bouquetCode, Number(amount), at, author, reason];
 }
 
 /** service, code, name, price, segments, plan, add_on, months, days */

@@ -33,7 +33,8 @@ export async function sumInSteps(
   }
 }
 
-function addUp(rows: readonly SumRow[]): SettlementSum[] {
+/** A sum for each partner, service and bouquet. */
+export function addUp(rows: readonly SumRow[]): SettlementSum[] {
   const sums = new Map<string, SettlementSum>();
   for (const [partnerId, service, bouquetCode, count, amount] of rows) {
     const key = JSON.stringify([partnerId, service, bouquetCode]);

@@ -1,6 +1,8 @@
 import type { Instant } from "../../domain/calendar.ts";
 import { CHECKOUT_VALID_MS } from "../../domain/checkout.ts";
+import type { PlanGrants } from "../../domain/correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
+import type { Grant } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
 import { firstTransactionId } from "../../domain/transaction-id.ts";
 import type { LedgerEntry, PlanLedger, TransactionFilter, TransactionPage } from "../search.ts";
@@ -95,7 +97,6 @@ export function txnIdRange({ from, until }: TransactionFilter, { before }: Trans
 export type LedgerRow = GrantRow & { readonly plan: string } & (
     | { readonly txn_id: null }
     | {
-        readonly checkout_id: string;
         readonly txn_id: string;
         readonly partner_id: number;
         readonly bouquet_code: string;
@@ -114,7 +115,7 @@ export type LedgerRow = GrantRow & { readonly plan: string } & (
  */
 export function ledgersQuery(condition: string, join = ""): string {
   return `SELECT g.plan, g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds,
-      g.on_top_months, g.on_top_days, t.checkout_id, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
+      g.on_top_months, g.on_top_days, g.checkout_id, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
     FROM subscription_grant AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;
@@ -130,6 +131,17 @@ export function toLedgers(rows: readonly LedgerRow[], connection: ConnectionKey)
     else ledgers.push({ plan: row.plan, entries: [entry] });
   }
   return ledgers;
+}
+
+/** The grants alone. @param rows as {@link ledgersQuery} gives them. */
+export function toPlanGrants(rows: readonly LedgerRow[]): PlanGrants[] {
+  const plans = new Map<string, Grant[]>();
+  for (const row of rows) {
+    const grants = plans.get(row.plan) ?? [];
+    grants.push(toGrant(row));
+    plans.set(row.plan, grants);
+  }
+  return [...plans].map(([plan, grants]) => ({ plan, grants }));
 }
 
 function transactionOf(row: LedgerRow, { environment, cuid, service, reqId }: ConnectionKey): Transaction | undefined {

@@ -84,7 +84,8 @@ function insertionInto({ name, columns }: ArchiveTable): Insertion {
 function customerDigestOf(table: string, positions: ReadonlyMap<string, number>) {
   const value = (row: readonly unknown[], column: string) => row[positions.get(column) as number] as string;
   if (table === "customer_code") return undefined;
-  if (table === "retired_checkout") return (row: readonly unknown[]) => customerDigestIn(value(row, "checkout_id"));
+  if (["retired_checkout", "reversal"].includes(table))
+    return (row: readonly unknown[]) => customerDigestIn(value(row, "checkout_id"));
   if (!positions.has("cuid")) return undefined;
   return (row: readonly unknown[]) =>
     customerDigest({ environment: value(row, "environment") as Environment, cuid: value(row, "cuid") });

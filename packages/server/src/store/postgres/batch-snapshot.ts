@@ -93,7 +93,8 @@ export class Snapshot {
   }
 }
 
-function gatherConnections(rows: readonly ConnectionRows[]): Map<string, Connection> {
+/** By name, the connections that the rows tell of. */
+export function gatherConnections(rows: readonly ConnectionRows[]): Map<string, Connection> {
   const connections = new Map<string, Connection>();
   for (const row of rows) {
     const name = connectionName({ ...row, reqId: row.req_id });

@@ -1,9 +1,11 @@
+import type { Attribution } from "../../domain/audit.ts";
+import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
-import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
 import type { ProviderSettings } from "../store.ts";
+import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
@@ -95,13 +97,16 @@ export class CatalogueTables {
     return found;
   }
 
-  async publish(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
+  async publish(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
     const opening = [LOCK_REFERENCE, HOLD_PROVIDER] as const;
     const revision = await this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
       const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
+      const [former] = await session.run<{ revision: number }>(CURRENT, [environment]);
       const rows = bouquets.map((bouquet, position) => [next.revision, position, ...bouquetColumns(bouquet)]);
-      await session.commit([[ADD, [next.revision, environment, now]], ADD_BOUQUETS(rows)]);
+      const published = { revision: next.revision, bouquets: bouquets.length };
+      const audit = await auditing(session, [cataloguePublished(environment, former?.revision, published)], by);
+      await session.commit([[ADD, [next.revision, environment, by.at]], ADD_BOUQUETS(rows), ...audit]);
       return next.revision;
     });
     this.#memory.forget();

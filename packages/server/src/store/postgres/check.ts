@@ -1,4 +1,5 @@
 import type { Calendar } from "../../domain/calendar.ts";
+import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
 import { StoreUnavailable } from "../errors.ts";
@@ -39,7 +40,8 @@ export async function* checkDatabase(url: string, session: Session, calendar: Ca
 
 /** Every subscription against its grants, and the tables against each other. To be called inside a transaction. */
 export async function* checkRows(session: Session, calendar: Calendar): AsyncGenerator<CheckEvent> {
-  yield* checkFolds(ledger(session), calendar);
+  yield* checkFolds(rowsOf(session, LEDGER), calendar);
+  yield* checkAuditTrail(rowsOf(session, AUDIT_TRAIL));
   for (const [what, query] of [...CONTRADICTIONS, ...MISPLACED]) {
     const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
@@ -86,6 +88,6 @@ async function describeExpected(url: string): Promise<string[] | undefined> {
   }
 }
 
-async function* ledger(session: Session): AsyncGenerator<unknown> {
-  for await (const page of readPages(session, LEDGER)) yield* page;
+async function* rowsOf(session: Session, query: string): AsyncGenerator<unknown> {
+  for await (const page of readPages(session, query)) yield* page;
 }

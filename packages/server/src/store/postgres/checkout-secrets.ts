@@ -1,5 +1,8 @@
+import type { Attribution } from "../../domain/audit.ts";
+import { secretRotated } from "../../domain/audited-changes.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
+import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
@@ -31,11 +34,12 @@ export class CheckoutSecretTable {
     return list as CheckoutSecret[];
   }
 
-  async rotate(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
+  async rotate(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
     const added = await this.#database.transact([LOCK_REFERENCE, [LIST]], async ([, secrets], session) => {
-      const secret = nextSecret(secrets as CheckoutSecret[], key, now);
+      const secret = nextSecret(secrets as CheckoutSecret[], key, by.at);
       if (secret === undefined) return "too_soon";
-      await session.commit([[PUT, [secret.id, key, secret.createdAt]]]);
+      const audit = await auditing(session, [secretRotated(secret)], by);
+      await session.commit([[PUT, [secret.id, key, secret.createdAt]], ...audit]);
       return secret;
     });
     this.#memory.forget();

@@ -1,11 +1,13 @@
-import type { Instant } from "../../domain/calendar.ts";
+import type { Attribution } from "../../domain/audit.ts";
 import { customerDigest } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
+import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { StoredCustomers, type StoredRows, withoutRepetition } from "../common/stored-customers.ts";
 import { StoreContended } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
+import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
 import { LOCK_IMPORT } from "./locks.ts";
@@ -28,6 +30,7 @@ const CONNECTION: readonly Column[] = [
   ["status", "text"],
   ["topped_up", "boolean"],
   ["segment", "text"],
+  ["blocked", "boolean"],
 ];
 const CODE: readonly Column[] = [
   ["code", "text"],
@@ -67,12 +70,12 @@ export class CustomerImports {
   async import(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
   ): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#tryToImport(environment, customers, now, mode);
+        return await this.#tryToImport(environment, customers, by, mode);
       } catch (error) {
         if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
       }
@@ -82,7 +85,7 @@ export class CustomerImports {
   async #tryToImport(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
   ): Promise<void> {
     // In one order, whoever takes them.
@@ -90,14 +93,18 @@ export class CustomerImports {
     const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
     await this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
+      const imported: ImportedChange[] = [];
       for (const once of withoutRepetition(customers)) {
         const stored = await loadStored(session, environment, once);
-        const changes = once.map((stated) =>
-          changeCustomer(stored.find(stated.cuid), stated, now, this.#provider.calendar, mode),
-        );
+        const changes = once.map((stated) => {
+          const found = stored.find(stated.cuid);
+          const change = changeCustomer(found, stated, by.at, this.#provider.calendar, mode);
+          imported.push({ customer: found?.customer, change });
+          return change;
+        });
         await session.runAll(writesOf(environment, changes));
       }
-      await session.commit([]);
+      await session.commit(await auditing(session, customersImported(environment, mode, imported), by));
     });
   }
 }
@@ -127,9 +134,9 @@ function writesOf(environment: Environment, changes: readonly CustomerChange[]):
   );
   const connections = of((change, customer) =>
     (change.changesConnections ? change.connections : []).map(
-      ({ service, reqId, status, toppedUp, segment }, position) => [
+      ({ service, reqId, status, toppedUp, segment, blocked }, position) => [
         ...[...customer, service, reqId],
-        ...[position, status, toppedUp, segment],
+        ...[position, status, toppedUp, segment, blocked],
       ],
     ),
   );

@@ -11,8 +11,6 @@ export interface LedgerEntry {
   readonly plan: string;
   readonly grant: Grant;
   readonly subscription: Subscription | undefined;
-  /** Of the top-up that granted it. */
-  readonly checkoutId?: string;
 }
 
 export const CONNECTION_KEY: readonly Column[] = [
@@ -78,13 +76,13 @@ export function appendEntries(entries: readonly LedgerEntry[]): Query[] {
     { readonly ids: readonly unknown[]; readonly subscription: Subscription | undefined }
   >();
   const counts = new Map<string, number>();
-  const grants = entries.map(({ key, plan, grant, subscription, checkoutId }) => {
+  const grants = entries.map(({ key, plan, grant, subscription }) => {
     const ids = [...connectionKey(key), plan];
     const name = JSON.stringify(ids);
     const later = (counts.get(name) ?? 0) + 1;
     counts.set(name, later);
     latest.set(name, { ids, subscription });
-    return [...ids, later, ...grantColumns(grant), checkoutId ?? null];
+    return [...ids, later, ...grantColumns(grant)];
   });
   const put = [...latest.values()].flatMap(({ ids, subscription }) =>
     subscription === undefined ? [] : [[...ids, ...subscriptionColumns(subscription)]],

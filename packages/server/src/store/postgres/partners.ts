@@ -1,6 +1,8 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
-import type { Instant } from "../../domain/calendar.ts";
+import type { Attribution, AuditedChange } from "../../domain/audit.ts";
+import { partnerAdded, partnerStatusSet, tokenIssued, tokenRevoked } from "../../domain/audited-changes.ts";
 import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/rows.ts";
+import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
@@ -33,7 +35,7 @@ const LIST_TOKENS: Statement = {
 };
 const REVOKE: Statement = {
   name: "token_revoke",
-  text: "UPDATE access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
+  text: "UPDATE access_token SET revoked_at = $2 WHERE id = $1",
 };
 
 /** The SQL of partners and access tokens. */
@@ -46,18 +48,21 @@ export class PartnerTables {
     this.#memory = memory;
   }
 
-  async add(name: string, now: Instant): Promise<Partner | "name_taken"> {
-    return this.#change(async (session) => {
-      if ((await find(session, name)) !== undefined) return "name_taken";
-      await session.run(ADD, [name, now]);
-      return (await find(session, name)) as Partner;
+  async add(name: string, by: Attribution): Promise<Partner | "name_taken"> {
+    return this.#change<Partner | "name_taken">(by, async (session) => {
+      if ((await find(session, name)) !== undefined) return ["name_taken"];
+      await session.run(ADD, [name, by.at]);
+      const added = (await find(session, name)) as Partner;
+      return [added, partnerAdded(added)];
     });
   }
 
-  async setStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
-    return this.#change(async (session) => {
+  async setStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined> {
+    return this.#change(by, async (session) => {
+      const partner = await find(session, name);
+      if (partner === undefined || partner.status === status) return [partner];
       await session.run(SET_STATUS, [name, status]);
-      return find(session, name);
+      return [{ ...partner, status }, partnerStatusSet(partner, status)];
     });
   }
 
@@ -70,10 +75,13 @@ export class PartnerTables {
     return (await this.#database.ask<PartnerRow>(LIST)).map(toPartner);
   }
 
-  async addToken(token: AccessToken, hash: Uint8Array): Promise<void> {
+  async addToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void> {
     const { id, partner, environment, createdAt, expiresAt, revokedAt } = token;
     const values = [hash, id, partner.id, environment, createdAt, expiresAt, revokedAt];
-    await this.#change((session) => session.run(ADD_TOKEN, values));
+    await this.#change(by, async (session) => {
+      await session.run(ADD_TOKEN, values);
+      return [undefined, tokenIssued(token)];
+    });
   }
 
   /** Asked of every request, and therefore remembered. */
@@ -88,18 +96,24 @@ export class PartnerTables {
     return (await this.#database.ask<AccessTokenRow>(LIST_TOKENS)).map(toAccessToken);
   }
 
-  async revokeToken(id: string, now: Instant): Promise<AccessToken | undefined> {
-    return this.#change(async (session) => {
-      await session.run(REVOKE, [id, now]);
+  async revokeToken(id: string, by: Attribution): Promise<AccessToken | undefined> {
+    return this.#change(by, async (session) => {
       const [row] = await session.run<AccessTokenRow>(TOKEN_BY_ID, [id]);
-      return row && toAccessToken(row);
+      const token = row && toAccessToken(row);
+      if (token === undefined || token.revokedAt !== undefined) return [token];
+      await session.run(REVOKE, [id, by.at]);
+      return [{ ...token, revokedAt: by.at }, tokenRevoked(token, by.at)];
     });
   }
 
-  async #change<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  /** @param work does something, and says what the audit trail is to keep of it. */
+  async #change<Result>(
+    by: Attribution,
+    work: (session: Session) => Promise<readonly [Result, ...AuditedChange[]]>,
+  ): Promise<Result> {
     const result = await this.#database.transact([LOCK_REFERENCE], async (_, session) => {
-      const done = await work(session);
-      await session.commit([]);
+      const [done, ...changes] = await work(session);
+      await session.commit(await auditing(session, changes, by));
       return done;
     });
     this.#memory.forget();

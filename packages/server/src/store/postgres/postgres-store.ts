@@ -1,4 +1,5 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Attribution } from "../../domain/audit.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
@@ -21,9 +22,11 @@ import type {
   Store,
 } from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
+import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable, ensureCheckoutSecret } from "./checkout-secrets.ts";
+import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database, endClient, openClient, withOwnSession } from "./database.ts";
@@ -89,6 +92,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
+  readonly corrections: CorrectionTables;
+  readonly auditTrail: AuditTable;
   readonly #url: string;
   readonly #database: Database;
   readonly #memory: Memory;
@@ -113,6 +118,8 @@ class PostgresStore implements Store {
     this.#catalogues = new CatalogueTables(database, memory, provider);
     this.#customers = new CustomerTables(database);
     this.search = new SearchTables(database, this.#customers);
+    this.corrections = new CorrectionTables(database, provider);
+    this.auditTrail = new AuditTable(database);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
     this.#batcher = new Batcher({
@@ -149,12 +156,12 @@ class PostgresStore implements Store {
     await this.#database.close();
   }
 
-  addPartner(name: string, now: Instant): Promise<Partner | "name_taken"> {
-    return this.#partners.add(name, now);
+  addPartner(name: string, by: Attribution): Promise<Partner | "name_taken"> {
+    return this.#partners.add(name, by);
   }
 
-  setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
-    return this.#partners.setStatus(name, status);
+  setPartnerStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined> {
+    return this.#partners.setStatus(name, status, by);
   }
 
   findPartner(name: string): Promise<Partner | undefined> {
@@ -165,8 +172,8 @@ class PostgresStore implements Store {
     return this.#partners.list();
   }
 
-  addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void> {
-    return this.#partners.addToken(token, hash);
+  addAccessToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void> {
+    return this.#partners.addToken(token, hash, by);
   }
 
   findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
@@ -177,24 +184,24 @@ class PostgresStore implements Store {
     return this.#partners.listTokens();
   }
 
-  revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined> {
-    return this.#partners.revokeToken(id, now);
+  revokeAccessToken(id: string, by: Attribution): Promise<AccessToken | undefined> {
+    return this.#partners.revokeToken(id, by);
   }
 
   checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
     return this.#checkoutSecrets.list();
   }
 
-  rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
-    return this.#checkoutSecrets.rotate(key, now);
+  rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
+    return this.#checkoutSecrets.rotate(key, by);
   }
 
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
     return this.#catalogues.current(environment);
   }
 
-  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
-    return this.#catalogues.publish(environment, bouquets, now);
+  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
+    return this.#catalogues.publish(environment, bouquets, by);
   }
 
   knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
@@ -216,10 +223,10 @@ class PostgresStore implements Store {
   importCustomers(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
   ): Promise<void> {
-    return this.#imports.import(environment, customers, now, mode);
+    return this.#imports.import(environment, customers, by, mode);
   }
 
   settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {

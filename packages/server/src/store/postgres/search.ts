@@ -5,6 +5,7 @@ import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
 import {
+  addUp,
   PERIOD_VALUES,
   periodValues,
   SUM_COLUMNS,
@@ -37,7 +38,7 @@ const CUIDS: Statement = {
   name: "search_cuids",
   text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT $3`,
 };
-const LEDGERS: Statement = {
+export const LEDGERS: Statement = {
   name: "search_ledgers",
   text: ledgersQuery(
     "g.customer_digest = $1 AND g.environment = $2 AND g.cuid = $3 AND g.service = $4 AND g.req_id = $5",
@@ -67,6 +68,12 @@ export const SUMS: Statement = {
   text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM top_up
     WHERE txn_id >= $${PERIOD_VALUES + 1} AND txn_id < $${PERIOD_VALUES + 2}
       AND ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
+};
+/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS: Statement = {
+  name: "search_reversal_sums",
+  text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM reversal
+    WHERE ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
 };
 
 /**
@@ -129,6 +136,11 @@ export class SearchTables implements Search {
         return { boundary, rows: rows.map(toSumRow) };
       }),
     );
+  }
+
+  async sumReversals(period: Period): Promise<SettlementSum[]> {
+    const rows = await this.#database.ask<SumsRow>(REVERSAL_SUMS, periodValues(period));
+    return addUp(rows.map(toSumRow));
   }
 
   async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {

@@ -32,7 +32,7 @@ export const LOCK_CUSTOMERS: Statement = {
 const KEY_NAMES = CONNECTION_KEY.map(([name]) => name);
 export const CONNECTIONS: Statement = {
   name: "connections",
-  text: `SELECT n.environment, n.cuid, n.service, n.req_id, n.status, n.topped_up, n.segment,
+  text: `SELECT n.environment, n.cuid, n.service, n.req_id, n.status, n.topped_up, n.segment, n.blocked,
       s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
       s.topped_up_months, s.topped_up_days, s.granted_end_at
     FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
@@ -160,7 +160,6 @@ function writesOf({ recorded, retired, activated }: Snapshot, now: Instant): Que
     plan: subscription.plan,
     grant,
     subscription,
-    checkoutId: transaction.checkoutId,
   }));
   const retirements = retired.map((checkoutId) => [customerDigestIn(checkoutId), checkoutId, now]);
   return [

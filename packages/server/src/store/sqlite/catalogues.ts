@@ -1,8 +1,10 @@
+import type { Attribution } from "../../domain/audit.ts";
+import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
-import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
+import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
@@ -11,6 +13,7 @@ const CACHED_REVISIONS = 16;
 /** The SQL of catalogue revisions. A revision never changes, so each is read once. */
 export class CatalogueTables {
   readonly #database: Database;
+  readonly #audit: AuditTable;
   readonly #verifyPrices: () => void;
   readonly #currentRevision;
   readonly #bouquets;
@@ -18,8 +21,9 @@ export class CatalogueTables {
   readonly #cache = new Map<number, Catalogue>();
 
   /** @param verifyPrices throws where this process would take a stored price for another. */
-  constructor(database: Database, verifyPrices: () => void) {
+  constructor(database: Database, audit: AuditTable, verifyPrices: () => void) {
     this.#database = database;
+    this.#audit = audit;
     this.#verifyPrices = verifyPrices;
     this.#currentRevision = database.prepare(
       "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?",
@@ -49,14 +53,16 @@ export class CatalogueTables {
   }
 
   /** To be called inside a write transaction. */
-  publish(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Catalogue {
+  publish(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Catalogue {
     this.#verifyPrices();
+    const former = this.currentRevision(environment);
     const { lastInsertRowid } = this.#database
       .prepare("INSERT INTO catalogue_revision (environment, created_at) VALUES (?, ?)")
-      .run(environment, now);
+      .run(environment, by.at);
     const revision = Number(lastInsertRowid);
     for (const [position, bouquet] of bouquets.entries())
       this.#insertBouquet.run(revision, position, ...bouquetColumns(bouquet));
+    this.#audit.append(cataloguePublished(environment, former, { revision, bouquets: bouquets.length }), by);
     return { revision, bouquets };
   }
 

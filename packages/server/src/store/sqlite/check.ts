@@ -1,4 +1,5 @@
 import type { Calendar } from "../../domain/calendar.ts";
+import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
 import { StoreUnavailable } from "../errors.ts";
@@ -32,6 +33,7 @@ export async function* checkDatabase(database: Database, calendar: Calendar): As
 /** Every subscription against its grants, and the tables against each other. To be called inside a transaction. */
 export async function* checkRows(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
   yield* checkFolds(database.iterate(LEDGER), calendar);
+  yield* checkAuditTrail(database.iterate(AUDIT_TRAIL));
   for (const [what, query] of CONTRADICTIONS) {
     const { count } = database.prepare(query).get() as { count: number };
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };

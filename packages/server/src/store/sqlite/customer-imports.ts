@@ -1,9 +1,12 @@
-import type { Calendar, Instant } from "../../domain/calendar.ts";
+import type { Attribution } from "../../domain/audit.ts";
+import type { Calendar } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
+import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { grantColumns, subscriptionColumns } from "../common/rows.ts";
 import { type StoredCustomers, withoutRepetition } from "../common/stored-customers.ts";
+import type { AuditTable } from "./audit.ts";
 import { BulkInsert, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
@@ -16,6 +19,7 @@ const PLAN_KEY = [...CONNECTION_KEY, "plan"];
 
 /** The SQL of customer imports. */
 export class CustomerImports {
+  readonly #audit: AuditTable;
   readonly #stored: StoredCustomerTables;
   readonly #putCustomers: BulkInsert;
   readonly #deleteConnection;
@@ -26,7 +30,8 @@ export class CustomerImports {
   readonly #putSubscriptions: BulkInsert;
   readonly #deleteSubscription;
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: AuditTable) {
+    this.#audit = audit;
     this.#stored = new StoredCustomerTables(database);
     const put = (table: string, columns: string[]) => new BulkInsert(database, "INSERT OR REPLACE", table, columns);
     const remove = (table: string, key: readonly string[]) =>
@@ -35,12 +40,19 @@ export class CustomerImports {
       );
     this.#putCustomers = put("customer", ["cuid", "first_name", "last_name", "mobile", "status"]);
     this.#deleteConnection = remove("connection", CONNECTION_KEY);
-    this.#putConnections = put("connection", [...CONNECTION_KEY, "position", "status", "topped_up", "segment"]);
+    this.#putConnections = put("connection", [
+      ...CONNECTION_KEY,
+      "position",
+      "status",
+      "topped_up",
+      "segment",
+      "blocked",
+    ]);
     this.#deleteCode = remove("customer_code", ["code", "cuid"]);
     this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE", "customer_code", ["code", "cuid"]);
     this.#appendGrants = new BulkInsert(database, "INSERT", "subscription_grant", [
       ...[...PLAN_KEY, "seq", "kind", "at", "code", "name", "add_on", "start_at"],
-      ...["months", "days", "seconds", "on_top_months", "on_top_days"],
+      ...["months", "days", "seconds", "on_top_months", "on_top_days", "checkout_id"],
     ]);
     this.#putSubscriptions = put("subscription", [
       ...[...PLAN_KEY, "code", "name", "add_on", "start_at", "end_at", "months", "days", "seconds"],
@@ -53,7 +65,7 @@ export class CustomerImports {
   import(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
     calendar: Calendar,
   ): void {
@@ -61,8 +73,16 @@ export class CustomerImports {
       for (const once of withoutRepetition(customers.slice(from, from + CUSTOMERS_AT_ONCE))) {
         const cuids = once.map(({ cuid }) => cuid);
         const stored = this.#stored.find(environment, cuids);
-        const changes = once.map((stated) => changeCustomer(stored.find(stated.cuid), stated, now, calendar, mode));
-        this.#write(environment, stored, changes);
+        const imported = once.map((stated): ImportedChange => {
+          const found = stored.find(stated.cuid);
+          return { customer: found?.customer, change: changeCustomer(found, stated, by.at, calendar, mode) };
+        });
+        this.#write(
+          environment,
+          stored,
+          imported.map(({ change }) => change),
+        );
+        for (const entry of customersImported(environment, mode, imported)) this.#audit.append(entry, by);
       }
     }
   }
@@ -96,9 +116,9 @@ export class CustomerImports {
 }
 
 function connectionRows({ profile: { cuid }, connections }: CustomerChange): Row[] {
-  return connections.map(({ service, reqId, status, toppedUp, segment }, position) => [
+  return connections.map(({ service, reqId, status, toppedUp, segment, blocked }, position) => [
     ...[cuid, service, reqId],
-    ...[position, status, toppedUp ? 1 : 0, segment ?? null],
+    ...[position, status, toppedUp ? 1 : 0, segment ?? null, blocked ? 1 : 0],
   ]);
 }
 

@@ -4,6 +4,7 @@ import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
 import {
+  addUp,
   PERIOD_VALUES,
   periodValues,
   SUM_COLUMNS,
@@ -43,6 +44,9 @@ export const MATCHES_OF_CUSTOMER = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
 export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM top_up
   WHERE txn_id >= ?${PERIOD_VALUES + 1} AND txn_id < ?${PERIOD_VALUES + 2} AND ${sumCondition((index) => `?${index}`)}
   GROUP BY ${SUM_COLUMNS}`;
+/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM reversal
+  WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {
@@ -55,6 +59,7 @@ export class SearchTables implements Search {
   readonly #matches;
   readonly #matchesOfCustomer;
   readonly #sums;
+  readonly #reversalSums;
 
   constructor(database: Database, customers: CustomerTables) {
     this.#database = database;
@@ -70,6 +75,7 @@ export class SearchTables implements Search {
     this.#matches = database.prepareRows(MATCHES);
     this.#matchesOfCustomer = database.prepareRows(MATCHES_OF_CUSTOMER);
     this.#sums = database.prepareRows(SUMS);
+    this.#reversalSums = database.prepareRows(REVERSAL_SUMS);
   }
 
   async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
@@ -108,6 +114,11 @@ export class SearchTables implements Search {
       const rows = this.#database.ask(() => this.#sums(...values, boundary ?? least, beyond));
       return { boundary, rows: rows as unknown as SumRow[] };
     });
+  }
+
+  async sumReversals(period: Period): Promise<SettlementSum[]> {
+    const rows = this.#database.ask(() => this.#reversalSums(...periodValues(period)));
+    return addUp(rows as unknown as SumRow[]);
   }
 
   async #nextBoundary(least: string, beyond: string): Promise<string | undefined> {

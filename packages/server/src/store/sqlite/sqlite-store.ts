@@ -1,14 +1,15 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { Attribution } from "../../domain/audit.ts";
+import * as auditOf from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import { CHECKOUT_KEY_BYTES, type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
+import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
-import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
@@ -20,61 +21,40 @@ import type {
   Store,
 } from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
+import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
+import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { Memory } from "./memory.ts";
-import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
-import { settleProviderSettings, verifyProviderSettings } from "./provider.ts";
+import { verifyProviderSettings } from "./provider.ts";
 import { SearchTables } from "./search.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
-import { translate } from "./trouble.ts";
 
 /** Large enough to share a flush widely, small enough that the event loop turns between two. */
 const MAX_BATCH = 256;
 /** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
 const MAX_WAITING = 10_000;
 
-export interface SqliteStoreOptions extends ProviderWishes {
+/** What a store on an open database works with. */
+export interface SqliteStoreParts {
   readonly path: string;
-  /** Refuses to make a new database, and to bring an older one up to date. */
-  readonly mustExist?: boolean;
   readonly clock: () => Instant;
-  readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
 }
 
-/**
- * Opens the embedded store, and migrates it where needed.
- * @throws StoreRefused where topupd will not work with the file; the message says why.
- */
-export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { path, mustExist = false } = options;
-  const database = new Database(path, { mustExist });
-  try {
-    database.verifyDurability();
-    migrate(database, options.clock(), { mayApply: !mustExist });
-    const provider = settleProviderSettings(database, options);
-    ensureCheckoutSecret(database, options);
-    database.opened();
-    return new SqliteStore(database, provider, options);
-  } catch (error) {
-    database.close();
-    throw translate(error);
-  }
-}
-
-class SqliteStore implements Store {
+export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
   readonly #path: string;
   readonly #database: Database;
   readonly #clock: () => Instant;
   readonly #memory: Memory;
+  readonly #audit: AuditTable;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
   readonly #catalogues: CatalogueTables;
@@ -85,15 +65,16 @@ class SqliteStore implements Store {
   #search: SearchTables | undefined;
   readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
 
-  constructor(database: Database, provider: ProviderSettings, { path, clock, observeBatch }: SqliteStoreOptions) {
+  constructor(database: Database, provider: ProviderSettings, { path, clock, observeBatch }: SqliteStoreParts) {
     this.#path = path;
     this.provider = provider;
     this.#database = database;
     this.#clock = clock;
     this.#memory = new Memory(database);
-    this.#partners = new PartnerTables(database);
+    this.#audit = new AuditTable(database);
+    this.#partners = new PartnerTables(database, this.#audit);
     this.#checkoutSecrets = new CheckoutSecretTable(database);
-    this.#catalogues = new CatalogueTables(database, () => verifyProviderSettings(database, provider));
+    this.#catalogues = new CatalogueTables(database, this.#audit, () => verifyProviderSettings(database, provider));
     this.#subscriptions = new SubscriptionTables(database);
     this.#customers = new CustomerTables(database);
     this.#topUps = new TopUpTables(database, {
@@ -120,19 +101,12 @@ class SqliteStore implements Store {
     this.#database.close();
   }
 
-  async addPartner(name: string, now: Instant): Promise<Partner | "name_taken"> {
-    return this.#change(() => {
-      if (this.#partners.find(name) !== undefined) return "name_taken";
-      this.#partners.add(name, now);
-      return this.#partners.find(name) as Partner;
-    });
+  async addPartner(name: string, by: Attribution): Promise<Partner | "name_taken"> {
+    return this.#change(() => this.#partners.add(name, by));
   }
 
-  async setPartnerStatus(name: string, status: PartnerStatus): Promise<Partner | undefined> {
-    return this.#change(() => {
-      this.#partners.setStatus(name, status);
-      return this.#partners.find(name);
-    });
+  async setPartnerStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined> {
+    return this.#change(() => this.#partners.setStatus(name, status, by));
   }
 
   async findPartner(name: string): Promise<Partner | undefined> {
@@ -143,8 +117,8 @@ class SqliteStore implements Store {
     return this.#database.ask(() => this.#partners.list());
   }
 
-  async addAccessToken(token: AccessToken, hash: Uint8Array): Promise<void> {
-    await this.#change(() => this.#partners.addToken(token, hash));
+  async addAccessToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void> {
+    await this.#change(() => this.#partners.addToken(token, hash, by));
   }
 
   async findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
@@ -156,11 +130,8 @@ class SqliteStore implements Store {
     return this.#database.ask(() => this.#partners.listTokens());
   }
 
-  async revokeAccessToken(id: string, now: Instant): Promise<AccessToken | undefined> {
-    return this.#change(() => {
-      this.#partners.revokeToken(id, now);
-      return this.#partners.findTokenById(id);
-    });
+  async revokeAccessToken(id: string, by: Attribution): Promise<AccessToken | undefined> {
+    return this.#change(() => this.#partners.revokeToken(id, by));
   }
 
   async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
@@ -168,11 +139,12 @@ class SqliteStore implements Store {
     return this.#database.read(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
   }
 
-  async rotateCheckoutSecret(key: Uint8Array, now: Instant): Promise<CheckoutSecret | "too_soon"> {
+  async rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
     return this.#change(() => {
-      const secret = nextSecret(this.#checkoutSecrets.list(), key, now);
+      const secret = nextSecret(this.#checkoutSecrets.list(), key, by.at);
       if (secret === undefined) return "too_soon";
       this.#checkoutSecrets.put(secret);
+      this.#audit.append(auditOf.secretRotated(secret), by);
       return secret;
     });
   }
@@ -185,8 +157,8 @@ class SqliteStore implements Store {
     });
   }
 
-  async publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], now: Instant): Promise<Catalogue> {
-    return this.#change(() => this.#catalogues.publish(environment, bouquets, now));
+  async publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
+    return this.#change(() => this.#catalogues.publish(environment, bouquets, by));
   }
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
@@ -208,14 +180,14 @@ class SqliteStore implements Store {
   async importCustomers(
     environment: Environment,
     customers: readonly StatedCustomer[],
-    now: Instant,
+    by: Attribution,
     mode: ImportMode,
   ): Promise<void> {
     await this.#database.write(() => {
       verifyProviderSettings(this.#database, this.provider);
       // Made only here: a service that serves has no use for its statements.
-      this.#imports ??= new CustomerImports(this.#database);
-      this.#imports.import(environment, customers, now, mode, this.provider.calendar);
+      this.#imports ??= new CustomerImports(this.#database, this.#audit);
+      this.#imports.import(environment, customers, by, mode, this.provider.calendar);
     });
   }
 
@@ -235,6 +207,20 @@ class SqliteStore implements Store {
    */
   concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
     return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
+  }
+
+  get corrections(): CorrectionTables {
+    const tables = {
+      audit: this.#audit,
+      customers: this.#customers,
+      subscriptions: this.#subscriptions,
+      topUps: this.#topUps,
+    };
+    return new CorrectionTables(this.#database, tables, this.provider.calendar);
+  }
+
+  get auditTrail(): AuditTable {
+    return this.#audit;
   }
 
   /** Made when it is first asked for, as for imports. */
@@ -281,12 +267,4 @@ class SqliteStore implements Store {
       return outcomes;
     });
   }
-}
-
-/** All processes on the file share the secret, so that each can open what another issued. */
-function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStoreOptions): void {
-  database.writeAtOpening(() => {
-    const secrets = new CheckoutSecretTable(database);
-    if (secrets.list().length === 0) secrets.put({ id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() });
-  });
 }

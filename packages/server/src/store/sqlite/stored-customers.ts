@@ -14,7 +14,7 @@ export class StoredCustomerTables {
   constructor(database: Database) {
     const rows = (table: string, columns: string, order = "") => database.prepare(rowsAsJson(table, columns, order));
     this.#customers = rows("customer", "cuid first_name last_name mobile status");
-    this.#connections = rows("connection", "cuid service req_id status topped_up segment", "position");
+    this.#connections = rows("connection", "cuid service req_id status topped_up segment blocked", "position");
     this.#subscriptions = rows(
       "subscription",
       `cuid service req_id plan code name add_on start_at end_at months days seconds
@@ -23,7 +23,7 @@ export class StoredCustomerTables {
     this.#grants = rows(
       "subscription_grant",
       `cuid service req_id plan seq kind at code name add_on start_at months days seconds
-       on_top_months on_top_days`,
+       on_top_months on_top_days checkout_id`,
       "seq",
     );
   }

@@ -36,9 +36,9 @@ export class SubscriptionTables {
   }
 
   /** Appends a grant, and puts what the plan amounts to after it. To be called inside a write transaction. */
-  append(key: ConnectionKey, plan: string, grant: Grant, after: Subscription | undefined, checkoutId?: string): void {
+  append(key: ConnectionKey, plan: string, grant: Grant, after: Subscription | undefined): void {
     const ids = [key.cuid, key.environment, key.service, key.reqId, plan];
-    this.#append.run(...ids, ...grantColumns(grant), checkoutId ?? null);
+    this.#append.run(...ids, ...grantColumns(grant));
     if (after === undefined) {
       this.#delete.run(...ids);
       return;

@@ -64,6 +64,6 @@ export class TopUpTables {
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {
     this.#insert.run(...topUpColumns(transaction));
-    this.#tables.subscriptions.append(transaction, subscription.plan, grant, subscription, transaction.checkoutId);
+    this.#tables.subscriptions.append(transaction, subscription.plan, grant, subscription);
   }
 }

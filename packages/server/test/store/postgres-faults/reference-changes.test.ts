@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { withinASecond } from "../../store-suite/database.ts";
+import { by } from "../../support/by.ts";
 import { type FaultyProvider, openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
 
 const HASH = createHash("sha256").update("a token").digest();
@@ -72,7 +73,7 @@ test.concurrent("nothing older than a second is served while PostgreSQL cannot b
 
 async function addToken({ store, partner, now }: Pick<FaultyProvider, "store" | "partner" | "now">): Promise<void> {
   const token = { id: "T1", partner, environment: "production", createdAt: now } as const;
-  await store.addAccessToken({ ...token, expiresAt: undefined, revokedAt: undefined }, HASH);
+  await store.addAccessToken({ ...token, expiresAt: undefined, revokedAt: undefined }, HASH, by(1));
 }
 
 async function expectChangesToShow({ store, partner, revision, otherSession }: FaultyProvider): Promise<void> {

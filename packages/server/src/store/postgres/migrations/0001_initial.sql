@@ -87,6 +87,8 @@ CREATE TABLE connection (
   status          text    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
   topped_up       boolean NOT NULL,
   segment         text,
+  -- By staff, whatever the provider's records say.
+  blocked         boolean NOT NULL,
   PRIMARY KEY (customer_digest, environment, cuid, service, req_id)
 );
 
@@ -99,7 +101,7 @@ CREATE TABLE subscription_grant (
   req_id          text COLLATE "C" NOT NULL,
   plan            text COLLATE "C" NOT NULL,
   seq             integer NOT NULL CHECK (seq > 0),
-  kind            text    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal')),
+  kind            text    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')),
   at              bigint  NOT NULL,
   code            text,
   name            text,
@@ -110,7 +112,8 @@ CREATE TABLE subscription_grant (
   seconds         bigint,
   on_top_months   integer CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
   on_top_days     integer CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
-  checkout_id     text COLLATE "C" CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
+  -- Of the top-up that made the grant, or that the reversal takes back.
+  checkout_id     text COLLATE "C" CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
   PRIMARY KEY (customer_digest, environment, cuid, service, req_id, plan, seq)
 );
 
@@ -158,12 +161,43 @@ CREATE TABLE top_up (
 -- found by it; nothing that a partner asks is.
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
 
+-- What was taken back, on the day on which it was: the top-up's own row says only that it is reversed.
+CREATE TABLE reversal (
+  customer_digest bigint  NOT NULL,
+  checkout_id     text COLLATE "C" NOT NULL,
+  txn_id          text COLLATE "C" NOT NULL,
+  partner_id      integer NOT NULL,
+  environment     text    NOT NULL CHECK (environment IN ('trial', 'production')),
+  service         text    NOT NULL,
+  bouquet_code    text    NOT NULL,
+  amount          bigint  NOT NULL CHECK (amount > 0),
+  at              bigint  NOT NULL,
+  author          text    NOT NULL,
+  reason          text    NOT NULL,
+  PRIMARY KEY (customer_digest, checkout_id)
+);
+
+CREATE INDEX reversal_by_time ON reversal (at);
+
 -- Checkouts with which nothing can be recorded any more, because a partner was told so.
 CREATE TABLE retired_checkout (
   customer_digest bigint NOT NULL,
   checkout_id     text COLLATE "C" NOT NULL,
   at              bigint NOT NULL,
   PRIMARY KEY (customer_digest, checkout_id)
+);
+
+-- Every change by staff or an import. The hash of each covers the one before it.
+CREATE TABLE audit_entry (
+  seq     integer PRIMARY KEY,
+  at      bigint  NOT NULL,
+  author  text    NOT NULL,
+  action  text    NOT NULL,
+  subject text    NOT NULL,
+  hash    text    NOT NULL,
+  reason  text,
+  before  text,
+  after   text
 );
 
 -- What is on record stays as it was recorded: neither UPDATE, DELETE nor TRUNCATE changes it, whoever asks.
@@ -186,6 +220,13 @@ CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE OR DELETE ON retired_checkout
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a checkout is retired for good');
 
+CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up
+  FOR EACH ROW WHEN (OLD.status = 'reversed') EXECUTE FUNCTION refuse_change('a reversal is never taken back');
+CREATE TRIGGER reversal_stays BEFORE UPDATE OR DELETE ON reversal
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('a reversal is never changed');
+CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');
+
 CREATE TRIGGER catalogue_revision_is_not_emptied BEFORE TRUNCATE ON catalogue_revision
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a catalogue revision is never changed');
 CREATE TRIGGER bouquet_is_not_emptied BEFORE TRUNCATE ON bouquet
@@ -196,6 +237,10 @@ CREATE TRIGGER top_up_is_not_emptied BEFORE TRUNCATE ON top_up
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a top-up is never deleted');
 CREATE TRIGGER retired_checkout_is_not_emptied BEFORE TRUNCATE ON retired_checkout
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a checkout is retired for good');
+CREATE TRIGGER reversal_is_not_emptied BEFORE TRUNCATE ON reversal
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a reversal is never deleted');
+CREATE TRIGGER audit_entry_is_not_emptied BEFORE TRUNCATE ON audit_entry
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the audit trail is never shortened');
 
 -- What every process keeps in memory: whoever changes it, and be it by hand, tells them all.
 CREATE TABLE reference_version (

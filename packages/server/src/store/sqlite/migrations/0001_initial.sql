@@ -81,6 +81,8 @@ CREATE TABLE connection (
   status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
   topped_up   INTEGER NOT NULL CHECK (topped_up IN (0, 1)),
   segment     TEXT,
+  -- By staff, whatever the provider's records say.
+  blocked     INTEGER NOT NULL CHECK (blocked IN (0, 1)),
   PRIMARY KEY (cuid, environment, service, req_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -92,7 +94,7 @@ CREATE TABLE subscription_grant (
   req_id        TEXT    NOT NULL,
   plan          TEXT    NOT NULL,
   seq           INTEGER NOT NULL CHECK (seq > 0),
-  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'statement', 'withdrawal')),
+  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')),
   at            INTEGER NOT NULL,
   code          TEXT,
   name          TEXT,
@@ -103,7 +105,8 @@ CREATE TABLE subscription_grant (
   seconds       INTEGER,
   on_top_months INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
   on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
-  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind <> 'top_up')),
+  -- Of the top-up that made the grant, or that the reversal takes back.
+  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
   PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -148,11 +151,40 @@ CREATE TABLE top_up (
 -- all found by it.
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
 
+-- What was taken back, on the day on which it was: the top-up's own row says only that it is reversed.
+CREATE TABLE reversal (
+  checkout_id  TEXT    PRIMARY KEY,
+  txn_id       TEXT    NOT NULL,
+  partner_id   INTEGER NOT NULL,
+  environment  TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  service      TEXT    NOT NULL,
+  bouquet_code TEXT    NOT NULL,
+  amount       INTEGER NOT NULL CHECK (amount > 0),
+  at           INTEGER NOT NULL,
+  author       TEXT    NOT NULL,
+  reason       TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX reversal_by_time ON reversal (at);
+
 -- Checkouts with which nothing can be recorded any more, because a partner was told so.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
   at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Every change by staff or an import. The hash of each covers the one before it.
+CREATE TABLE audit_entry (
+  seq     INTEGER PRIMARY KEY,
+  at      INTEGER NOT NULL,
+  author  TEXT    NOT NULL,
+  action  TEXT    NOT NULL,
+  subject TEXT    NOT NULL,
+  hash    TEXT    NOT NULL,
+  reason  TEXT,
+  before  TEXT,
+  after   TEXT
+) STRICT;
 
 -- What is on record stays as it was recorded: neither UPDATE nor DELETE changes it, whoever asks.
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
@@ -179,3 +211,13 @@ CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
+CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never taken back'); END;
+CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
+CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
+CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;

@@ -1,0 +1,56 @@
+import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
+import type { AuditedChange } from "./audit.ts";
+import type { Instant } from "./calendar.ts";
+import type { CheckoutSecret } from "./checkout-secret.ts";
+import type { Environment } from "./customer.ts";
+
+/*
+ * What the audit trail keeps of a change of partners, tokens, secrets and catalogues. Nothing here is secret:
+ * tokens are named by their ids, and secrets by their numbers.
+ */
+
+export function partnerAdded({ name, id, status }: Partner): AuditedChange {
+  return { action: "partner.add", subject: name, before: undefined, after: { id, status } };
+}
+
+export function partnerStatusSet({ name, status: before }: Partner, after: PartnerStatus): AuditedChange {
+  const action = after === "suspended" ? "partner.suspend" : "partner.resume";
+  return { action, subject: name, before: { status: before }, after: { status: after } };
+}
+
+export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {
+  const after = { partner: partner.name, environment, expiresAt: isoOrNull(expiresAt) };
+  return { action: "token.issue", subject: id, before: undefined, after };
+}
+
+export function tokenRevoked({ id, partner, environment }: AccessToken, at: Instant): AuditedChange {
+  const of = { partner: partner.name, environment };
+  const [before, after] = [
+    { ...of, revokedAt: null },
+    { ...of, revokedAt: isoOrNull(at) },
+  ];
+  return { action: "token.revoke", subject: id, before, after };
+}
+
+export function secretRotated({ id, createdAt }: CheckoutSecret): AuditedChange {
+  return {
+    action: "secret.rotate",
+    subject: String(id),
+    before: undefined,
+    after: { createdAt: isoOrNull(createdAt) },
+  };
+}
+
+/** A revision never changes, so its number says all that is in it. */
+export function cataloguePublished(
+  environment: Environment,
+  before: number | undefined,
+  after: { readonly revision: number; readonly bouquets: number },
+): AuditedChange {
+  const former = before === undefined ? undefined : { revision: before };
+  return { action: "catalogue.import", subject: environment, before: former, after };
+}
+
+function isoOrNull(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : new Date(instant).toISOString();
+}

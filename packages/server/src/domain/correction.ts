@@ -1,0 +1,177 @@
+import type { AuditedChange } from "./audit.ts";
+import type { Calendar, Instant } from "./calendar.ts";
+import { type Connection, type ConnectionKey, isBlocked } from "./customer.ts";
+import { runOf } from "./customer-audit.ts";
+import { applyGrant, type BouquetLabel, foldGrants, type Grant, hasEnded, type Subscription } from "./subscription.ts";
+import type { Transaction } from "./top-up.ts";
+
+/*
+ * What the provider's staff set right by hand: a top-up is taken back, days are given for nothing, a connection
+ * is blocked. Each is decided here, inside the transaction that records it, and leaves an entry in the audit trail.
+ */
+
+/** A grant to append, and what its plan amounts to before and after it. */
+export interface LedgerChange {
+  readonly key: ConnectionKey;
+  readonly plan: string;
+  readonly grant: Grant;
+  readonly before: Subscription | undefined;
+  readonly after: Subscription | undefined;
+}
+
+/** A decision to be written: in one transaction, with its entry in the audit trail. */
+export interface Correction extends LedgerChange {
+  /** Whether something was granted on the connection since it was imported as inactive; undefined where that stays. */
+  readonly toppedUp: boolean | undefined;
+  readonly audited: AuditedChange;
+}
+
+/** The ledger of the plan that a top-up went to. */
+export interface PlanGrants {
+  readonly plan: string;
+  readonly grants: readonly Grant[];
+}
+
+export interface ReversalSnapshot {
+  readonly transaction: Transaction | undefined;
+  /** Undefined where it is gone. */
+  readonly connection: Connection | undefined;
+  /** All ledgers of the connection. */
+  readonly ledgers: readonly PlanGrants[];
+}
+
+export type ReversalOutcome =
+  | ({ readonly kind: "reversed"; readonly transaction: Transaction } & Correction)
+  | { readonly kind: "already_reversed"; readonly transaction: Transaction }
+  | { readonly kind: "not_found" };
+
+/**
+ * Takes one top-up back: its grant counts no more, and what was granted beside it stays. That can be done once.
+ * What the provider's own records have stated since, with the top-up in it, is theirs to correct.
+ * Source: decisions, "Corrections".
+ */
+export function decideReversal(
+  { transaction, connection, ledgers }: ReversalSnapshot,
+  at: Instant,
+  calendar: Calendar,
+): ReversalOutcome {
+  if (transaction === undefined) return { kind: "not_found" };
+  if (transaction.status === "reversed") return { kind: "already_reversed", transaction };
+  const { checkoutId, txnId, environment, cuid, service, reqId } = transaction;
+  const ledger = ledgers.find(({ grants }) => grants.some((grant) => isOf(grant, checkoutId)));
+  if (ledger === undefined) throw new Error(`the top-up ${txnId} has no grant: see topupd check`);
+
+  const { plan, grants } = ledger;
+  const grant = { kind: "reversal", at, checkoutId } as const;
+  const before = foldGrants(plan, grants, calendar);
+  const after = foldGrants(plan, [...grants, grant], calendar);
+  const reversed = { ...transaction, status: "reversed" } as const;
+  const audited: AuditedChange = {
+    action: "transaction.reverse",
+    subject: txnId,
+    before: { status: transaction.status, [plan]: runOf(before) },
+    after: { status: reversed.status, amount: transaction.amount, [plan]: runOf(after) },
+  };
+  const key = { environment, cuid, service, reqId };
+  const toppedUp = isToppedUpAfter(connection, plan, after);
+  return { kind: "reversed", transaction: reversed, key, plan, grant, before, after, toppedUp, audited };
+}
+
+function isOf(grant: Grant, checkoutId: string): boolean {
+  return grant.kind === "top_up" && grant.checkoutId === checkoutId;
+}
+
+/** A connection that was imported as inactive is active for what was granted on it: with the last of that, it is not. */
+function isToppedUpAfter(connection: Connection | undefined, plan: string, after: Subscription | undefined) {
+  if (connection?.toppedUp !== true) return undefined;
+  const others = connection.subscriptions.filter((subscription) => subscription.plan !== plan);
+  const isGranted = [...others, ...(after === undefined ? [] : [after])].some((each) => each.grantedEnd !== undefined);
+  return isGranted ? undefined : false;
+}
+
+/** Days for nothing, on one subscription of a connection. */
+export interface GoodwillCommand extends ConnectionKey {
+  readonly days: number;
+  /** Undefined where the connection has but one that may be meant. */
+  readonly plan: string | undefined;
+}
+
+export type GoodwillOutcome =
+  | ({ readonly kind: "granted" } & Correction)
+  | { readonly kind: "not_found" }
+  /** The connection has no subscription to be continued, or none of that plan. */
+  | { readonly kind: "no_subscription"; readonly plans: readonly string[] }
+  /** It has several: which one is meant? */
+  | { readonly kind: "ambiguous"; readonly plans: readonly string[] }
+  /** Beyond the last day that a calendar has. */
+  | { readonly kind: "too_long" };
+
+/**
+ * Gives days for nothing: as a top-up would, they continue a run that is on, and begin a new one where it has
+ * ended. No import takes them back.
+ */
+export function decideGoodwill(
+  connection: Connection | undefined,
+  { days, plan: asked, ...key }: GoodwillCommand,
+  at: Instant,
+  calendar: Calendar,
+): GoodwillOutcome {
+  if (connection === undefined) return { kind: "not_found" };
+  const candidates = candidatesFor(connection.subscriptions, asked, at);
+  const [before, another] = candidates;
+  const plans = connection.subscriptions.map(({ plan }) => plan);
+  if (before === undefined) return { kind: "no_subscription", plans };
+  if (another !== undefined) return { kind: "ambiguous", plans: candidates.map(({ plan }) => plan) };
+
+  const { plan } = before;
+  const bouquet: BouquetLabel = before.bouquet;
+  const grant = { kind: "goodwill", at, bouquet, period: { months: 0, days } } as const;
+  const after = applyGrant(plan, before, grant, calendar) as Subscription;
+  if (after.end > calendar.last) return { kind: "too_long" };
+  const audited: AuditedChange = {
+    action: "subscription.grant",
+    subject: subjectOf(key),
+    before: { [plan]: runOf(before) },
+    after: { days, [plan]: runOf(after) },
+  };
+  const toppedUp = connection.status === "inactive" && !connection.toppedUp ? true : undefined;
+  return { kind: "granted", key, plan, grant, before, after, toppedUp, audited };
+}
+
+/** Those of the plan, or the base subscriptions: such as are on where there are any. */
+function candidatesFor(subscriptions: readonly Subscription[], plan: string | undefined, at: Instant) {
+  if (plan !== undefined) return subscriptions.filter((subscription) => subscription.plan === plan);
+  const bases = subscriptions.filter(({ bouquet }) => !bouquet.addOn);
+  const running = bases.filter((subscription) => !hasEnded(subscription, at));
+  return running.length > 0 ? running : bases;
+}
+
+export type BlockOutcome =
+  /** `audited` is undefined where it was so already. */
+  | {
+      readonly kind: "done";
+      readonly key: ConnectionKey;
+      readonly blocked: boolean;
+      readonly audited: AuditedChange | undefined;
+    }
+  | { readonly kind: "not_found" }
+  /** The provider's own records say so, and only they can take it back. */
+  | { readonly kind: "blocked_by_records" };
+
+/** Blocks a connection until it is unblocked, whatever imports say meanwhile; or takes that back. */
+export function decideBlock(connection: Connection | undefined, key: ConnectionKey, blocked: boolean): BlockOutcome {
+  if (connection === undefined) return { kind: "not_found" };
+  if (!blocked && !connection.blocked && isBlocked(connection)) return { kind: "blocked_by_records" };
+  if (connection.blocked === blocked) return { kind: "done", key, blocked, audited: undefined };
+  const audited: AuditedChange = {
+    action: blocked ? "connection.block" : "connection.unblock",
+    subject: subjectOf(key),
+    before: { blocked: connection.blocked },
+    after: { blocked },
+  };
+  return { kind: "done", key, blocked, audited };
+}
+
+function subjectOf({ environment, cuid, service, reqId }: ConnectionKey): string {
+  return `${environment} ${cuid} ${service} ${reqId}`;
+}

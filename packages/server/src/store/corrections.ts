@@ -1,0 +1,18 @@
+import type { Attribution } from "../domain/audit.ts";
+import type { BlockOutcome, GoodwillCommand, GoodwillOutcome, ReversalOutcome } from "../domain/correction.ts";
+import type { ConnectionKey } from "../domain/customer.ts";
+
+/** Who corrects something, and why: no correction is made without a reason. */
+export interface ReasonedAttribution extends Attribution {
+  readonly reason: string;
+}
+
+/**
+ * What staff set right by hand. Each is decided and written in one transaction, with its entry in the audit
+ * trail, and in order with the top-ups of its customer. Every method rejects as those of the store do.
+ */
+export interface Corrections {
+  reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome>;
+  grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome>;
+  setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome>;
+}

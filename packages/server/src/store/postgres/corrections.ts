@@ -1,0 +1,143 @@
+import type { AuditedChange } from "../../domain/audit.ts";
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import {
+  type BlockOutcome,
+  type Correction,
+  decideBlock,
+  decideGoodwill,
+  decideReversal,
+  type GoodwillCommand,
+  type GoodwillOutcome,
+  type ReversalOutcome,
+} from "../../domain/correction.ts";
+import type { Connection, ConnectionKey } from "../../domain/customer.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { reversalColumns, type TopUpRow, toTransaction } from "../common/rows.ts";
+import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
+import type { Corrections, ReasonedAttribution } from "../corrections.ts";
+import { StoreContended } from "../errors.ts";
+import type { ProviderSettings } from "../store.ts";
+import { auditing } from "./audit.ts";
+import { type ConnectionRows, gatherConnections } from "./batch-snapshot.ts";
+import type { Database } from "./database.ts";
+import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
+import { LEDGERS } from "./search.ts";
+import type { Query, Session, Statement } from "./session.ts";
+import { columnsOf, insertRows } from "./tables.ts";
+import { CONNECTIONS, FIND, LOCK_CUSTOMERS } from "./top-ups.ts";
+
+const MARK_REVERSED: Statement = {
+  name: "top_up_reverse",
+  text: "UPDATE top_up SET status = 'reversed' WHERE customer_digest = $1 AND checkout_id = $2",
+};
+const ADD_REVERSAL = insertRows("reversal", [
+  ["customer_digest", "bigint"],
+  ["checkout_id", "text"],
+  ["txn_id", "text"],
+  ["partner_id", "integer"],
+  ["environment", "text"],
+  ["service", "text"],
+  ["bouquet_code", "text"],
+  ["amount", "bigint"],
+  ["at", "bigint"],
+  ["author", "text"],
+  ["reason", "text"],
+]);
+const SET: Readonly<Record<"topped_up" | "blocked", Statement>> = {
+  topped_up: setting("topped_up"),
+  blocked: setting("blocked"),
+};
+
+function setting(column: string): Statement {
+  const key = CONNECTION_KEY.map(([name], index) => `${name} = $${index + 1}`).join(" AND ");
+  return { name: `connection_${column}`, text: `UPDATE connection SET ${column} = $6 WHERE ${key}` };
+}
+
+/** A top-up or an import may hold the customer for a moment; more often than this, something is wrong. */
+const ATTEMPTS = 5;
+
+/** The SQL of corrections. Each holds its customer, as top-ups do, and so comes before or after each of them. */
+export class CorrectionTables implements Corrections {
+  readonly #database: Database;
+  readonly #provider: ProviderSettings;
+
+  constructor(database: Database, provider: ProviderSettings) {
+    this.#database = database;
+    this.#provider = provider;
+  }
+
+  async reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
+    const digest = customerDigestIn(checkoutId);
+    if (digest === undefined) return { kind: "not_found" };
+    return this.#correct<ReversalOutcome>(digest, by, async (session) => {
+      const [row] = await session.run<TopUpRow>(FIND, [digest, checkoutId]);
+      const transaction = row && toTransaction(row);
+      const connection = transaction && (await findConnection(session, transaction));
+      const ledgers = transaction === undefined ? [] : await findLedgers(session, transaction);
+      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#provider.calendar);
+      if (outcome.kind !== "reversed") return [outcome];
+      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...writesOf(outcome)];
+    });
+  }
+
+  grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome> {
+    return this.#correct<GoodwillOutcome>(customerDigest(command), by, async (session) => {
+      const connection = await findConnection(session, command);
+      const outcome = decideGoodwill(connection, command, by.at, this.#provider.calendar);
+      return outcome.kind === "granted" ? [outcome, outcome.audited, ...writesOf(outcome)] : [outcome];
+    });
+  }
+
+  setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome> {
+    return this.#correct<BlockOutcome>(customerDigest(key), by, async (session) => {
+      const outcome = decideBlock(await findConnection(session, key), key, blocked);
+      if (outcome.kind !== "done" || outcome.audited === undefined) return [outcome];
+      return [outcome, outcome.audited, [SET.blocked, [...connectionKey(key), blocked]]];
+    });
+  }
+
+  /** @param decide gives the outcome, and where something is to be written, what of it is audited and the writes. */
+  async #correct<Outcome>(
+    digest: number,
+    by: ReasonedAttribution,
+    decide: (session: Session) => Promise<readonly [Outcome] | readonly [Outcome, AuditedChange, ...Query[]]>,
+  ): Promise<Outcome> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#database.transact([[LOCK_CUSTOMERS, [[digest]]]], async (_, session) => {
+          const [outcome, audited, ...writes] = await decide(session);
+          if (audited !== undefined) {
+            await session.runAll(writes);
+            await session.commit(await auditing(session, [audited], by));
+          }
+          return outcome;
+        });
+      } catch (error) {
+        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
+      }
+    }
+  }
+}
+
+async function findConnection(session: Session, key: ConnectionKey): Promise<Connection | undefined> {
+  const rows = await session.run<ConnectionRows>(CONNECTIONS, columnsOf(CONNECTION_KEY.length, [connectionKey(key)]));
+  return [...gatherConnections(rows).values()][0];
+}
+
+async function findLedgers(session: Session, key: ConnectionKey) {
+  return toPlanGrants(await session.run<LedgerRow>(LEDGERS, connectionKey(key)));
+}
+
+function markReversed(digest: number, transaction: Transaction, by: ReasonedAttribution): Query[] {
+  return [
+    [MARK_REVERSED, [digest, transaction.checkoutId]],
+    ADD_REVERSAL([[digest, ...reversalColumns(transaction, by)]]),
+  ];
+}
+
+function writesOf({ key, plan, grant, after, toppedUp }: Correction): Query[] {
+  return [
+    ...appendEntries([{ key, plan, grant, subscription: after }]),
+    ...(toppedUp === undefined ? [] : [[SET.topped_up, [...connectionKey(key), toppedUp]] as const]),
+  ];
+}

@@ -1,0 +1,109 @@
+import type { AuditedChange } from "../../domain/audit.ts";
+import type { Calendar } from "../../domain/calendar.ts";
+import {
+  type BlockOutcome,
+  type Correction,
+  decideBlock,
+  decideGoodwill,
+  decideReversal,
+  type GoodwillCommand,
+  type GoodwillOutcome,
+  type ReversalOutcome,
+} from "../../domain/correction.ts";
+import type { ConnectionKey } from "../../domain/customer.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { REVERSAL_COLUMNS, reversalColumns } from "../common/rows.ts";
+import { type LedgerRow, ledgersQuery, toPlanGrants } from "../common/transaction-search.ts";
+import type { Corrections, ReasonedAttribution } from "../corrections.ts";
+import type { AuditTable } from "./audit.ts";
+import type { CustomerTables } from "./customers.ts";
+import type { Database } from "./database.ts";
+import type { SubscriptionTables } from "./subscriptions.ts";
+import type { TopUpTables } from "./top-ups.ts";
+
+interface OtherTables {
+  readonly audit: AuditTable;
+  readonly customers: CustomerTables;
+  readonly subscriptions: SubscriptionTables;
+  readonly topUps: TopUpTables;
+}
+
+const OF_CONNECTION = "cuid = ? AND environment = ? AND service = ? AND req_id = ?";
+
+/** The SQL of corrections. */
+export class CorrectionTables implements Corrections {
+  readonly #database: Database;
+  readonly #tables: OtherTables;
+  readonly #calendar: Calendar;
+
+  constructor(database: Database, tables: OtherTables, calendar: Calendar) {
+    this.#database = database;
+    this.#tables = tables;
+    this.#calendar = calendar;
+  }
+
+  reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
+    return this.#database.write(() => {
+      const transaction = this.#tables.topUps.find(checkoutId);
+      const connection = transaction && this.#tables.customers.findConnection(transaction)?.connection;
+      const ledgers = transaction === undefined ? [] : this.#ledgers(transaction);
+      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#calendar);
+      if (outcome.kind === "reversed") {
+        this.#markReversed(outcome.transaction, by);
+        this.#write(outcome, by);
+      }
+      return outcome;
+    });
+  }
+
+  grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome> {
+    return this.#database.write(() => {
+      const connection = this.#tables.customers.findConnection(command)?.connection;
+      const outcome = decideGoodwill(connection, command, by.at, this.#calendar);
+      if (outcome.kind === "granted") this.#write(outcome, by);
+      return outcome;
+    });
+  }
+
+  setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome> {
+    return this.#database.write(() => {
+      const connection = this.#tables.customers.findConnection(key)?.connection;
+      const outcome = decideBlock(connection, key, blocked);
+      if (outcome.kind === "done" && outcome.audited !== undefined) {
+        this.#set("blocked", blocked, key);
+        this.#audit(outcome.audited, by);
+      }
+      return outcome;
+    });
+  }
+
+  #ledgers({ cuid, environment, service, reqId }: ConnectionKey) {
+    const query = ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?");
+    const rows = this.#database.prepare(query).all(cuid, environment, service, reqId);
+    return toPlanGrants(rows as unknown as LedgerRow[]);
+  }
+
+  #markReversed(transaction: Transaction, by: ReasonedAttribution): void {
+    const { checkoutId } = transaction;
+    this.#database.prepare("UPDATE top_up SET status = 'reversed' WHERE checkout_id = ?").run(checkoutId);
+    this.#database
+      .prepare(`INSERT INTO reversal (${REVERSAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      .run(...reversalColumns(transaction, by));
+  }
+
+  #write({ key, plan, grant, after, toppedUp, audited }: Correction, by: ReasonedAttribution): void {
+    this.#tables.subscriptions.append(key, plan, grant, after);
+    if (toppedUp !== undefined) this.#set("topped_up", toppedUp, key);
+    this.#audit(audited, by);
+  }
+
+  #set(column: "topped_up" | "blocked", value: boolean, { cuid, environment, service, reqId }: ConnectionKey): void {
+    this.#database
+      .prepare(`UPDATE connection SET ${column} = ? WHERE ${OF_CONNECTION}`)
+      .run(value ? 1 : 0, cuid, environment, service, reqId);
+  }
+
+  #audit(change: AuditedChange, by: ReasonedAttribution): void {
+    this.#tables.audit.append(change, by);
+  }
+}

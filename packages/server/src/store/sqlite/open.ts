@@ -1,0 +1,43 @@
+import { CHECKOUT_KEY_BYTES } from "../../domain/checkout-secret.ts";
+import type { ProviderWishes } from "../common/provider-settings.ts";
+import type { Store } from "../store.ts";
+import { CheckoutSecretTable } from "./checkout-secrets.ts";
+import { Database } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { settleProviderSettings } from "./provider.ts";
+import { SqliteStore, type SqliteStoreParts } from "./sqlite-store.ts";
+import { translate } from "./trouble.ts";
+
+export interface SqliteStoreOptions extends ProviderWishes, SqliteStoreParts {
+  /** Refuses to make a new database, and to bring an older one up to date. */
+  readonly mustExist?: boolean;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/**
+ * Opens the embedded store, and migrates it where needed.
+ * @throws StoreRefused where topupd will not work with the file; the message says why.
+ */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const { path, mustExist = false } = options;
+  const database = new Database(path, { mustExist });
+  try {
+    database.verifyDurability();
+    migrate(database, options.clock(), { mayApply: !mustExist });
+    const provider = settleProviderSettings(database, options);
+    ensureCheckoutSecret(database, options);
+    database.opened();
+    return new SqliteStore(database, provider, options);
+  } catch (error) {
+    database.close();
+    throw translate(error);
+  }
+}
+
+/** All processes on the file share the secret, so that each can open what another issued. */
+function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStoreOptions): void {
+  database.writeAtOpening(() => {
+    const secrets = new CheckoutSecretTable(database);
+    if (secrets.list().length === 0) secrets.put({ id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() });
+  });
+}
