@@ -259,6 +259,7 @@ class Month {
       openStore: () => this.#open(),
       openFile: (path: string) => createReadStream(path),
       openScratch: openScratchFile,
+      giveWay: () => {},
       stdout: (text: string) => (said.stdout += text),
       stderr: (text: string) => (said.stderr += text),
     } as unknown as Runtime;
@@ -338,10 +339,9 @@ function lines(text: string): string[] {
 
 function agree(what: string, real: unknown, expected: unknown): void {
   const [a, b] = [textsOf(real), textsOf(expected)];
-  const at = a.findIndex((line, index) => line !== b[index]);
+  if (a.length === b.length && a.every((line, index) => line === b[index])) return;
   const [surplus, missing] = [a.find((line) => !b.includes(line)), b.find((line) => !a.includes(line))];
-  if (at !== -1 || a.length !== b.length)
-    throw new Error(`${what}: topupd says ${surplus ?? a[at]}, and not ${missing ?? b[at]} (${a.length}, ${b.length})`);
+  throw new Error(`${what}: topupd says ${surplus}, and not ${missing} (${a.length} lines, and not ${b.length})`);
 }
 
 function textsOf(value: unknown): string[] {

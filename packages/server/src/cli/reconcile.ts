@@ -60,6 +60,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
     .addOption(jsonOption());
   addSettings(command, STORE_SETTINGS).action(async (file: string, flags: ReconcileFlags) => {
     const { environment, key, to } = flags;
+    runtime.giveWay();
     // Before the database is opened: a day that does not exist does so in no zone.
     readDays(flags);
     const [delimiter, statuses] = [readDelimiter(flags.delimiter), readStatuses(flags)];

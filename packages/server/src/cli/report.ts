@@ -40,6 +40,7 @@ function addSettlementCommand(parent: Command, runtime: Runtime): void {
     .addOption(jsonOption());
   addSettings(settlement, STORE_SETTINGS).action(async (flags: SettlementFlags) => {
     const { environment, from, to, by: detail } = flags;
+    runtime.giveWay();
     // Before the database is opened: a day that does not exist does so in no zone.
     readDays(flags);
     if (countDays(from, to) > MAX_SETTLED_DAYS)

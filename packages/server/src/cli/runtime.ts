@@ -23,6 +23,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /** Has the machine serve others first from now on: for work that has time, beside a service that has none. */
+  readonly giveWay: () => void;
   /** Room on disk for what does not fit into memory. */
   readonly openScratch: () => Promise<Scratch>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */

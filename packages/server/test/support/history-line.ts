@@ -69,6 +69,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
       const said = { stdout: "", stderr: "" };
       const runtime = {
         ...{ version: "0.0.0", env: {}, isTerminal: false, clock, random: world.random, openStore: open },
+        giveWay: () => {},
         openScratch: openScratchFile,
         openFile: (name: string) => piecesOf(files.get(name)),
         stdout: (text: string) => (said.stdout += text),
