@@ -7,8 +7,8 @@ import type { Transaction } from "../src/domain/top-up.ts";
 import { formatTransactionId } from "../src/domain/transaction-id.ts";
 import type { StaffPorts } from "../src/operations/ports.ts";
 import { openScratchFile } from "../src/scratch-file.ts";
+import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
-import { expectRecorded } from "../test/store-suite/provider.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { Book } from "./month-book.ts";
 import { decimal, fillProvider, MONTHS, PARTNERS, type Provider } from "./month-provider.ts";
@@ -35,6 +35,7 @@ const MOST_TOGETHER = 250;
 const REVERSED_EVERY = 80;
 /** So many wait for that at a time. */
 const MOST_WAITING = 12;
+const MOST_ATTEMPTS = 20;
 const AUTHOR = "campaign";
 const KEYS = ["checkoutId", "txnId", "udf1"] as const;
 
@@ -143,8 +144,8 @@ class Month {
     if (chosen === undefined) return;
     const [partner, transaction] = chosen;
     const by = { author: AUTHOR, at: this.#now, reason: "the customer chose another" };
-    const { kind } = await store.corrections.reverse(transaction.checkoutId, by);
-    agree("a reversal", kind, "reversed");
+    const { kind } = await insist(() => store.corrections.reverse(transaction.checkoutId, by));
+    if (kind === "not_found") throw new Error(`${transaction.txnId} is not on record`);
     this.reversals += 1;
     this.#books[partner]?.enter(transaction, true);
     if (this.#now < (this.#bounds.at(-1) as number))
@@ -184,7 +185,9 @@ class Month {
       amount: price,
       txnId,
     };
-    return [partner, expectRecorded(await store.settleTopUp(command))];
+    const outcome = await insist(() => store.settleTopUp(command));
+    if (outcome.kind === "refused") throw new Error(`a top-up was refused: ${outcome.refusal}`);
+    return [partner, outcome.transaction];
   }
 
   /** What a list shows is what was acknowledged, and nothing else. */
@@ -264,6 +267,17 @@ class Month {
       stderr: (text: string) => (said.stderr += text),
     } as unknown as Runtime;
     return { code: await runCommandLine(words, runtime), ...said };
+  }
+}
+
+/** A machine with much else to do may let a transaction wait too long. What is asked again is not done twice. */
+async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let left = MOST_ATTEMPTS; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || left === 0) throw error;
+    }
   }
 }
 

@@ -65,7 +65,7 @@ export const SETTINGS: Settings = {
     flag: "database",
     placeholder: "URL",
     fallback: "sqlite:./topupd.db",
-    description: "where everything is kept: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    description: "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
     read: readDatabaseAddress,
   },
   databaseConnections: {
@@ -73,7 +73,7 @@ export const SETTINGS: Settings = {
     flag: "database-connections",
     placeholder: "NUMBER",
     fallback: "10",
-    description: "how many connections one process has to PostgreSQL at most",
+    description: "most connections of one process to PostgreSQL",
     read: (text) => readInteger(text, 1, 1000),
   },
   prefix: {
@@ -92,8 +92,7 @@ export const SETTINGS: Settings = {
     flag: "time-zone",
     placeholder: "NAME",
     fallback: undefined,
-    description:
-      "the provider's IANA time zone, in which timestamps are written and months counted (UTC, or the database's own)",
+    description: "the provider's time zone; unless given, the database's own, or UTC",
     read: (text) => (isTimeZone(text) ? text : mustBe("an IANA time zone such as Asia/Kathmandu")),
   },
   currencyExponent: {
@@ -101,7 +100,7 @@ export const SETTINGS: Settings = {
     flag: "currency-exponent",
     placeholder: "NUMBER",
     fallback: undefined,
-    description: "how many decimals the currency has (2, or the database's own)",
+    description: "decimals of the currency; unless given, the database's own, or 2",
     read: (text) => readInteger(text, 0, MAX_CURRENCY_EXPONENT),
   },
   lapsedDays: {
@@ -109,7 +108,7 @@ export const SETTINGS: Settings = {
     flag: "lapsed-days",
     placeholder: "DAYS",
     fallback: "0",
-    description: "for how many days a subscription that has ended stays listed",
+    description: "how long a subscription that has ended stays listed",
     read: (text) => readInteger(text, 0, 3650),
   },
   logLevel: {
@@ -141,7 +140,7 @@ export const SETTINGS: Settings = {
     flag: "metrics-port",
     placeholder: "NUMBER",
     fallback: undefined,
-    description: "port to serve metrics on, at /metrics; 0 takes a free one (none are served)",
+    description: "port that serves /metrics; 0 takes a free one; unless given, no metrics are served",
     read: (text) => readInteger(text, 0, 65_535),
   },
   metricsHost: {
@@ -149,7 +148,7 @@ export const SETTINGS: Settings = {
     flag: "metrics-host",
     placeholder: "ADDRESS",
     fallback: "127.0.0.1",
-    description: "address to serve metrics on",
+    description: "address for that port",
     read: (text) => (text === "" ? mustBe("an address") : text),
   },
   v100DeprecatedOn: {
@@ -157,7 +156,7 @@ export const SETTINGS: Settings = {
     flag: "v100-deprecated-on",
     placeholder: "DATE",
     fallback: undefined,
-    description: "date, in UTC, from which v1.0.0 is announced as deprecated",
+    description: "announce v1.0.0 as deprecated from this date on, in UTC",
     read: readDate,
   },
   v100SunsetOn: {
@@ -165,7 +164,7 @@ export const SETTINGS: Settings = {
     flag: "v100-sunset-on",
     placeholder: "DATE",
     fallback: undefined,
-    description: "date, in UTC, on which v1.0.0 is announced to end",
+    description: "announce the end of v1.0.0 for this date, in UTC",
     read: readDate,
   },
 };

@@ -1,20 +1,20 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type ChildLoggerOptions, type DestinationStream, type Logger, pino } from "pino";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * The only fields that are ever logged. What is not on this list is dropped, so that no token, name or
- * mobile number reaches a log by a careless line somewhere.
+ * The only fields that are ever logged, beside an error in `err`. What is not on this list is dropped, so that no token,
+ * name or mobile number reaches a log by a careless line somewhere.
  */
-const ALLOWED = new Set([
+const FIELDS = new Set([
   "cause",
   "database",
   "environment",
-  "err",
   "ms",
   "outcome",
   "partner",
+  "requestId",
   "route",
   "signal",
   "status",
@@ -22,18 +22,96 @@ const ALLOWED = new Set([
   "version",
 ]);
 
-/** JSON lines. The bindings that fastify adds hold the request's id alone. */
+/** All that topupd says. A library's words may quote a path, or a value, and are not passed on. */
+const MESSAGES = new Set([
+  "a connection could not be taken",
+  "a request failed",
+  "an answer could not be written",
+  "listening",
+  "request",
+  "requests that were still in hand at the deadline are cut off",
+  "serving metrics",
+  "stopped",
+  "stopping",
+  "the database has no partner yet: nobody can call",
+  "the store is away",
+  "the store is back",
+  "the store is unavailable",
+]);
+const NOT_OURS = "a library has said something";
+
+/** Errors that caused others, counted from the one that was met. */
+const MOST_CAUSES = 3;
+const MOST_FRAMES = 10;
+
+/** As much of a line of a stack as tells where it was. */
+const FRAME = /^ +at .*?((?:node:|\b(?:dist|src|test|node_modules)\/)[\w./@-]+:\d+:\d+)\)?$/;
+/** Of Node, of PostgreSQL, or of a library. */
+const CODE = /^(?:[A-Z][A-Z_]{2,}[A-Z0-9_]*|[0-9A-Z]{5})$/;
+
+/** JSON lines, of listed fields and messages alone. */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
-  return pino(
+  const logger = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => ALLOWED.has(name))),
+      // Pino's own would describe the description.
+      serializers: { err: (described: unknown) => described },
+      formatters: { level: (label) => ({ level: label }), log: chosen },
+      hooks: {
+        logMethod([first, second]: unknown[], log) {
+          const fields = first instanceof Error ? { err: first } : first;
+          // Always with a message: pino would take the error's own in its place.
+          if (typeof fields === "object") log.call(this, fields, known(second));
+          else log.call(this, known(first));
+        },
       },
     },
     destination,
   );
+  const makeChild: unknown = Reflect.get(logger, "child");
+  return Object.assign(logger, {
+    // What a child is bound to, pino would write as it is.
+    child(this: Logger, bindings: Record<string, unknown>, options?: ChildLoggerOptions): Logger {
+      return Reflect.apply(makeChild as () => Logger, this, [chosen(bindings), options]);
+    },
+  });
+}
+
+function known(message: unknown): string {
+  return typeof message === "string" && MESSAGES.has(message) ? message : NOT_OURS;
+}
+
+function chosen(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(fields).filter(([name, value]) => FIELDS.has(name) && typeof value !== "object");
+  const { err } = fields;
+  return Object.fromEntries(err instanceof Error ? [...kept, ["err", describe(err, MOST_CAUSES)]] : kept);
+}
+
+/** An error that promises to say nothing of what is stored or was sent. */
+interface Discreet {
+  readonly isDiscreet: true;
+}
+
+/**
+ * What helps to find a defect, and cannot hold what was sent or stored: an error's message often quotes it, and so is
+ * left out unless the error promises otherwise.
+ */
+function describe(error: Error, causes: number): Record<string, unknown> {
+  const { code, errcode, isDiscreet, cause } = error as Error & Partial<Discreet> & Record<string, unknown>;
+  return {
+    type: error.constructor?.name,
+    ...(isDiscreet === true ? { message: error.message } : {}),
+    ...(typeof code === "string" && CODE.test(code) ? { code } : {}),
+    ...(Number.isInteger(errcode) ? { errcode } : {}),
+    at: framesOf(error),
+    ...(cause instanceof Error && causes > 0 ? { cause: describe(cause, causes - 1) } : {}),
+  };
+}
+
+/** Where it was thrown, and who had called. A stack begins with the message, which may look like a stack itself. */
+function framesOf({ message, stack = "" }: Error): string[] {
+  const lines = stack.replace(message, "").split("\n");
+  return lines.flatMap((line) => FRAME.exec(line)?.[1] ?? []).slice(0, MOST_FRAMES);
 }

@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { runCommandLine } from "../src/cli/program.ts";
-import type { Runtime } from "../src/cli/runtime.ts";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { FAILURES, type FailureReason, renderFailure } from "../src/http/failures.ts";
+import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
 import { startTestService } from "./support/service.ts";
 
@@ -79,15 +78,15 @@ describe("the settings in README.md", () => {
 });
 
 describe("the command lines in the documentation", () => {
-  test("name commands and flags that exist", async () => {
-    const commands = await readCommands();
+  test("name commands and flags that exist", () => {
+    const commands = readCommands();
     const lines = pages.flatMap(({ path, text }) => commandLines(text).map((words) => ({ path, words })));
     expect(lines.length).toBeGreaterThan(30);
     expect(lines.filter(({ words }) => !isKnown(words, commands))).toEqual([]);
   });
 
-  test("cover every command", async () => {
-    const commands = await readCommands();
+  test("cover every command", () => {
+    const commands = readCommands();
     const shown = pages.flatMap(({ text }) => commandLines(text)).map((words) => words.join(" "));
     const leaves = [...commands].filter(([, { isGroup }]) => !isGroup).map(([name]) => name);
     expect(leaves.length).toBeGreaterThan(10);
@@ -184,37 +183,22 @@ function commandLines(text: string): string[][] {
   return [...shell, ...inline].map((line) => line.split(/\s+/).filter((word) => word !== ""));
 }
 
-interface KnownCommand {
+interface ListedCommand {
   readonly isGroup: boolean;
-  readonly flags: readonly string[];
+  readonly flags: readonly (string | undefined)[];
 }
 
-/** Every command with its flags, as the program's own help tells. */
-async function readCommands(words: readonly string[] = []): Promise<Map<string, KnownCommand>> {
-  const help = await helpOf(words);
-  const [options = "", list] = help.split("\nCommands:\n");
-  const flags = [...options.matchAll(/^ {2}(?:-\w, )?(--[a-z0-9-]+)/gm)].map((match) => match[1] as string);
-  const commands = new Map<string, KnownCommand>([[words.join(" "), { isGroup: list !== undefined, flags }]]);
-  for (const [, name = ""] of (list ?? "").matchAll(/^ {2}([a-z]+)/gm)) {
-    if (name === "help") continue;
-    for (const [known, command] of await readCommands([...words, name])) commands.set(known, command);
-  }
-  return commands;
+/** Every command with its flags, as the program has them. */
+function readCommands(): Map<string, ListedCommand> {
+  return new Map(
+    allCommands().map(({ words, command, isGroup }) => {
+      const flags = ["--help", ...command.options.map(({ long }) => long)];
+      return [words.join(" "), { isGroup, flags }];
+    }),
+  );
 }
 
-async function helpOf(words: readonly string[]): Promise<string> {
-  let help = "";
-  // Help needs nothing of the process but somewhere to write.
-  const runtime = {
-    version: "0.0.0",
-    stdout: (text: string) => (help += text),
-    stderr: () => {},
-  } as unknown as Runtime;
-  expect(await runCommandLine([...words, "--help"], runtime)).toBe(0);
-  return help;
-}
-
-function isKnown(words: readonly string[], commands: ReadonlyMap<string, KnownCommand>): boolean {
+function isKnown(words: readonly string[], commands: ReadonlyMap<string, ListedCommand>): boolean {
   const depth = [2, 1, 0].find((count) => count <= words.length && commands.has(words.slice(0, count).join(" ")));
   const command = commands.get(words.slice(0, depth).join(" "));
   if (command === undefined) return false;

@@ -55,17 +55,7 @@ const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]]
   ["store/audit-trail.ts", []],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
-  [
-    "metrics/",
-    [
-      "@opentelemetry/api",
-      "@opentelemetry/exporter-prometheus",
-      "@opentelemetry/sdk-metrics",
-      "node:events",
-      "node:http",
-      "node:net",
-    ],
-  ],
+  ["metrics/", ["node:events", "node:http", "node:net"]],
 ];
 
 /** Only main.ts may know the time, make randomness or touch the process. */

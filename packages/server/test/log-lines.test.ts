@@ -5,11 +5,11 @@ import { gatherLines } from "../src/log-lines.ts";
 describe("log lines that are gathered", () => {
   const writes: string[] = [];
   const logger = () => createLogger("debug", gatherLines({ write: (text) => writes.push(text) }));
-  const messages = (text = "") =>
+  const routes = (text = "") =>
     text
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line).msg);
+      .map((line) => JSON.parse(line).route);
 
   beforeEach(() => {
     vi.useFakeTimers();
@@ -21,37 +21,37 @@ describe("log lines that are gathered", () => {
 
   test("go on together, in order, after a moment", () => {
     const log = logger();
-    log.info("one");
-    log.debug("two");
+    log.info({ route: "one" }, "request");
+    log.debug({ route: "two" }, "request");
     expect(writes).toEqual([]);
     vi.advanceTimersByTime(100);
-    expect(writes.map(messages)).toEqual([["one", "two"]]);
+    expect(writes.map(routes)).toEqual([["one", "two"]]);
     vi.advanceTimersByTime(1000);
-    log.info("three");
+    log.info({ route: "three" }, "request");
     vi.advanceTimersByTime(100);
-    expect(writes.map(messages)).toEqual([["one", "two"], ["three"]]);
+    expect(writes.map(routes)).toEqual([["one", "two"], ["three"]]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   test("wait no longer once there is a warning or an error", () => {
     const log = logger();
-    log.info("one");
-    log.warn("two");
-    expect(writes.map(messages)).toEqual([["one"], ["two"]]);
-    log.error("three");
-    expect(writes.map(messages)).toEqual([["one"], ["two"], ["three"]]);
-    log.info("four");
+    log.info({ route: "one" }, "request");
+    log.warn({ route: "two" }, "request");
+    expect(writes.map(routes)).toEqual([["one"], ["two"]]);
+    log.error({ route: "three" }, "request");
+    expect(writes.map(routes)).toEqual([["one"], ["two"], ["three"]]);
+    log.info({ route: "four" }, "request");
     vi.advanceTimersByTime(100);
-    expect(writes.map(messages)).toEqual([["one"], ["two"], ["three"], ["four"]]);
+    expect(writes.map(routes)).toEqual([["one"], ["two"], ["three"], ["four"]]);
   });
 
   test("wait no longer once they are many", () => {
     const log = logger();
     const text = "x".repeat(30_000);
-    log.info(text);
-    log.info(text);
+    log.info({ route: text }, "request");
+    log.info({ route: text }, "request");
     expect(writes).toEqual([]);
-    log.info(text);
-    expect(writes.map((written) => messages(written).length)).toEqual([3]);
+    log.info({ route: text }, "request");
+    expect(writes.map((written) => routes(written).length)).toEqual([3]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CheckEvent } from "../store/store.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -10,6 +11,7 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
     .command("check")
     .description("verify the database: integrity, durability, and every subscription against its grants")
     .addOption(jsonOption());
+  examples(command, ["topupd check", "topupd check --database sqlite:./topupd-backup.db"]);
   addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions) => {
     const checked: { what: string; count: number }[] = [];
     const wrong: string[] = [];

@@ -11,6 +11,7 @@ import type { Partner } from "../domain/access-token.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
 import { type CopyProgress, copyStore } from "../operations/copy-store.ts";
 import type { ArchiveTotals } from "../store/store.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";
 import { withStoreOf } from "./settings.ts";
@@ -30,21 +31,25 @@ const ADDRESS = "sqlite:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or en
 
 /** `topupd copy`: moves a provider to another database, of the same kind or the other. */
 export function addCopyCommand(program: Command, runtime: Runtime): void {
-  program
+  const command = program
     .command("copy")
     .description("copy everything into another, empty database: all of it, or nothing")
     .requiredOption("--from <URL>", `the database that there is: ${ADDRESS}`)
     .requiredOption("--to <URL>", "the database to fill, given likewise")
-    .addOption(jsonOption())
-    .action(async (options: CopyOptions) => {
-      const from = readAddress("--from", options.from, runtime);
-      const to = readAddress("--to", options.to, runtime);
-      if (nameOf(from) === nameOf(to)) throw new WrongUsage("--from and --to name the same database");
-      print(runtime, await copy(runtime, from, to), options);
-      runtime.stderr(
-        `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop whatever still serves ${showDatabaseAddress(from)}: what is recorded there from now on is not in the copy.\n`,
-      );
-    });
+    .addOption(jsonOption());
+  examples(command, [
+    "topupd copy --from sqlite:./topupd.db --to env:NEW_DATABASE",
+    "topupd copy --from sqlite:./topupd.db --to sqlite:./new.db --json",
+  ]);
+  command.action(async (options: CopyOptions) => {
+    const from = readAddress("--from", options.from, runtime);
+    const to = readAddress("--to", options.to, runtime);
+    if (nameOf(from) === nameOf(to)) throw new WrongUsage("--from and --to name the same database");
+    print(runtime, await copy(runtime, from, to), options);
+    runtime.stderr(
+      `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop whatever still serves ${showDatabaseAddress(from)}: what is recorded there from now on is not in the copy.\n`,
+    );
+  });
 }
 
 /** A password in an address is read from the environment: a command line can be seen by everybody on the machine. */

@@ -11,6 +11,7 @@ import {
 } from "../domain/customer.ts";
 import { type CustomerAnswer, findCustomer } from "../operations/find-customer.ts";
 import { MOST_CANDIDATES } from "../store/search.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -38,6 +39,7 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
     .option("--by-cuid", "take CODE for a customer id, and for nothing else")
     .addOption(new Option("--environment <ENVIRONMENT>", "where to look").choices(ENVIRONMENTS).default("production"))
     .addOption(jsonOption());
+  examples(show, ["topupd customer show 9841000000", "topupd customer show 204117 --by-cuid"]);
   addSettings(show, STORE_SETTINGS).action(async (code: string, options: ShowOptions) => {
     await withStore(show, runtime, { mustExist: true }, async (store) => {
       const { environment, byCuid = false } = options;

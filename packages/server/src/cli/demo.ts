@@ -6,6 +6,7 @@ import { issueToken } from "../operations/issue-token.ts";
 import { attributionOf } from "../operations/ports.ts";
 import { resetTrial } from "../operations/trial.ts";
 import type { Store } from "../store/store.ts";
+import { examples } from "./help.ts";
 import { openMeasured } from "./metrics.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { type RunningService, startService } from "./service.ts";
@@ -21,8 +22,8 @@ const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as co
 export function addDemoCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("demo")
-    .description("run the trial environment, and show the four calls")
-    .addHelpText("after", "\nThe five trial customers are put back to their first state each time it starts.");
+    .description("run the trial environment, put back to its first state, and show the four calls");
+  examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
     const log = runtime.openLog(config);

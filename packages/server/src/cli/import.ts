@@ -11,6 +11,7 @@ import {
   type RejectedLine,
 } from "../operations/import-report.ts";
 import type { StaffPorts } from "../operations/ports.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -39,14 +40,15 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     .command("import")
     .description("import a catalogue or customers from an NDJSON file")
     .helpCommand(false);
-  addImport(
+  const catalogue = addImport(
     parent,
     runtime,
     "catalogue",
     "publish a file as the next catalogue revision: all of it, or nothing",
     ({ openFile }, ports, file, { environment }, hooks) => importCatalogue(ports, environment, openFile(file), hooks),
   );
-  addImport(
+  examples(catalogue, ["topupd import catalogue catalogue.ndjson"]);
+  const customers = addImport(
     parent,
     runtime,
     "customers",
@@ -59,6 +61,10 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
       "apart",
     ]),
   );
+  examples(customers, [
+    "topupd import customers customers.ndjson",
+    "topupd import customers customers.ndjson --skip-invalid --top-ups included",
+  ]);
 }
 
 function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): Command {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { MigrationState } from "../store/store.ts";
+import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -15,6 +16,7 @@ export function addMigrateCommand(program: Command, runtime: Runtime): void {
     .description("make the database's tables, or bring them up to date")
     .option("--status", "change nothing; tell which migrations the database has had")
     .addOption(jsonOption());
+  examples(command, ["topupd migrate", "topupd migrate --status --json"]);
   addSettings(command, STORE_SETTINGS).action(async (options: MigrateOptions) => {
     const config = configOf(command, runtime);
     if (options.status !== true) await withStore(command, runtime, { mustExist: false }, async () => {});

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Partner, PartnerStatus } from "../domain/access-token.ts";
+import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -17,6 +18,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     .argument("<NAME>", "a name of up to 64 characters")
     .addOption(asOption())
     .addOption(jsonOption());
+  examples(add, ['topupd partner add "Blue Wallet"']);
   addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
     if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
     await withStore(add, runtime, { mustExist: false }, async (store) => {
@@ -27,6 +29,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
   });
 
   const list = partner.command("list").description("list partners").addOption(jsonOption());
+  examples(list, ["topupd partner list", "topupd partner list --json"]);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       print(runtime, await store.listPartners(), options.json === true ? "many" : "table");
@@ -50,6 +53,7 @@ function addStatusCommand(
     .argument("<NAME>", "the partner's name")
     .addOption(asOption())
     .addOption(jsonOption());
+  examples(command, [`topupd partner ${verb} "Blue Wallet"`]);
   addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const partner = await store.setPartnerStatus(name, status, attributed(runtime, store, options));

@@ -5,6 +5,7 @@ import { addCheckCommand } from "./check.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addCustomerCommands } from "./customer.ts";
 import { addDemoCommand } from "./demo.ts";
+import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
@@ -22,38 +23,49 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
 export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
+  try {
+    await buildProgram(runtime).parseAsync(words, { from: "user" });
+    return EXIT.done;
+  } catch (error) {
+    return conclude(error, runtime);
+  }
+}
+
+/** All commands, ready to be run. */
+export function buildProgram(runtime: Runtime): Command {
   const program = new Command("topupd")
     .description("A self-hosted top-up service for providers of TV, internet and IPTV subscriptions")
-    .version(runtime.version)
-    .helpCommand(false)
+    .version(runtime.version, "-V, --version", "show the version")
     .exitOverride()
     .configureOutput({
       writeOut: runtime.stdout,
       writeErr: runtime.stderr,
       outputError: (text, write) => write(text.replace(/^error:/, "topupd:")),
-    })
-    .showHelpAfterError("(add --help for what it takes)");
+    });
+  layOutHelp(program);
+  examples(program, ["topupd demo", 'topupd partner add "Blue Wallet"', "topupd serve --port 8080"]);
+  program.commandsGroup("Run the service:");
   addServeCommand(program, runtime);
   addDemoCommand(program, runtime);
+  program.commandsGroup("Say who may call, and what there is to buy:");
   addPartnerCommands(program, runtime);
   addTokenCommands(program, runtime);
   addImportCommands(program, runtime);
   addTrialCommands(program, runtime);
+  program.commandsGroup("Look things up:");
   addCustomerCommands(program, runtime);
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
+  program.commandsGroup("Settle with partners:");
   addReportCommands(program, runtime);
   addReconcileCommand(program, runtime);
-  addSecretCommands(program, runtime);
+  program.commandsGroup("Look after the database:");
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
   addCopyCommand(program, runtime);
-  try {
-    await program.parseAsync(words, { from: "user" });
-    return EXIT.done;
-  } catch (error) {
-    return conclude(error, runtime);
-  }
+  addSecretCommands(program, runtime);
+  guideWrongUsage(program);
+  return program;
 }
 
 /** Says what went wrong, where commander has not said it yet. */

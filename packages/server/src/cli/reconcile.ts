@@ -3,6 +3,7 @@ import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { RECONCILIATION_KEYS, type ReconciliationKey, type TheirStatus } from "../domain/reconciliation.ts";
 import { reconcile } from "../operations/reconcile.ts";
 import { ScratchFailed } from "../operations/scratch.ts";
+import { examples } from "./help.ts";
 import { isFileError } from "./import.ts";
 import { type CsvOptions, csvOption, jsonOption } from "./output.ts";
 import { type FileFormat, readPartnerFile } from "./partner-file.ts";
@@ -58,6 +59,9 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
     .option("--all", "print what matches, too")
     .addOption(csvOption())
     .addOption(jsonOption());
+  examples(command, [
+    'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
+  ]);
   addSettings(command, STORE_SETTINGS).action(async (file: string, flags: ReconcileFlags) => {
     const { environment, key, to } = flags;
     runtime.giveWay();

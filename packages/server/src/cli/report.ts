@@ -4,6 +4,7 @@ import { countDays } from "../domain/day-range.ts";
 import { SETTLEMENT_DETAILS, type SettlementDetail } from "../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../domain/top-up.ts";
 import { MAX_SETTLED_DAYS, reportSettlement } from "../operations/report-settlement.ts";
+import { examples } from "./help.ts";
 import { type CsvOptions, csvOption, jsonOption } from "./output.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -21,7 +22,7 @@ interface SettlementFlags extends CsvOptions {
 
 /** `topupd report ...`: what is told to others in numbers. */
 export function addReportCommands(program: Command, runtime: Runtime): void {
-  const report = program.command("report").description("report what partners owe").helpCommand(false);
+  const report = program.command("report").description("report what partners owe");
   addSettlementCommand(report, runtime);
 }
 
@@ -38,6 +39,10 @@ function addSettlementCommand(parent: Command, runtime: Runtime): void {
     .addOption(new Option("--by <DETAIL>", "how fine the lines are").choices(SETTLEMENT_DETAILS).default("bouquet"))
     .addOption(csvOption())
     .addOption(jsonOption());
+  examples(settlement, [
+    "topupd report settlement --from 2026-11-01 --to 2026-11-30",
+    'topupd report settlement --from 2026-11-01 --to 2026-11-30 \\\n    --partner "Blue Wallet" --csv',
+  ]);
   addSettings(settlement, STORE_SETTINGS).action(async (flags: SettlementFlags) => {
     const { environment, from, to, by: detail } = flags;
     runtime.giveWay();

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { CHECKOUT_KEY_BYTES, type CheckoutSecret, SECRET_REST_MS, sealingSecret } from "../domain/checkout-secret.ts";
+import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -16,6 +17,7 @@ export function addSecretCommands(program: Command, runtime: Runtime): void {
     .command("list")
     .description("list the secrets, newest first, without what is secret")
     .addOption(jsonOption());
+  examples(list, ["topupd secret list"]);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       print(runtime, await store.checkoutSecrets(), options);
@@ -27,6 +29,7 @@ export function addSecretCommands(program: Command, runtime: Runtime): void {
     .description("seal new checkoutIds with a new secret; those given out stay good for their five minutes")
     .addOption(asOption())
     .addOption(jsonOption());
+  examples(rotate, ["topupd secret rotate"]);
   addSettings(rotate, STORE_SETTINGS).action(async (options: OutputOptions & StaffOptions) => {
     await withStore(rotate, runtime, { mustExist: true }, async (store) => {
       const key = runtime.random(CHECKOUT_KEY_BYTES);

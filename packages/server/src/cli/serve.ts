@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { SETTING_NAMES } from "../config.ts";
 import { showDatabaseAddress } from "../database-address.ts";
 import type { Store } from "../store/store.ts";
+import { examples } from "./help.ts";
 import { openMeasured } from "./metrics.ts";
 import type { Runtime } from "./runtime.ts";
 import { startService } from "./service.ts";
@@ -9,7 +10,11 @@ import { addSettings, configOf } from "./settings.ts";
 
 /** `topupd serve`: the service in production. Migrates the database, and seeds nothing. */
 export function addServeCommand(program: Command, runtime: Runtime): void {
-  const command = program.command("serve").description("run the service in production");
+  const command = program.command("serve").description("run the service in production, until SIGTERM or Ctrl-C");
+  examples(command, [
+    "topupd serve --database sqlite:./topupd.db --time-zone Asia/Kathmandu",
+    "topupd serve --host 0.0.0.0 --port 8080 --metrics-port 9464",
+  ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
     const log = runtime.openLog(config);

@@ -6,6 +6,25 @@ import type { Runtime } from "./runtime.ts";
 /** What commands that only open the database can be told. */
 export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent"];
 
+/** Under which heading of a help each setting stands, apart from the command's own flags. */
+const HEADINGS: Readonly<Record<SettingName, string>> = {
+  host: "Service:",
+  port: "Service:",
+  database: "Database and provider:",
+  databaseConnections: "Database and provider:",
+  prefix: "Service:",
+  timeZone: "Database and provider:",
+  currencyExponent: "Database and provider:",
+  lapsedDays: "Service:",
+  logLevel: "Service:",
+  drainSeconds: "Stopping:",
+  shutdownSeconds: "Stopping:",
+  metricsPort: "Metrics:",
+  metricsHost: "Metrics:",
+  v100DeprecatedOn: "End of v1.0.0:",
+  v100SunsetOn: "End of v1.0.0:",
+};
+
 export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
 
 /** Adds the flags of some settings to a command. */
@@ -14,7 +33,8 @@ export function addSettings(command: Command, names: readonly SettingName[], fal
     const { flag, placeholder, description, fallback, env } = SETTINGS[name];
     const usual = fallbacks[name] ?? fallback;
     const notes = [...(usual === undefined ? [] : [`default: ${usual}`]), `env: ${env}`].join(", ");
-    command.addOption(new Option(`--${flag} <${placeholder}>`, `${description} (${notes})`));
+    const option = new Option(`--${flag} <${placeholder}>`, `${description} (${notes})`);
+    command.addOption(option.helpGroup(HEADINGS[name]));
   }
   return command;
 }

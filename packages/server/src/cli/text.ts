@@ -24,17 +24,21 @@ export function shellWord(text: string): string {
 /** A blank, but for the one in a time such as `2026-11-20 09:00:00`. */
 const BREAK = / (?!\d\d:\d\d:\d\d)/;
 
-/** Breaks text at its blanks, so that no line is wider than a terminal, but where a word is. */
-export function wrap(text: string, indent: string): string {
+/**
+ * Breaks text at its blanks, so that no line is wider than a terminal, but where a word is.
+ * @param hanging the indent of all lines but the first.
+ */
+export function wrap(text: string, indent: string, hanging = indent): string {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(BREAK)) {
-    if (line !== "" && indent.length + line.length + 1 + word.length > TERMINAL_WIDTH) {
+    const { length } = lines.length === 0 ? indent : hanging;
+    if (line !== "" && length + line.length + 1 + word.length > TERMINAL_WIDTH) {
       lines.push(line);
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;
   }
-  return `${[...lines, line].map((each) => `${indent}${each}`).join("\n")}\n`;
+  return `${[...lines, line].map((each, index) => `${index === 0 ? indent : hanging}${each}`).join("\n")}\n`;
 }
 
 /** Names and values, a line for each; what is undefined is left out. */

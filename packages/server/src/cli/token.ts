@@ -3,6 +3,7 @@ import type { AccessToken } from "../domain/access-token.ts";
 import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
+import { examples } from "./help.ts";
 import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -33,6 +34,10 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     )
     .addOption(asOption())
     .addOption(jsonOption());
+  examples(issue, [
+    'topupd token issue --partner "Blue Wallet" --environment trial',
+    'topupd token issue --partner "Blue Wallet" --environment production \\\n      --expires 2027-12-31',
+  ]);
   addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
     if (options.environment === "trial" && options.expires !== undefined) {
       throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
@@ -53,6 +58,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
   });
 
   const list = token.command("list").description("list access tokens, without what is secret").addOption(jsonOption());
+  examples(list, ["topupd token list", "topupd token list --json"]);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       printTokens(runtime, await store.listAccessTokens(), options.json === true ? "many" : "table");
@@ -65,6 +71,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .argument("<ID>", "the token's id, as token list shows it")
     .addOption(asOption())
     .addOption(jsonOption());
+  examples(revoke, ["topupd token revoke tok_521b2246ae3995b2da"]);
   addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions & StaffOptions) => {
     await withStore(revoke, runtime, { mustExist: true }, async (store) => {
       const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));

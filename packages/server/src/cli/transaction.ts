@@ -4,6 +4,7 @@ import { ENVIRONMENTS } from "../domain/customer.ts";
 import { TRANSACTION_STATUSES } from "../domain/top-up.ts";
 import { listTransactions, MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
 import { type ShownTransaction, showTransaction } from "../operations/show-transaction.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -55,6 +56,10 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
     .option("--cursor <TXNID>", "go on after this one, the last of the page before")
     .addOption(jsonOption());
+  examples(list, [
+    "topupd transaction list --from 2026-11-20 --to 2026-11-20",
+    'topupd transaction list --partner "Blue Wallet" --limit 200 --json',
+  ]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
     const [limit, cursor] = [readLimit(flags.limit), readCursor(flags.cursor)];
     // With a customer, somebody is on the telephone, and there is little to do.
@@ -79,6 +84,7 @@ function addShowCommand(parent: Command, runtime: Runtime): void {
     .description("show a top-up, and the subscription before and after it")
     .argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")
     .addOption(jsonOption());
+  examples(show, ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"]);
   addSettings(show, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
     await withStore(show, runtime, { mustExist: true }, async (store) => {
       const shown = await showTransaction({ store }, id);

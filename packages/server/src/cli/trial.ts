@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { resetTrial } from "../operations/trial.ts";
+import { examples } from "./help.ts";
 import type { Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
@@ -14,6 +15,7 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
     .command("reset")
     .description("put the five trial customers and the trial catalogue into their first state")
     .addOption(asOption());
+  examples(reset, ["topupd trial reset"]);
   addSettings(reset, STORE_SETTINGS).action(async (options: StaffOptions) => {
     await withStore(reset, runtime, { mustExist: false }, async (store) => {
       await resetTrial(staffPorts(runtime, store, options));

@@ -3,6 +3,7 @@ import { SERVICES, type Service } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { type Explanation, explainSubscription } from "../operations/explain-subscription.ts";
 import { explanationJson, printExplanation } from "./explanation-output.ts";
+import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -19,11 +20,12 @@ export function addWhyCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("why")
     .description("explain the end date of each subscription of a connection, grant by grant")
-    .argument("<SERVICE>", SERVICES.join(", "))
+    .argument("<SERVICE>", "tv, internet or iptv")
     .argument("<REQID>", "the set-top box number or username")
     .option("--cuid <CUID>", "the customer id, where the connection was another's once, or is gone")
     .addOption(new Option("--environment <ENVIRONMENT>", "look in this one alone").choices(ENVIRONMENTS))
     .addOption(jsonOption());
+  examples(command, ["topupd why internet maya.rai", "topupd why tv 00012345 --cuid 204117"]);
   addSettings(command, STORE_SETTINGS).action(async (given: string, reqId: string, options: WhyOptions) => {
     const service = readService(given, reqId);
     await withStore(command, runtime, { mustExist: true }, async (store) => {

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
+import { asError } from "./as-error.ts";
 
 /**
  * For the provider's own supervision, not for partners: `/healthz` says that the process lives,
@@ -13,17 +15,19 @@ export function addHealth(app: FastifyInstance, store: Pick<Store, "ping">, isDr
     const trouble = await troubleOf(store);
     // Where a proxy goes by this answer, no request comes whose failure would tell why.
     if (trouble === undefined && wasAway) app.log.info("the store is back");
-    if (trouble !== undefined && !wasAway) app.log.warn({ cause: trouble }, "the store is away");
+    if (trouble !== undefined && !wasAway) app.log.warn(trouble, "the store is away");
     wasAway = trouble !== undefined;
     return trouble === undefined ? { status: "ready" } : reply.code(503).send({ status: "store away" });
   });
 }
 
-async function troubleOf(store: Pick<Store, "ping">): Promise<string | undefined> {
+/** What is to be logged of it; undefined where the store answers. */
+async function troubleOf(store: Pick<Store, "ping">): Promise<{ cause: string } | { err: Error } | undefined> {
   try {
     await store.ping();
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    // What else comes is a defect, whose words may quote what is stored.
+    return error instanceof StoreUnavailable ? { cause: error.message } : { err: asError(error) };
   }
 }

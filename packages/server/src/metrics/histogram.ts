@@ -1,10 +1,12 @@
-import { ValueType } from "@opentelemetry/api";
-import { AggregationTemporality, DataPointType, type HistogramMetricData } from "@opentelemetry/sdk-metrics";
+import type { Family, Labels, Sample } from "./exposition.ts";
 
 export interface HistogramOptions {
   readonly name: string;
   readonly description: string;
-  /** Upper bounds of the buckets, rising; a last one without a bound is added. */
+  /**
+   * Upper bounds of the buckets, rising, from 0.0001 to 100000: in that range, numbers are written as OpenMetrics wants
+   * them in labels. A last bucket without a bound is added.
+   */
   readonly bounds: readonly number[];
 }
 
@@ -15,41 +17,37 @@ export interface Series {
 
 export interface Histogram {
   /** To be kept: each call makes a series of its own. */
-  readonly series: (labels?: Readonly<Record<string, string>>) => Series;
-  /** All that was recorded, in the SDK's form. */
-  readonly data: () => HistogramMetricData;
+  readonly series: (labels?: Labels) => Series;
+  /** All that was recorded. */
+  readonly collect: () => Family;
 }
 
-/** No timestamps go out, so none are kept. */
-const NO_TIME: [number, number] = [0, 0];
-
-/**
- * A histogram that finds its series once, and then only counts. The SDK's own looks at the labels anew for each value,
- * and that for every request.
- */
+/** A histogram that finds its series once, and then only counts. */
 export function createHistogram({ name, description, bounds }: HistogramOptions): Histogram {
-  const boundaries = [...bounds];
-  const dataPoints: HistogramMetricData["dataPoints"] = [];
+  const written = [...bounds.map((bound) => (Number.isInteger(bound) ? `${bound}.0` : String(bound))), "+Inf"];
+  const all: (() => Sample[])[] = [];
   return {
     series(labels = {}) {
-      const value = { buckets: { boundaries, counts: [...bounds, 0].map(() => 0) }, sum: 0, count: 0 };
-      dataPoints.push({ startTime: NO_TIME, endTime: NO_TIME, attributes: labels, value });
-      const { counts } = value.buckets;
+      const counts = written.map(() => 0);
+      const bucketLabels = written.map((le) => ({ ...labels, le }));
+      let sum = 0;
+      all.push(() => {
+        let count = 0;
+        const buckets = bucketLabels.map((labels, index) => {
+          count += counts[index] as number;
+          return { suffix: "_bucket", labels, value: count };
+        });
+        return [...buckets, { suffix: "_sum", labels, value: sum }, { suffix: "_count", labels, value: count }];
+      });
       return {
         record(measured) {
           let bucket = 0;
-          while (bucket < boundaries.length && measured > (boundaries[bucket] as number)) bucket += 1;
+          while (bucket < bounds.length && measured > (bounds[bucket] as number)) bucket += 1;
           counts[bucket] = (counts[bucket] as number) + 1;
-          value.sum += measured;
-          value.count += 1;
+          sum += measured;
         },
       };
     },
-    data: () => ({
-      descriptor: { name, description, unit: "", valueType: ValueType.DOUBLE },
-      aggregationTemporality: AggregationTemporality.CUMULATIVE,
-      dataPointType: DataPointType.HISTOGRAM,
-      dataPoints,
-    }),
+    collect: () => ({ name, type: "histogram", description, samples: all.flatMap((samples) => samples()) }),
   };
 }

@@ -1,16 +1,16 @@
 import type { Observer } from "../operations/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import { countBatches } from "./batches.ts";
-import { measureProcess, type ProcessFigures } from "./process-figures.ts";
-import { createMeasuring } from "./reader.ts";
+import type { Family, Labels } from "./exposition.ts";
+import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 import { countRequests } from "./requests.ts";
 import { type MetricsServer, serveMetrics } from "./server.ts";
-import { measureStore } from "./store-health.ts";
+import { askStore } from "./store-health.ts";
 import { countTopUps } from "./top-ups.ts";
 
 export interface MetricsOptions {
   /** Labels of what is running. */
-  readonly build: Readonly<Record<string, string>>;
+  readonly build: Labels;
   /** Seconds since any fixed moment, on a clock that nobody sets. */
   readonly elapsed: () => number;
   readonly readProcess: () => ProcessFigures;
@@ -34,27 +34,24 @@ export interface MetricsAddress {
 
 /** Counts from the start on; the store, which is opened with one of the counters, is known only when they are served. */
 export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): Metrics {
-  const measuring = createMeasuring();
-  const { meter, read } = measuring;
-  const observer = {
-    requestAnswered: countRequests(measuring),
-    topUpRecorded: countTopUps(meter, () => served().provider.currencyExponent),
+  const requests = countRequests();
+  const topUps = countTopUps();
+  const batches = countBatches(elapsed);
+  const ask = askStore();
+  const collect = async (store: MeasuredStore): Promise<Family[]> => {
+    // The store may take its time: what is counted is read after it, so that all is of one moment.
+    const health = await ask(store);
+    return [
+      ...requests.collect(),
+      ...topUps.collect(store.provider.currencyExponent),
+      ...batches.collect(),
+      health,
+      ...describeProcess(readProcess(), build),
+    ];
   };
-  const observeBatch = countBatches(measuring, elapsed);
-  measureStore(meter, served);
-  measureProcess(meter, readProcess, build);
-
-  let store: MeasuredStore | undefined;
-  function served(): MeasuredStore {
-    if (store === undefined) throw new Error("metrics were read before they were served");
-    return store;
-  }
   return {
-    observer,
-    observeBatch,
-    serve: (measured, address) => {
-      store = measured;
-      return serveMetrics(address, read);
-    },
+    observer: { requestAnswered: requests.requestAnswered, topUpRecorded: topUps.topUpRecorded },
+    observeBatch: batches.observeBatch,
+    serve: (store, address) => serveMetrics(address, () => collect(store)),
   };
 }

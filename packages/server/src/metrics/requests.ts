@@ -1,7 +1,7 @@
 import type { Observer, ServedOperation } from "../operations/observer.ts";
 import type { Caller } from "../operations/ports.ts";
-import type { Series } from "./histogram.ts";
-import type { Measuring } from "./reader.ts";
+import type { Family, Labels } from "./exposition.ts";
+import { createHistogram, type Series } from "./histogram.ts";
 
 /** In seconds: from a look-up in memory to the longest that a proxy waits. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -13,12 +13,12 @@ const NO_OPERATION: ServedOperation = { name: "", version: "" };
 
 interface Count {
   value: number;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
 }
 
 /** The requests of one operation by one partner in one environment. */
 interface CallerCounts {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly byOutcome: Map<string, Count>;
 }
 
@@ -29,27 +29,21 @@ interface OperationCounts {
   readonly byNobody: CallerCounts;
 }
 
-/**
- * Counts requests. The counts are kept in maps of topupd's own, and read out when somebody asks: the SDK's counters look
- * at all labels anew for every request, which takes a part of a look-up that can be felt.
- */
-export function countRequests({ meter, histogram }: Measuring): Observer["requestAnswered"] {
+export interface RequestCounts {
+  readonly requestAnswered: Observer["requestAnswered"];
+  readonly collect: () => Family[];
+}
+
+/** Counts requests. A request finds its count by what it is, and not by its labels: these are put together once. */
+export function countRequests(): RequestCounts {
   const operations = new Map<ServedOperation, OperationCounts>();
   const counts: Count[] = [];
-  const durations = histogram({
+  const durations = createHistogram({
     name: "topupd_request_duration_seconds",
     description:
       "Time from the arrival of an admitted request to an operation until its answer was written, or its caller left.",
     bounds: DURATION_BUCKETS,
   });
-  meter
-    .createObservableCounter("topupd_requests_total", {
-      description: "Requests to operations, and requests that failed because they were to none, by what came of them.",
-    })
-    .addCallback((result) => {
-      for (const { value, labels } of counts) result.observe(value, labels);
-    });
-
   const series = new Map<string, Series>();
   // The versions of an operation share theirs.
   const durationsOf = (name: string): Series => {
@@ -69,13 +63,25 @@ export function countRequests({ meter, histogram }: Measuring): Observer["reques
     return added;
   };
 
-  return (operation = NO_OPERATION, caller, outcome, seconds) => {
-    const ofOperation = operations.get(operation) ?? addOperation(operation);
-    const ofCaller = caller === undefined ? ofOperation.byNobody : countsOf(ofOperation, caller);
-    const count = ofCaller.byOutcome.get(outcome) ?? addCount(counts, ofCaller, outcome);
-    count.value += 1;
-    // Who was turned away at the door was quick: many of them would hide how slow the others are.
-    if (caller !== undefined || OURS.includes(outcome)) ofOperation.durations?.record(seconds);
+  return {
+    requestAnswered: (operation = NO_OPERATION, caller, outcome, seconds) => {
+      const ofOperation = operations.get(operation) ?? addOperation(operation);
+      const ofCaller = caller === undefined ? ofOperation.byNobody : countsOf(ofOperation, caller);
+      const count = ofCaller.byOutcome.get(outcome) ?? addCount(counts, ofCaller, outcome);
+      count.value += 1;
+      // Who was turned away at the door was quick: many of them would hide how slow the others are.
+      if (caller !== undefined || OURS.includes(outcome)) ofOperation.durations?.record(seconds);
+    },
+    collect: () => [
+      {
+        name: "topupd_requests_total",
+        type: "counter",
+        description:
+          "Requests to operations, and requests that failed because they were to none, by what came of them.",
+        samples: counts.map(({ labels, value }) => ({ labels, value })),
+      },
+      durations.collect(),
+    ],
   };
 }
 

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Family, Form } from "./exposition.ts";
 import type { MetricsAddress } from "./metrics.ts";
-import { METRICS_TYPE } from "./reader.ts";
+import { chooseForm } from "./negotiate.ts";
 
 /** Scrapers are few; nobody else has anything to ask here. */
 const MAX_CONNECTIONS = 16;
@@ -19,13 +20,19 @@ export interface MetricsServer {
 }
 
 /** `GET /metrics`, and nothing else. It has a server of its own: no mistake in a proxy shows it to partners. */
-export async function serveMetrics(address: MetricsAddress, read: () => Promise<string>): Promise<MetricsServer> {
-  let reading: Promise<string> | undefined;
-  // Whoever asks while a scrape is under way shares it: however many ask, it costs no more than one.
-  const readOnce = () => {
-    reading ??= read().finally(() => {
-      reading = undefined;
-    });
+export async function serveMetrics(
+  address: MetricsAddress,
+  collect: () => Promise<readonly Family[]>,
+): Promise<MetricsServer> {
+  const readings = new Map<Form, Promise<string>>();
+  // Whoever asks while a scrape is under way shares it: however many ask, it costs no more than one of each form.
+  const readOnce = (form: Form) => {
+    const reading =
+      readings.get(form) ??
+      collect()
+        .then(form.write)
+        .finally(() => readings.delete(form));
+    readings.set(form, reading);
     return reading;
   };
   const server = createServer(
@@ -34,8 +41,9 @@ export async function serveMetrics(address: MetricsAddress, read: () => Promise<
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     },
-    ({ method, url }, response) => {
-      if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, readOnce());
+    ({ method, url, headers: { accept } }, response) => {
+      const form = chooseForm(accept);
+      if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, form, readOnce(form));
       else response.writeHead(404).end();
     },
   );
@@ -56,10 +64,10 @@ export async function serveMetrics(address: MetricsAddress, read: () => Promise<
   };
 }
 
-async function answer(response: ServerResponse, reading: Promise<string>): Promise<void> {
+async function answer(response: ServerResponse, { contentType }: Form, reading: Promise<string>): Promise<void> {
   try {
     const text = await reading;
-    response.writeHead(200, { "content-type": METRICS_TYPE }).end(text);
+    response.writeHead(200, { "content-type": contentType, vary: "accept" }).end(text);
   } catch {
     response.writeHead(500).end();
   }

@@ -1,22 +1,25 @@
-import type { Meter } from "@opentelemetry/api";
 import type { Store } from "../store/store.ts";
+import type { Family } from "./exposition.ts";
 
 /** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */
 const PING_TIMEOUT_MS = 2_000;
 
-/** Whether the store answers, asked at each scrape. One that stands still is taken for away. */
-export function measureStore(meter: Meter, store: () => Pick<Store, "ping">): void {
+/** @returns what tells whether a store answers, by asking it. One that stands still is taken for away. */
+export function askStore(): (store: Pick<Store, "ping">) => Promise<Family> {
   let asking: Promise<boolean> | undefined;
-  // A question that is still open is not asked again: a store that stands still would gather them.
-  const ask = () => {
-    asking ??= isUp(store()).finally(() => {
+  return async (store) => {
+    // A question that is still open is not asked again: a store that stands still would gather them.
+    asking ??= isUp(store).finally(() => {
       asking = undefined;
     });
-    return asking;
+    const value = (await orLater(asking)) ? 1 : 0;
+    return {
+      name: "topupd_store_up",
+      type: "gauge",
+      description: "1 if the store answers, else 0, as /readyz has it.",
+      samples: [{ labels: {}, value }],
+    };
   };
-  meter
-    .createObservableGauge("topupd_store_up", { description: "1 if the store answers, else 0, as /readyz has it." })
-    .addCallback(async (result) => result.observe((await orLater(ask())) ? 1 : 0));
 }
 
 async function isUp(store: Pick<Store, "ping">): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * The database could not be reached, or not in time. Whether a write happened is not known:
- * it must be looked up, never assumed.
+ * it must be looked up, never assumed. The message is logged as the cause: it says nothing of what is stored or was sent.
  */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";

@@ -1,13 +1,21 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
+import { allCommands, examplesIn, helpOf, refusalOf } from "../support/command-tree.ts";
 
 const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["sell", /unknown command 'sell'/],
   ["partner remove", /unknown command 'remove'/],
+  ["serv", /unknown command 'serv'\n\(Did you mean serve\?\)\nUsage: topupd <COMMAND>\nSee topupd --help\n$/],
+  ["token isue", /unknown command 'isue'\n\(Did you mean issue\?\)\nUsage: topupd token <COMMAND>\n/],
+  ["token issue --partnr x", /unknown option '--partnr'\n\(Did you mean --partner\?\)/],
+  ["token issue --partner x --enviroment trial", /unknown option '--enviroment'\n\(Did you mean --environment\?\)/],
   ["serve --colour red", /unknown option '--colour'/],
   ["check --port 1", /unknown option '--port'/],
-  ["partner add", /missing required argument 'NAME'/],
+  [
+    "partner add",
+    /missing required argument 'NAME'\nUsage: topupd partner add <NAME> \[options\]\nSee topupd partner add --help\n$/,
+  ],
   ["partner suspend", /missing required argument 'NAME'/],
   ["token revoke", /missing required argument 'ID'/],
   ["token issue --environment trial", /required option '--partner <NAME>' not specified/],
@@ -28,7 +36,7 @@ const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["partner add one two", /too many arguments/],
   ["", /Usage: topupd/],
   ["partner", /Usage: topupd partner/],
-  ["token", /Usage: topupd token/],
+  ["token", /Usage: topupd token <COMMAND>[\s\S]*\n {2}issue .*\n[\s\S]*\n {2}revoke <ID> /],
   ["import", /Usage: topupd import/],
   ["customer", /Usage: topupd customer/],
   ["transaction", /Usage: topupd transaction/],
@@ -60,3 +68,28 @@ describe("a command that is called wrongly", () => {
     expect(readdirSync(line.folder)).toEqual([]);
   });
 });
+
+/* For every command that there is, whoever adds one. */
+const everyCommand = allCommands().map((known) => [["topupd", ...known.words].join(" "), known] as const);
+
+test.each(everyCommand.filter(([, { isGroup }]) => isGroup))(
+  "%s with a misspelt command names the one that was meant",
+  async (_name, { words, command }) => {
+    // With a letter too many: one that is cut short may be nearer to another.
+    for (const child of command.commands)
+      expect(await refusalOf([...words, `${child.name()}x`])).toMatch(`(Did you mean ${child.name()}?)`);
+  },
+);
+
+test.each(everyCommand.filter(([, { isGroup }]) => !isGroup))(
+  "%s with a misspelt flag names the one that was meant, and with a misspelt choice all that there are",
+  async (_name, { words, command }) => {
+    const [good = []] = examplesIn(await helpOf(words));
+    for (const { long, argChoices } of command.options) {
+      expect(await refusalOf([...good, `${long}x`])).toMatch(`(Did you mean ${long}?)`);
+      if (argChoices === undefined) continue;
+      const said = await refusalOf([...good, long ?? "", `${argChoices[0]}x`]);
+      for (const choice of argChoices) expect(said).toContain(choice);
+    }
+  },
+);

@@ -56,13 +56,13 @@ describe("a logger that is made when it is needed", () => {
     const child = lazy.child({ requestId: "r1" });
     expect(made).toBe(0);
     child.debug("nothing");
-    child.warn({ cause: "away", secret: "x" }, "careful");
-    lazy.error("bad");
+    child.warn({ cause: "away", secret: "x" }, "the store is away");
+    lazy.error("a request failed");
     lazy.silent("nothing");
     expect(made).toBe(1);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "warn", requestId: "r1", cause: "away", msg: "careful" },
-      { level: "error", msg: "bad" },
+      { level: "warn", requestId: "r1", cause: "away", msg: "the store is away" },
+      { level: "error", msg: "a request failed" },
     ]);
     expect(lines.join("")).not.toContain("secret");
     lazy.level = "fatal";

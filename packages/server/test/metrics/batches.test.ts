@@ -21,7 +21,7 @@ describe.each([
     const { value } = await read();
     expect(names.map((name) => value(name))).toEqual([3, 3, 0]);
     expect(value("topupd_batch_size_sum")).toBe(3);
-    expect(value("topupd_batch_size_bucket", { le: "1" })).toBe(3);
+    expect(value("topupd_batch_size_bucket", { le: "1.0" })).toBe(3);
     expect(value("topupd_commit_duration_seconds_sum")).toBe(3 * TICK_SECONDS);
     const upTo = (le: string) => value("topupd_commit_duration_seconds_bucket", { le });
     expect([upTo("0.1"), upTo("0.25")]).toEqual([0, 3]);

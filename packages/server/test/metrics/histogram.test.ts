@@ -2,21 +2,19 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createHistogram } from "../../src/metrics/histogram.ts";
 
-function histogramOf(bounds: readonly number[], values: readonly number[]) {
+/** What a histogram tells of some values: how many reached each bucket, and the sum. */
+function told(bounds: readonly number[], values: readonly number[]) {
   const histogram = createHistogram({ name: "topupd_x", description: "x", bounds });
   const { record } = histogram.series({ operation: "a" });
   for (const value of values) record(value);
-  const [point] = histogram.data().dataPoints;
-  return point?.value;
+  const { samples } = histogram.collect();
+  const of = (suffix: string) => samples.filter((sample) => sample.suffix === suffix).map(({ value }) => value);
+  return { buckets: of("_bucket"), sum: of("_sum"), count: of("_count") };
 }
 
 describe("a histogram", () => {
-  test("puts a value into the first bucket whose bound it does not pass, and what passes all into one more", () => {
-    expect(histogramOf([1, 2, 4], [0, 1, 1.5, 2, 4, 4.5, 100])).toEqual({
-      buckets: { boundaries: [1, 2, 4], counts: [2, 2, 1, 2] },
-      sum: 113,
-      count: 7,
-    });
+  test("counts a value in each bucket whose bound it does not pass, and in a last one all", () => {
+    expect(told([1, 2, 4], [0, 1, 1.5, 2, 4, 4.5, 100])).toEqual({ buckets: [2, 4, 5, 7], sum: [113], count: [7] });
   });
 
   test("counts every value once, whatever the values and bounds", () => {
@@ -24,12 +22,24 @@ describe("a histogram", () => {
     const bounds = fc.uniqueArray(number, { minLength: 1 }).map((all) => all.sort((a, b) => a - b));
     fc.assert(
       fc.property(bounds, fc.array(number), (bounds, values) => {
-        const { buckets, count, sum } = histogramOf(bounds, values) ?? {};
-        expect([count, sum]).toEqual([values.length, values.reduce((total, value) => total + value, 0)]);
-        const upTo = bounds.map((_, index) => buckets?.counts.slice(0, index + 1).reduce((a, b) => a + b, 0));
-        expect(upTo).toEqual(bounds.map((bound) => values.filter((value) => value <= bound).length));
+        expect(told(bounds, values)).toEqual({
+          buckets: [...bounds, Number.POSITIVE_INFINITY].map(
+            (bound) => values.filter((value) => value <= bound).length,
+          ),
+          sum: [values.reduce((total, value) => total + value, 0)],
+          count: [values.length],
+        });
       }),
     );
+  });
+
+  test("writes its bounds as OpenMetrics wants numbers in labels", () => {
+    const bounds = [0.0001, 0.0005, 0.001, 0.25, 1, 2.5, 10, 256, 100_000];
+    const histogram = createHistogram({ name: "topupd_x", description: "x", bounds });
+    histogram.series();
+    const written = histogram.collect().samples.flatMap(({ labels }) => labels["le"] ?? []);
+    const canonical = ["0.0001", "0.0005", "0.001", "0.25", "1.0", "2.5", "10.0", "256.0", "100000.0", "+Inf"];
+    expect(written).toEqual(canonical);
   });
 
   test("keeps its series apart", () => {
@@ -38,7 +48,8 @@ describe("a histogram", () => {
     first?.record(0.5);
     second?.record(2);
     second?.record(3);
-    const points = histogram.data().dataPoints.map(({ attributes, value }) => [attributes["operation"], value.count]);
+    const counts = histogram.collect().samples.filter(({ suffix }) => suffix === "_count");
+    const points = counts.map(({ labels, value }) => [labels["operation"], value]);
     expect(points).toEqual([
       ["a", 1],
       ["b", 2],

@@ -69,7 +69,7 @@ describe("a scrape after known requests", () => {
       [{ operation: "txn-status" }, 1],
     ]);
     const bounds = samples("topupd_request_duration_seconds_bucket").map(({ labels }) => labels["le"]);
-    expect([bounds[0], bounds.at(-2), bounds.at(-1)]).toEqual(["0.0005", "10", "+Inf"]);
+    expect([bounds[0], bounds.at(-2), bounds.at(-1)]).toEqual(["0.0005", "10.0", "+Inf"]);
   });
 
   test("holds no token, customer, connection, mobile number, checkoutId or path that a caller made up", async () => {

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Family } from "../../src/metrics/exposition.ts";
 import { serveMetrics } from "../../src/metrics/server.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
@@ -29,8 +30,9 @@ describe("the metrics' own port", () => {
   });
 
   test("reads once for all that ask while it reads", async () => {
-    const readings: ((text: string) => void)[] = [];
-    const read = () => new Promise<string>((resolve) => readings.push(resolve));
+    const family: Family = { name: "topupd_x", type: "gauge", description: "all of it", samples: [] };
+    const readings: ((families: readonly Family[]) => void)[] = [];
+    const read = () => new Promise<readonly Family[]>((resolve) => readings.push(resolve));
     const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, read);
     onTestFinished(() => server.close());
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
@@ -42,11 +44,11 @@ describe("the metrics' own port", () => {
     while (readings.length === 0) await turnEnd();
     for (let turn = 0; turn < 5; turn += 1) await turnEnd();
     expect(readings).toHaveLength(1);
-    readings[0]?.("# all of it\n");
+    readings[0]?.([family]);
     let received = "";
     for await (const chunk of socket.setEncoding("utf8")) {
       received += chunk;
-      if (received.split("# all of it").length === 4) break;
+      if (received.split("all of it").length === 4) break;
     }
     expect(received.match(/^HTTP\/1\.1 200 OK/gm)).toHaveLength(3);
     expect(readings).toHaveLength(1);
@@ -56,7 +58,7 @@ describe("the metrics' own port", () => {
     let isBroken = true;
     const read = async () => {
       if (isBroken) throw new Error("broken");
-      return "text\n";
+      return [];
     };
     const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, read);
     onTestFinished(() => server.close());

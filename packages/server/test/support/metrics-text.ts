@@ -13,14 +13,14 @@ export interface Sample {
 
 export interface Family {
   readonly name: string;
-  readonly type: "counter" | "gauge" | "histogram";
+  readonly type: "counter" | "gauge" | "histogram" | "info";
   readonly help: string;
   readonly samples: readonly Sample[];
 }
 
 const HELP = /^# HELP ([a-z][a-z0-9_]*) (\S.*)$/;
 const TYPE = /^# TYPE ([a-z][a-z0-9_]*) (counter|gauge|histogram)$/;
-const SAMPLE = /^([a-z][a-z0-9_]*)(?:\{(.+)\})? (\S+)$/;
+const SAMPLE = /^([a-z][a-z0-9_]*)(?:\{(.+)\})? (\S+)$/s;
 const LABEL = /^([a-z][a-z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/;
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$/;
 
@@ -69,7 +69,8 @@ function verifyCounter({ name, samples }: Family): void {
   if (samples.some(({ value }) => value < 0)) throw new Error(`${name} is below zero`);
 }
 
-function verifyHistogram({ name, samples }: Family): void {
+/** @throws where the samples cannot be those of a histogram, in either form. */
+export function verifyHistogram({ name, samples }: Pick<Family, "name" | "samples">): void {
   const series = new Map<string, Sample[]>();
   for (const sample of samples) {
     const { le: _le, ...labels } = sample.labels;

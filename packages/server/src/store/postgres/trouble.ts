@@ -42,6 +42,8 @@ const REFUSED: readonly (readonly [code: string, what: string])[] = [
 /** PostgreSQL refused a statement: a defect of topupd. Says which rule it broke, and nothing of what is stored. */
 export class StatementFailed extends Error {
   override readonly name = "StatementFailed";
+  /** Its message may be logged. */
+  readonly isDiscreet = true;
   readonly code: string;
 
   constructor({ code = "", table, constraint, column }: pg.DatabaseError) {

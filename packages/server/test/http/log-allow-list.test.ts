@@ -1,0 +1,223 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { CATALOGUE, SITA } from "../support/provider-files.ts";
+import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+
+/*
+ * The whole service, at the level that tells most, and whatever can be done to it: what does its log hold?
+ */
+
+const LISTED = [
+  ...["level", "time", "msg", "requestId", "route", "status", "outcome", "partner", "environment", "ms", "cause"],
+  "err",
+];
+const LISTED_OF_ERROR = ["type", "message", "code", "errcode", "at", "cause"];
+/** Lines that speak of a request, and so carry its id. */
+const OF_REQUEST = ["request", "a request failed", "the store is unavailable", "an answer could not be written"];
+
+/** Names and numbers that no line holds by chance. */
+const ZUBAIDA = { ...SITA, cuid: "7770001", first_name: "Zubaida", last_name: "Quispe", mobile: "9811122233" };
+const USERNAME = "zq.home";
+const FIBER = { cuid: ZUBAIDA.cuid, service: "internet", reqId: USERNAME };
+const UDF = { udf1: "order-4711-of-Zubaida", udf2: "+977-9811122233" };
+const SECRETS = ["Zubaida", "Quispe", "9811122233", "7770001", USERNAME, "order-4711", "topup_trial_", "topup_live_"];
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly requestId?: string;
+  readonly err?: Record<string, unknown>;
+}
+
+/** A service that is watched: which methods of its store are called, and what they are to answer or to fail with. */
+async function startWatched() {
+  const called = new Set<string>();
+  const failing = new Map<string, () => unknown>();
+  const answers = new Map<string, unknown>();
+  const wrapStore = (store: Store) =>
+    new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          called.add(String(name));
+          if (answers.has(String(name))) return Promise.resolve(answers.get(String(name)));
+          const failure = failing.get(String(name));
+          if (failure !== undefined) return Promise.reject(failure());
+          return Reflect.apply(value, target, args);
+        };
+      },
+    });
+  const service = await startTestService({ wrapStore });
+  service.app.log.level = "trace";
+  await service.importCatalogue(CATALOGUE);
+  const internet = SITA.connections.internet.map((connection) => ({ ...connection, username: USERNAME }));
+  await service.importCustomers([{ ...ZUBAIDA, connections: { internet } }]);
+  return { service, called, failing, answers };
+}
+
+/** What a partner sends for a top-up. */
+async function prepare(service: TestService): Promise<Record<string, string>> {
+  return { ...(await prepareTopUp(service, FIBER, "NET-1M", { token: service.liveToken })), ...UDF };
+}
+
+/** All that a partner does on the way to a top-up and after it, in both versions. @returns what must not be told. */
+async function buy(service: TestService): Promise<string[]> {
+  const live = { token: service.liveToken };
+  const old = { ...live, version: "v1.0.0" } as const;
+  const found = await service.call("get-customer-information", { code: ZUBAIDA.mobile }, live);
+  expect(found.json.body.customer.first_name).toBe("Zubaida");
+  await service.call("get-customer-information", { code: USERNAME }, old);
+  const purchase = await prepare(service);
+  const { checkoutId = "" } = purchase;
+  const bought = await service.call("subscription-package-topup", purchase, live);
+  expect(bought.status).toBe(200);
+  await service.call("subscription-package-topup", purchase, old);
+  await service.call("subscription-package-topup", { ...purchase, amt: "1" }, live);
+  await service.call("txn-status", { checkoutId }, live);
+  await service.call("txn-status", { checkoutId: `${checkoutId}x` }, live);
+  return [checkoutId, bought.json.body.result.txnId];
+}
+
+/** @throws unless every line is JSON of listed fields, without any of the secrets, and with the id where it belongs. */
+function inspect({ logs, trialToken, liveToken }: TestService, secrets: readonly string[]): Line[] {
+  const all = [...SECRETS, ...secrets, trialToken, liveToken, trialToken.slice(-20), liveToken.slice(-20)];
+  return logs.map((text) => {
+    expect(text).toMatch(/^\{.*\}\n$/);
+    const told = all.filter((secret) => secret === "" || text.toLowerCase().includes(secret.toLowerCase()));
+    expect(told, text).toEqual([]);
+    const line = JSON.parse(text) as Line;
+    expect(Object.keys(line).filter((name) => !LISTED.includes(name))).toEqual([]);
+    for (let err = line.err; err !== undefined; err = err["cause"] as Line["err"])
+      expect(Object.keys(err).filter((name) => !LISTED_OF_ERROR.includes(name))).toEqual([]);
+    if (OF_REQUEST.includes(line.msg)) expect(line.requestId, text).toMatch(/^[0-9a-f]{18}$/);
+    return line;
+  });
+}
+
+describe("the log of the whole service", () => {
+  test("holds nothing of what partners send and get, in good requests and in bad ones", async () => {
+    const { service } = await startWatched();
+    const secrets = await buy(service);
+    const { trialToken, liveToken } = service;
+    const path = `${PREFIX}/v1.0.1/txn-status`;
+    const odd = [
+      { url: `/${trialToken}` },
+      { url: `${path}/9811122233?token=${trialToken}` },
+      { url: `${path}?mobile=9811122233&token=${trialToken}`, headers: { authorization: `Bearer ${trialToken}` } },
+      { url: `//${liveToken}@zubaida/9811122233` },
+      { url: "/%E0%A4%A9811122233" },
+      { url: `/healthz?token=${trialToken}`, method: "GET" as const },
+      { url: `/docs/static/${trialToken}`, method: "GET" as const },
+      { url: `/openapi/${trialToken}.json`, method: "GET" as const },
+      { url: path, headers: { authorization: trialToken } },
+      { url: path, headers: { authorization: `Basic ${trialToken}` } },
+      { url: path, headers: { authorization: `Bearer ${trialToken}`, "content-type": `text/${trialToken}` } },
+      { url: path, headers: { "x-request-id": trialToken, "request-id": "9811122233", cookie: `t=${trialToken}` } },
+      { url: path, headers: { authorization: `Bearer ${liveToken.slice(0, -1)}` } },
+      ...[
+        `{"checkoutId":"${trialToken}"}`,
+        `{"checkoutId":9811122233,"Zubaida":1}`,
+        `{"9811122233":`,
+        "Zubaida",
+        "",
+      ].map((payload) => ({
+        url: path,
+        payload,
+        headers: { authorization: `Bearer ${trialToken}`, "content-type": "application/json", "user-agent": "Zubaida" },
+      })),
+    ];
+    for (const request of odd) await service.inject({ method: "POST", ...request });
+    const lines = inspect(service, secrets);
+    const requests = lines.filter(({ msg }) => msg === "request");
+    expect(requests).toHaveLength(odd.length + 8);
+    expect(new Set(requests.map(({ requestId }) => requestId)).size).toBe(requests.length);
+  });
+
+  test("holds nothing of what comes over a socket and is no request, or is never read", async () => {
+    const { service } = await startWatched();
+    const { trialToken } = service;
+    await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = service.app.server.address() as { port: number };
+    const send = async (text: string) => {
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      socket.end(text);
+      socket.resume();
+      await once(socket, "close");
+    };
+    const authorization = `Authorization: Bearer ${trialToken}`;
+    await send(`POST /9811122233?${trialToken} HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nbroken\r\n\r\n`);
+    await send(`${trialToken} 9811122233\r\n\r\n`);
+    await send(`CONNECT 9811122233:443 HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\n\r\n`);
+    await send(
+      `POST ${PREFIX}/v1.0.1/txn-status HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nContent-Length: 99\r\n\r\n{"9811122233`,
+    );
+    await send(`GET /${"9811122233".repeat(3000)} HTTP/1.1\r\nHost: zubaida\r\n\r\n`);
+    inspect(service, []);
+    expect(service.logs.length).toBeGreaterThan(0);
+  });
+
+  const failures: readonly (readonly [what: string, failure: (secret: string) => unknown])[] = [
+    ["an error whose words and stack quote it", (secret) => new Error(`no ${secret}\n    at src/${secret}.ts:1:1`)],
+    [
+      "an error as a database's, with what is stored in its properties",
+      (secret) =>
+        Object.assign(new Error(`invalid input: "${secret}"`), {
+          code: "22P02",
+          detail: `Key (code)=(${secret}) already exists.`,
+          where: secret,
+          parameters: [secret],
+        }),
+    ],
+    ["an error with a cause that quotes it", (secret) => new TypeError("x", { cause: new Error(secret) })],
+    ["several errors at once", (secret) => new AggregateError([new Error(secret)], secret)],
+    ["a store that is away, for a reason that quotes it", (secret) => new StoreUnavailable("away", { cause: secret })],
+    ["what is no error", (secret) => secret],
+    ["an object", (secret) => ({ message: secret, stack: secret, code: secret })],
+  ];
+
+  test.each(failures)("holds nothing of it where the store fails with %s, wherever it does", async (_what, failure) => {
+    const { service, called, failing } = await startWatched();
+    called.clear();
+    const secrets = await buy(service);
+    const purchase = await prepare(service);
+    const { checkoutId = "" } = purchase;
+    const live = { token: service.liveToken };
+    const secret = `${service.liveToken} Zubaida 9811122233 ${checkoutId}`;
+    service.logs.length = 0;
+    const methods = [...called, "ping"];
+    expect(methods.length).toBeGreaterThan(4);
+    for (const method of methods) {
+      failing.set(method, () => failure(secret));
+      await service.inject("/readyz");
+      await service.call("get-customer-information", { code: USERNAME }, live);
+      await service.call("get-subscription-package", FIBER, live);
+      await service.call("subscription-package-topup", purchase, live);
+      await service.call("txn-status", { checkoutId }, live);
+      failing.clear();
+    }
+    const lines = inspect(service, [...secrets, checkoutId]);
+    const told = lines.filter(({ msg }) => msg === "a request failed" || msg === "the store is unavailable");
+    expect(told.length).toBeGreaterThanOrEqual(methods.length - 1);
+    // Whoever reads one of these finds the request it belongs to.
+    const ids = lines.filter(({ msg }) => msg === "request").map(({ requestId }) => requestId);
+    expect(told.filter(({ requestId }) => !ids.includes(requestId))).toEqual([]);
+  });
+
+  test("holds nothing of an answer that cannot be written", async () => {
+    const { service, answers } = await startWatched();
+    const secrets = await buy(service);
+    const { checkoutId = "" } = await prepare(service);
+    service.logs.length = 0;
+    answers.set("findTransaction", { checkoutId, firstName: "Zubaida", mobile: "9811122233" });
+    await service.call("txn-status", { checkoutId }, { token: service.liveToken });
+    const lines = inspect(service, [...secrets, checkoutId]);
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ["error", "a request failed"],
+      ["info", "request"],
+    ]);
+  });
+});
