@@ -56,8 +56,8 @@ function answerJson({ verdict, theirs, ours }: Answer, { calendar, currencyExpon
 const TABLE_COLUMNS = [
   ["VERDICT", 14],
   ["LINE", 8],
-  ["THEIRS", 16],
-  ["OURS", 16],
+  ["THEIRS", 18],
+  ["OURS", 18],
   ["KEY", 0],
 ] as const;
 const TABLE_HEADER = TABLE_COLUMNS.map(([title]) => title);

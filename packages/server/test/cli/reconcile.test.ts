@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { VERDICTS } from "../../src/domain/reconciliation.ts";
 import { by } from "../support/by.ts";
 import { type HistoryLine, historyLine } from "../support/history-line.ts";
+import { tableRows } from "../support/markdown.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -64,11 +66,11 @@ TOTAL              3  4800.50  4800.50        0.00
     const run = await line.run("reconcile", "book.csv", ...ALL_DAYS, ...columns);
     expect(run).toEqual({
       code: 1,
-      stdout: `VERDICT             LINE            THEIRS              OURS  KEY
-theirs only            2             10.00                    ${unknown}
-status differs         3   reversed 450.00            450.00  ${c.checkoutId}
-ours only                                            3220.50  ${a.checkoutId}
-ours only                                            1130.00  ${b.checkoutId}
+      stdout: `VERDICT             LINE              THEIRS                OURS  KEY
+theirs only            2               10.00                      ${unknown}
+status differs         3     reversed 450.00              450.00  ${c.checkoutId}
+ours only                                                3220.50  ${a.checkoutId}
+ours only                                                1130.00  ${b.checkoutId}
 `,
       stderr: expect.stringMatching(
         new RegExp(
@@ -256,4 +258,12 @@ describe("topupd reconcile, called wrongly, says what to type instead", () => {
     const run = await line.run("reconcile", "book.csv", ...ALL_DAYS, ...flags);
     expect(run).toEqual({ code: 2, stdout: "", stderr: `topupd: ${said}\n` });
   });
+});
+
+test("the table of verdicts in docs/running.md has all that there are", () => {
+  const page = readFileSync(new URL("../../../../docs/running.md", import.meta.url), "utf8");
+  const documented = tableRows(page).flatMap(([verdict = "", , toDo]) =>
+    verdict.slice(1, -1) in VERDICTS && toDo ? [verdict.slice(1, -1)] : [],
+  );
+  expect(documented).toEqual(Object.keys(VERDICTS));
 });
