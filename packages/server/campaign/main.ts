@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { backup } from "./backup.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
@@ -33,6 +34,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
     const path = join(size.cwd, "month.db");
     return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
   },
+  // With a server beside it, since a backup goes into either store.
+  backup: (size) => withServer(({ url }) => backup({ ...size, createDatabase: (name) => createDatabase(url, name) })),
   model: (size) => {
     let story = 0;
     return model({
@@ -49,6 +52,11 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url, "race") })),
   kill: (size) => withServer(async ({ url }) => kill({ ...size, database: await createDatabase(url, "kill") })),
+  backup: (size) =>
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url, "backup");
+      return backup({ ...size, database, createDatabase: (name) => createDatabase(url, name) });
+    }),
   model: (size) => withServer(({ url }) => model({ ...size, makeStore: postgresStories(url, "story") })),
   month: (size) =>
     withServer(async (server) => {
@@ -86,7 +94,7 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|model|month|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
       "(storm: on postgres only; lossy: on sqlite only)\n",
   );
   process.exit(2);

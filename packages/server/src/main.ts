@@ -15,6 +15,7 @@ import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
+import { writeWholeFile } from "./whole-file.ts";
 
 /*
  * The composition root: the only place that knows the process, the clock and randomness, and which
@@ -75,6 +76,8 @@ const runtime: Runtime = {
     }
   },
   openScratch: openScratchFile,
+  writeFile: (path, pieces, options) =>
+    writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
     const logger = createLogger(logLevel, lines);

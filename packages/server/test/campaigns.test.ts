@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { backup } from "../campaign/backup.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
@@ -14,7 +15,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|month|storm --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|model|month|storm|backup --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -31,6 +32,11 @@ describe("on SQLite", () => {
     expect(report).toContain("60 top-ups");
     for (const outcome of ["topped_up", "refused", "never", "unknown"])
       expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));
+  }, 120_000);
+
+  test("backups under load are restored with all that was acknowledged before them", async () => {
+    const report = await backup({ seed: 1, rounds: 3, cwd: temporaryFolder(), createDatabase: makeEmpty });
+    expect(report).toContain("3 backups");
   }, 120_000);
 
   test("the service agrees with a model of it on random stories", async () => {
@@ -66,6 +72,12 @@ describe("on PostgreSQL", () => {
     await expect(storm({ ...ground, seed: 2, rounds: 5, processes: 2, server })).resolves.toContain("5 rounds");
   }, 300_000);
 
+  test("backups under load are restored with all that was acknowledged before them", async () => {
+    const ground = { cwd: temporaryFolder(), database: await makeEmpty() };
+    const report = await backup({ ...ground, seed: 2, rounds: 3, createDatabase: makeEmpty });
+    expect(report).toContain("3 backups");
+  }, 120_000);
+
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => {
       const database = makePostgresDatabase();
@@ -81,3 +93,10 @@ describe("on PostgreSQL", () => {
     );
   }, 120_000);
 });
+
+/** An empty database that is gone after the test. */
+async function makeEmpty(): Promise<string> {
+  const { url, made } = makeEmptyDatabase();
+  await made;
+  return url;
+}

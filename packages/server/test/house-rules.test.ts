@@ -11,7 +11,8 @@ const PORT = ["store/store.ts", "store/search.ts", "store/corrections.ts", "stor
 /** Who may import whom, by the beginning of the path. What is not listed may import nothing. */
 const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ["domain/", ["domain/"]],
-  ["operations/", ["operations/", "domain/", ...PORT]],
+  ["backup/", ["backup/", "store/common/archive.ts", "domain/", ...PORT]],
+  ["operations/", ["operations/", "backup/", "domain/", ...PORT]],
   ["store/common/", ["store/common/", "domain/", ...PORT]],
   ["store/sqlite/", ["store/sqlite/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
   ["store/postgres/", ["store/postgres/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
@@ -31,6 +32,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
       "metrics/metrics.ts",
       "config.ts",
       "database-address.ts",
+      "backup/",
       "operations/",
       "domain/",
       ...PORT,
@@ -40,6 +42,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["database-address.ts", []],
   ["log.ts", []],
   ["log-lines.ts", []],
+  ["whole-file.ts", []],
   ["random-pool.ts", []],
   ["scratch-file.ts", ["operations/scratch.ts"]],
   ["main.ts", [""]],
@@ -48,6 +51,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
 /** What of the outside each room may use; a room that is not listed may use anything. */
 const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ["domain/", ["node:crypto", "node:zlib", "temporal-polyfill"]],
+  ["backup/", ["node:crypto", "node:stream", "node:zlib"]],
   ["operations/", []],
   ["store/store.ts", []],
   ["store/search.ts", []],

@@ -46,3 +46,8 @@ export function printTable(runtime: Runtime, header: readonly string[], rows: re
 export function widthOf(lines: readonly (readonly string[])[], column: number): number {
   return lines.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0);
 }
+
+/** Whether the system refused something of a file, and not topupd. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
+}

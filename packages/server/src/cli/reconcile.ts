@@ -4,8 +4,7 @@ import { RECONCILIATION_KEYS, type ReconciliationKey, type TheirStatus } from ".
 import { reconcile } from "../operations/reconcile.ts";
 import { ScratchFailed } from "../operations/scratch.ts";
 import { examples } from "./help.ts";
-import { isFileError } from "./import.ts";
-import { type CsvOptions, csvOption, jsonOption } from "./output.ts";
+import { type CsvOptions, csvOption, isFileError, jsonOption } from "./output.ts";
 import { type FileFormat, readPartnerFile } from "./partner-file.ts";
 import { answerPrinter, printSummary } from "./reconcile-output.ts";
 import { sayIfUnfinished } from "./report.ts";

@@ -27,6 +27,15 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly giveWay: () => void;
   /** Room on disk for what does not fit into memory. */
   readonly openScratch: () => Promise<Scratch>;
+  /**
+   * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
+   * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
+   */
+  readonly writeFile: (
+    path: string,
+    pieces: AsyncIterable<Uint8Array>,
+    options: { readonly overwrite: boolean },
+  ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;

@@ -1,6 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { Environment } from "../domain/customer.ts";
+import type { ReasonedAttribution } from "../store/corrections.ts";
 import type { Store } from "../store/store.ts";
 import type { Observer } from "./observer.ts";
 
@@ -22,6 +23,11 @@ export interface StaffPorts extends Ports {
 
 /** What is said in the audit trail of a change that is made now. */
 export function attributionOf({ author, clock }: StaffPorts, reason?: string): Attribution {
+  return { author, at: clock(), reason };
+}
+
+/** The same, of a correction. */
+export function reasoned({ author, clock }: StaffPorts, reason: string): ReasonedAttribution {
   return { author, at: clock(), reason };
 }
 

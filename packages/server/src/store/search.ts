@@ -21,6 +21,8 @@ export interface Search {
    */
   findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
   findByTxnId(txnId: string): Promise<Transaction | undefined>;
+  /** How a top-up was taken back; undefined where it was not. */
+  findReversal(checkoutId: string): Promise<RecordedReversal | undefined>;
   /**
    * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
    * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after
@@ -34,6 +36,13 @@ export interface Search {
   sumTopUps(period: Period): Promise<SettlementSum[]>;
   /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
   sumReversals(period: Period): Promise<SettlementSum[]>;
+}
+
+/** When a top-up was taken back, by whom, and why. */
+export interface RecordedReversal {
+  readonly at: Instant;
+  readonly author: string;
+  readonly reason: string;
 }
 
 /** More customers than share a code; a list of them that is longer helps nobody. */

@@ -53,17 +53,28 @@ export function hashOf(token: string): Uint8Array {
 }
 
 export async function collect(store: Store): Promise<ArchiveChunk[]> {
-  return store.exportArchive(async (chunks) => {
-    const collected: ArchiveChunk[] = [];
-    for await (const chunk of chunks) collected.push(chunk);
-    return collected;
-  });
+  return store.exportArchive("wait", gather);
 }
 
-/** An archive in a form that two databases share, in whatever order they keep their rows. */
+async function gather(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveChunk[]> {
+  const gathered: ArchiveChunk[] = [];
+  for await (const chunk of chunks) gathered.push(chunk);
+  return gathered;
+}
+
+/** What a store holds in a form that two databases share, in whatever order they keep their rows. */
 export async function archiveOf(store: Store): Promise<unknown> {
+  return inOrder(await collect(store));
+}
+
+/** The same of an archive that is there already. */
+export async function contentsOf(chunks: AsyncIterable<ArchiveChunk>): Promise<unknown> {
+  return inOrder(await gather(chunks));
+}
+
+function inOrder(chunks: readonly ArchiveChunk[]): string[] {
   const lines: string[] = [];
-  for (const chunk of await collect(store)) {
+  for (const chunk of chunks) {
     if (chunk.kind === "totals") lines.push(plain(chunk.totals));
     else lines.push(...chunk.rows.map((row) => `${chunk.table} ${plain(row.map(inHex))}`));
   }

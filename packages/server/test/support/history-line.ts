@@ -68,7 +68,15 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
     run: async (...words) => {
       const said = { stdout: "", stderr: "" };
       const runtime = {
-        ...{ version: "0.0.0", env: {}, isTerminal: false, clock, random: world.random, openStore: open },
+        ...{
+          version: "0.0.0",
+          env: {},
+          isTerminal: false,
+          userName: () => "somebody",
+          clock,
+          random: world.random,
+          openStore: open,
+        },
         giveWay: () => {},
         openScratch: openScratchFile,
         openFile: (name: string) => piecesOf(files.get(name)),

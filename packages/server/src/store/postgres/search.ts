@@ -1,5 +1,5 @@
 import type { Service } from "../../domain/bouquet.ts";
-import { customerDigest } from "../../domain/checkout.ts";
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
@@ -24,7 +24,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { Period, PlanLedger, Search, TransactionFilter, TransactionPage } from "../search.ts";
+import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { connectionKey } from "./ledger.ts";
@@ -46,6 +46,10 @@ export const LEDGERS: Statement = {
   ),
 };
 const BY_TXN_ID: Statement = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };
+const REVERSAL: Statement = {
+  name: "search_reversal",
+  text: "SELECT at, author, reason FROM reversal WHERE customer_digest = $1 AND checkout_id = $2",
+};
 /** The least txnId of a step. */
 export const BOUNDARY: Statement = {
   name: "search_boundary",
@@ -111,6 +115,12 @@ export class SearchTables implements Search {
   async findByTxnId(txnId: string): Promise<Transaction | undefined> {
     const [row] = await this.#database.ask<TopUpRow>(BY_TXN_ID, [txnId]);
     return row && toTransaction(row);
+  }
+
+  async findReversal(checkoutId: string): Promise<RecordedReversal | undefined> {
+    const digest = customerDigestIn(checkoutId);
+    if (digest === undefined) return undefined;
+    return (await this.#database.ask<RecordedReversal>(REVERSAL, [digest, checkoutId]))[0];
   }
 
   async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {

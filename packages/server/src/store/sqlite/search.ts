@@ -23,7 +23,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { Period, PlanLedger, Search, TransactionFilter, TransactionPage } from "../search.ts";
+import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 
@@ -94,6 +94,11 @@ export class SearchTables implements Search {
 
   async findByTxnId(txnId: string): Promise<Transaction | undefined> {
     return this.#database.ask(() => toTransactions(this.#byTxnId(txnId)))[0];
+  }
+
+  async findReversal(checkoutId: string): Promise<RecordedReversal | undefined> {
+    const query = "SELECT at, author, reason FROM reversal WHERE checkout_id = ?";
+    return this.#database.ask(() => this.#database.prepare(query).get(checkoutId) as RecordedReversal | undefined);
   }
 
   async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {

@@ -14,11 +14,13 @@ import { StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
+  ArchiveWork,
   CheckEvent,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
   Store,
+  Writers,
 } from "../store.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
@@ -239,8 +241,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
-    return exportArchive(this.#path, work);
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+    return exportArchive(this.#path, writers, work);
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
