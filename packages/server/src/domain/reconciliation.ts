@@ -51,7 +51,7 @@ export const VERDICTS = {
   amount_differs:
     "Ask the partner what it took from its customer. Ours is the price that was quoted, and no other can be topped up.",
   status_differs:
-    "One book says that the money was given back, or never taken. Find out whether it was: then reverse the top-up here, or have the partner correct its book.",
+    "One book says that the money was given back, or never taken. Find out whether it was: then take the top-up back (topupd transaction reverse), or have the partner correct its book.",
   other_period: "Nothing is wrong, but it was recorded on a day outside of --from and --to: settle it with that day.",
   theirs_only:
     "No top-up was made. Have the partner ask txn-status with the checkoutId, and give the money back where that says never_topped_up.",
