@@ -6,7 +6,7 @@ import type { Scratch } from "../operations/scratch.ts";
 import type { MigrationState, ObserveBatch, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
-export interface Runtime extends Omit<Ports, "store" | "observer"> {
+export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses"> {
   /** Of topupd. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;

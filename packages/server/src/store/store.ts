@@ -16,6 +16,7 @@ import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { Access } from "./access.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Corrections } from "./corrections.ts";
 import type { Search } from "./search.ts";
@@ -97,6 +98,7 @@ export interface Store {
   /** What a back office asks, and what it sets right. */
   readonly search: Search;
   readonly corrections: Corrections;
+  readonly access: Access;
   readonly auditTrail: AuditTrail;
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */

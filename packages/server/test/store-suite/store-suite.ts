@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { testAccess } from "./access.ts";
 import { testAccessTokens } from "./access-tokens.ts";
 import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
@@ -27,6 +28,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
   describe(name, () => {
     describe("partners", () => testPartners(makeDatabase));
     describe("access tokens", () => testAccessTokens(makeDatabase));
+    describe("access", () => testAccess(makeDatabase));
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));

@@ -23,6 +23,7 @@ import type {
   Store,
   Writers,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -95,6 +96,7 @@ class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
   readonly corrections: CorrectionTables;
+  readonly access: AccessTables;
   readonly auditTrail: AuditTable;
   readonly #url: string;
   readonly #database: Database;
@@ -121,6 +123,7 @@ class PostgresStore implements Store {
     this.#customers = new CustomerTables(database);
     this.search = new SearchTables(database, this.#customers);
     this.corrections = new CorrectionTables(database, provider);
+    this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);

@@ -22,6 +22,7 @@ import type {
   Store,
   Writers,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -219,6 +220,10 @@ export class SqliteStore implements Store {
       topUps: this.#topUps,
     };
     return new CorrectionTables(this.#database, tables, this.provider.calendar);
+  }
+
+  get access(): AccessTables {
+    return new AccessTables(this.#database, { audit: this.#audit, memory: this.#memory, partners: this.#partners });
   }
 
   get auditTrail(): AuditTable {
