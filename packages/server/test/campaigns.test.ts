@@ -4,16 +4,18 @@ import { backup } from "../campaign/backup.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
+import { type MonthOptions, month } from "../campaign/month.ts";
 import { createDatabase } from "../campaign/postgres.ts";
 import { race } from "../campaign/race.ts";
 import { storm } from "../campaign/storm.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
 import { startPostgres } from "./support/postgres-server.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|storm|backup --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|model|month|storm|backup --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -41,6 +43,18 @@ describe("on SQLite", () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
     await expect(model({ seed: 1, rounds: 60, makeStore })).resolves.toContain("60 stories");
   }, 120_000);
+
+  test.each([1, 2, 3])(
+    "what is said of a month's money is what was topped up in it (seed %i)",
+    async (seed) => {
+      const path = join(temporaryFolder(), "topupd.db");
+      const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+      await expect(month({ seed, rounds: 4, cwd: temporaryFolder(), openStore })).resolves.toMatch(
+        /^4000 top-ups and [1-9]\d+ reversals/,
+      );
+    },
+    120_000,
+  );
 });
 
 describe("on PostgreSQL", () => {
@@ -70,6 +84,13 @@ describe("on PostgreSQL", () => {
       return { openStore: database.open };
     };
     await expect(model({ seed: 2, rounds: 25, makeStore })).resolves.toContain("25 stories");
+  }, 120_000);
+
+  test("what is said of a month's money is what was topped up in it", async () => {
+    const { open: openStore } = makePostgresDatabase();
+    await expect(month({ seed: 4, rounds: 3, cwd: temporaryFolder(), openStore })).resolves.toMatch(
+      /^3000 top-ups and [1-9]\d+ reversals/,
+    );
   }, 120_000);
 });
 

@@ -52,6 +52,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["log-lines.ts", []],
   ["whole-file.ts", []],
   ["random-pool.ts", []],
+  ["scratch-file.ts", ["operations/scratch.ts"]],
   ["main.ts", [""]],
 ];
 

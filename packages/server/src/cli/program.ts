@@ -12,6 +12,8 @@ import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addReconcileCommand } from "./reconcile.ts";
+import { addReportCommands } from "./report.ts";
 import { addRestoreCommand } from "./restore.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
@@ -63,6 +65,9 @@ export function buildProgram(runtime: Runtime): Command {
   program.commandsGroup("Set things right:");
   addConnectionCommands(program, runtime);
   addSubscriptionCommands(program, runtime);
+  program.commandsGroup("Settle with partners:");
+  addReportCommands(program, runtime);
+  addReconcileCommand(program, runtime);
   program.commandsGroup("Look after the database:");
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

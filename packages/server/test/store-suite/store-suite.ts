@@ -18,6 +18,7 @@ import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testSearches } from "./searches.ts";
+import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
@@ -41,6 +42,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
+    describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
