@@ -3,7 +3,7 @@ import { type AccessToken, hashAccessToken, type Partner } from "../../src/domai
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
-import { countRows, type MakeDatabase, type OpenedStore, openStore, withinASecond } from "./database.ts";
+import { countRows, findWrong, type MakeDatabase, type OpenedStore, openStore, withinASecond } from "./database.ts";
 
 const HASH = hashAccessToken("the old one");
 const NEW_HASH = hashAccessToken("the new one");
@@ -68,6 +68,19 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     ]);
     const old = (await store.listAccessTokens()).find(({ id }) => id === "tok_old");
     expect(old?.revokedAt).toBe(now);
+  });
+
+  test.each([
+    ["ends never", "UPDATE access_token SET expires_at = NULL WHERE id = 'tok_old'"],
+    ["has no successor", "UPDATE access_token SET replaced_by = 'tok_gone' WHERE id = 'tok_old'"],
+    ["has one for another environment", "UPDATE access_token SET environment = 'trial' WHERE id = 'tok_new'"],
+  ])("a rotated token that %s is found by a check", async (_, damage) => {
+    const { store, database, now } = await openStore(makeDatabase);
+    await addToken(store);
+    await store.access.rotateToken("tok_old", TO, NEW_HASH, by(now));
+    expect(await findWrong(store)).toEqual([]);
+    await database.tamper(damage);
+    expect(await findWrong(store)).toEqual(["1 tokens that were replaced by none of their partner's, or never end"]);
   });
 
   test("what cannot be rotated is left as it is, without an entry in the audit trail", async () => {
