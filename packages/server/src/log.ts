@@ -37,6 +37,7 @@ const MESSAGES = new Set([
   "the store is away",
   "the store is back",
   "the store is unavailable",
+  "when tokens were last used could not be written yet",
 ]);
 const NOT_OURS = "a library has said something";
 

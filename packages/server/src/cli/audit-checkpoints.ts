@@ -4,6 +4,9 @@ import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 
 const CHECKPOINT = /^([1-9][0-9]{0,9}):([0-9a-f]{64})$/;
 
+/** An entry tells of what an import's line told, before and after, as JSON in JSON. */
+const ENTRY_MAX_BYTES = 16 * 1024 * 1024;
+
 /** Entries of the audit trail as they were noted elsewhere: on the command line, and in a file of audit export. */
 export async function readCheckpoints(
   runtime: Runtime,
@@ -13,7 +16,7 @@ export async function readCheckpoints(
   if (against === undefined) return given;
   const exported: AuditCheckpoint[] = [];
   try {
-    for await (const lines of readLines(runtime.openFile(against)))
+    for await (const lines of readLines(runtime.openFile(against), ENTRY_MAX_BYTES))
       for (const { number, text } of lines) exported.push(readExported(text, `${against}, line ${number}`));
   } catch (error) {
     if (error instanceof Error && "syscall" in error)

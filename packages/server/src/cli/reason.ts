@@ -5,8 +5,8 @@ export interface ReasonOptions {
   readonly reason: string;
 }
 
-/** One line of text that says something, and that a list shows whole. */
-const REASON = /^(?=.*\S)[^\p{C}]{1,200}$/u;
+/** One line of text that says something, and that a list shows whole. Some scripts join letters by marks of no width. */
+const REASON = /^(?=.*\S)(?:[^\p{C}]|[\u200c\u200d]){1,200}$/u;
 
 /** For every correction: who reads the audit trail in a year wants to know why. */
 export function reasonOption(): Option {

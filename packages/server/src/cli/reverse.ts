@@ -46,7 +46,7 @@ export function addReverseCommand(parent: Command, runtime: Runtime): void {
       else print(runtime, answer, showing);
       if (answer.before !== undefined && answer.before.end === answer.after?.end)
         runtime.stderr(
-          "The end has not moved: what the provider's records have stated since holds this top-up. Correct them, and import them.\n",
+          "The end has not moved: the time of this top-up was used up before, or the provider's records, imported since, hold it. See topupd why.\n",
         );
     });
   });

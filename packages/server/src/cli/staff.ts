@@ -9,7 +9,7 @@ export interface StaffOptions {
 }
 
 /** One line, and no longer than a terminal shows well. */
-const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
+const NAME = /^[^\s\p{C}](?:(?:[^\p{C}]|[\u200c\u200d]){0,62}[^\s\p{C}])?$/u;
 
 /** For every command that changes something. */
 export function asOption(): Option {

@@ -31,6 +31,8 @@ function whatCame({ grant, before, effect }: ExplainedStep, calendar: Calendar):
       ? "The subscription was taken back, but there was none."
       : `The subscription was taken back: it would have ended ${calendar.format(before.end)}.`;
   }
+  if (effect === "passed_over")
+    return "The provider's records spoke of a run that is not there without what was taken back: they are not counted.";
   if (grant.kind === "statement") return whatWasStated(grant, before, calendar);
   const bought = `${grant.bouquet.name} (${grant.bouquet.code})`;
   if (effect === "reversed") return `${bought}: it was taken back later, so it is not counted.`;

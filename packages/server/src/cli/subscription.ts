@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { GoodwillOutcome } from "../domain/correction.ts";
 import { reasoned } from "../operations/ports.ts";
+import { StoreUnavailable } from "../store/errors.ts";
 import { addConnectionArguments, type ConnectionFlags, connectionToChange, readService } from "./connection-words.ts";
 import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
@@ -43,7 +44,15 @@ export function addSubscriptionCommands(program: Command, runtime: Runtime): voi
     await withStore(grant, runtime, { mustExist: true }, async (store) => {
       const key = await connectionToChange(store, service, reqId, options);
       const by = reasoned(staffPorts(runtime, store, options), reason);
-      const outcome = await store.corrections.grantGoodwill({ ...key, days, plan: options.plan }, by);
+      const granting = store.corrections.grantGoodwill({ ...key, days, plan: options.plan }, by);
+      // Whoever gives them again after a commit whose answer was lost gives them twice.
+      const outcome = await granting.catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        const look = `topupd audit list --cuid ${shellWord(key.cuid)}`;
+        throw new CommandFailed(`${error.message}. The days may have been given all the same: look with ${look}`, {
+          cause: error,
+        });
+      });
       if (outcome.kind !== "granted") throw new CommandFailed(whyNot(outcome, options));
       const showing = await showingOf(store);
       if (options.json === true) printJson(runtime, grantedJson(outcome, days, showing));

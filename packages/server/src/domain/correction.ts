@@ -68,12 +68,15 @@ export function decideReversal(
   const reversed = { ...transaction, status: "reversed" } as const;
   const audited: AuditedChange = {
     action: "transaction.reverse",
-    subject: txnId,
+    subject: `${txnId} ${subjectOf(transaction)}`,
     before: { status: transaction.status, [plan]: runOf(before) },
     after: { status: reversed.status, amount: transaction.amount, [plan]: runOf(after) },
   };
   const key = { environment, cuid, service, reqId };
-  const toppedUp = isToppedUpAfter(connection, plan, after);
+  const toppedUp = isToppedUpAfter(connection, [
+    ...ledgers.filter((each) => each !== ledger),
+    { plan, grants: [...grants, grant] },
+  ]);
   return { kind: "reversed", transaction: reversed, key, plan, grant, before, after, toppedUp, audited };
 }
 
@@ -82,10 +85,14 @@ function isOf(grant: Grant, checkoutId: string): boolean {
 }
 
 /** A connection that was imported as inactive is active for what was granted on it: with the last of that, it is not. */
-function isToppedUpAfter(connection: Connection | undefined, plan: string, after: Subscription | undefined) {
+function isToppedUpAfter(connection: Connection | undefined, ledgers: readonly PlanGrants[]): false | undefined {
   if (connection?.toppedUp !== true) return undefined;
-  const others = connection.subscriptions.filter((subscription) => subscription.plan !== plan);
-  const isGranted = [...others, ...(after === undefined ? [] : [after])].some((each) => each.grantedEnd !== undefined);
+  const isGranted = ledgers.some(({ grants }) => {
+    const reversed = new Set(grants.flatMap((each) => (each.kind === "reversal" ? [each.checkoutId] : [])));
+    return grants.some(
+      (each) => each.kind === "goodwill" || (each.kind === "top_up" && !reversed.has(each.checkoutId)),
+    );
+  });
   return isGranted ? undefined : false;
 }
 
@@ -111,20 +118,19 @@ export type GoodwillOutcome =
  * ended. No import takes them back.
  */
 export function decideGoodwill(
-  connection: Connection | undefined,
+  { connection, ledgers }: Pick<ReversalSnapshot, "connection" | "ledgers">,
   { days, plan: asked, ...key }: GoodwillCommand,
   at: Instant,
   calendar: Calendar,
 ): GoodwillOutcome {
   if (connection === undefined) return { kind: "not_found" };
-  const candidates = candidatesFor(connection.subscriptions, asked, at);
-  const [before, another] = candidates;
-  const plans = connection.subscriptions.map(({ plan }) => plan);
-  if (before === undefined) return { kind: "no_subscription", plans };
+  const known = ledgers.flatMap((ledger) => findGrantable(ledger, connection.subscriptions));
+  const candidates = candidatesFor(known, asked, at);
+  const [candidate, another] = candidates;
+  if (candidate === undefined) return { kind: "no_subscription", plans: known.map(({ plan }) => plan) };
   if (another !== undefined) return { kind: "ambiguous", plans: candidates.map(({ plan }) => plan) };
 
-  const { plan } = before;
-  const bouquet: BouquetLabel = before.bouquet;
+  const { plan, bouquet, subscription: before } = candidate;
   const grant = { kind: "goodwill", at, bouquet, period: { months: 0, days } } as const;
   const after = applyGrant(plan, before, grant, calendar) as Subscription;
   if (after.end > calendar.last) return { kind: "too_long" };
@@ -138,12 +144,27 @@ export function decideGoodwill(
   return { kind: "granted", key, plan, grant, before, after, toppedUp, audited };
 }
 
-/** Those of the plan, or the base subscriptions: such as are on where there are any. */
-function candidatesFor(subscriptions: readonly Subscription[], plan: string | undefined, at: Instant) {
-  if (plan !== undefined) return subscriptions.filter((subscription) => subscription.plan === plan);
-  const bases = subscriptions.filter(({ bouquet }) => !bouquet.addOn);
-  const running = bases.filter((subscription) => !hasEnded(subscription, at));
-  return running.length > 0 ? running : bases;
+/** A plan that the connection has or had: also one of which nothing is left, since all was taken back. */
+interface Grantable {
+  readonly plan: string;
+  readonly bouquet: BouquetLabel;
+  readonly subscription: Subscription | undefined;
+}
+
+function findGrantable({ plan, grants }: PlanGrants, subscriptions: readonly Subscription[]): Grantable[] {
+  const subscription = subscriptions.find((each) => each.plan === plan);
+  const labels = grants.flatMap((grant) => ("bouquet" in grant ? [grant.bouquet] : []));
+  const bouquet = subscription?.bouquet ?? labels.at(-1);
+  return bouquet === undefined ? [] : [{ plan, bouquet, subscription }];
+}
+
+/** That of the plan, or the base subscriptions: those that are on, or else those that there are, or else there were. */
+function candidatesFor(known: readonly Grantable[], plan: string | undefined, at: Instant): readonly Grantable[] {
+  if (plan !== undefined) return known.filter((each) => each.plan === plan);
+  const bases = known.filter(({ bouquet }) => !bouquet.addOn);
+  const there = bases.filter(({ subscription }) => subscription !== undefined);
+  const running = there.filter(({ subscription }) => subscription !== undefined && !hasEnded(subscription, at));
+  return [running, there, bases].find((some) => some.length > 0) ?? [];
 }
 
 export type BlockOutcome =

@@ -5,6 +5,8 @@ import type { Subscription } from "./subscription.ts";
 
 /** Many in one entry, since a night's import changes many; few enough that an entry can be read. */
 const CUSTOMERS_IN_AN_ENTRY = 50;
+/** Beyond that, the next customer begins another entry: whoever reads entries reads some hundreds at a time. */
+const ENTRY_CHARACTERS = 16_384;
 
 /** What an import has made of one customer. */
 export interface ImportedChange {
@@ -20,13 +22,28 @@ export function customersImported(
   imported: readonly ImportedChange[],
 ): AuditedChange[] {
   const action = mode === "reset" ? "trial.reset" : "customers.import";
-  const changed = imported.map(describe).filter((each) => each !== undefined);
-  const entries: AuditedChange[] = [];
-  for (let from = 0; from < changed.length; from += CUSTOMERS_IN_AN_ENTRY) {
-    const some = changed.slice(from, from + CUSTOMERS_IN_AN_ENTRY);
-    const before = Object.fromEntries(some.map(({ cuid, before: was }) => [cuid, was]));
-    const after = Object.fromEntries(some.map(({ cuid, after: is }) => [cuid, is]));
-    entries.push({ action, subject: environment, before, after });
+  const subject = mode === "included" || mode === "apart" ? `${environment} --top-ups ${mode}` : environment;
+  return inEntries(imported.map(describe).filter((each) => each !== undefined)).map((some) => ({
+    action,
+    subject,
+    before: Object.fromEntries(some.map(({ cuid, before }) => [cuid, before])),
+    after: Object.fromEntries(some.map(({ cuid, after }) => [cuid, after])),
+  }));
+}
+
+function inEntries<Changed>(changes: readonly Changed[]): Changed[][] {
+  const entries: Changed[][] = [];
+  let characters = 0;
+  for (const change of changes) {
+    const length = JSON.stringify(change).length;
+    const last = entries.at(-1);
+    if (last === undefined || last.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS) {
+      entries.push([change]);
+      characters = length;
+    } else {
+      last.push(change);
+      characters += length;
+    }
   }
   return entries;
 }
@@ -60,8 +77,8 @@ function profileOf({ firstName, lastName, mobile, status }: CustomerChange["prof
   return { first_name: firstName, last_name: lastName, mobile, status };
 }
 
-function connectionOf({ service, reqId, status, segment }: Omit<Connection, "subscriptions">) {
-  return { service, reqId, status, segment };
+function connectionOf({ service, reqId, status, segment, blocked, toppedUp }: Omit<Connection, "subscriptions">) {
+  return { service, reqId, status, segment, ...(blocked && { blocked }), ...(toppedUp && { toppedUp }) };
 }
 
 function planOf({ service, reqId }: Pick<Connection, "service" | "reqId">, plan: string): string {

@@ -59,7 +59,8 @@ export function changeCustomer(
   const base = mode === "reset" ? undefined : stored;
   const isStated = (connection: Connection) => findConnection(stated.connections, connection) !== undefined;
   const mayGo = (connection: Connection) =>
-    mode === "reset" || !connection.subscriptions.some((subscription) => isGranted(subscription, now));
+    mode === "reset" ||
+    !(connection.blocked || connection.subscriptions.some((subscription) => isGranted(subscription, now)));
   const removedConnections = before.filter((connection) => !isStated(connection) && mayGo(connection));
   const kept = before.filter((connection) => !isStated(connection) && !mayGo(connection));
   const entries = [

@@ -4,7 +4,7 @@ import { type FoldStep, foldSteps, type Grant, type Subscription } from "./subsc
 /**
  * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
  * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back. Or
- * it counts no more, since the top-up was reversed, or is the reversal itself.
+ * it counts no more, since the top-up was reversed; is the reversal itself; or tells nothing of what is left.
  */
 export type Effect =
   | "first_run"
@@ -16,6 +16,7 @@ export type Effect =
   | "withdrawn"
   | "reversed"
   | "reversal"
+  | "passed_over"
   | "nothing";
 
 /** One grant, and the subscription before and after it. */
@@ -51,7 +52,7 @@ export function explainLedger(plan: string, grants: readonly Grant[], calendar: 
 const NO_ODDITIES: Oddities = { clamped: undefined, shifted: undefined };
 
 function effectOf({ grant, counts, before, after }: FoldStep): Effect {
-  if (!counts) return grant.kind === "reversal" ? "reversal" : "reversed";
+  if (!counts) return grant.kind === "reversal" ? "reversal" : grant.kind === "statement" ? "passed_over" : "reversed";
   if (after === undefined) return before === undefined ? "nothing" : "withdrawn";
   if (grant.kind === "top_up" || grant.kind === "goodwill") {
     if (before === undefined) return "first_run";

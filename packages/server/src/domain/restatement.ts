@@ -2,11 +2,12 @@ import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { NO_PERIOD } from "./period.ts";
 import {
-  applyGrant,
+  admits,
+  concerns,
   foldSteps,
   type Grant,
+  goodwillAfter,
   hasEnded,
-  isGranted,
   isToppedUp,
   type Statement,
   type Subscription,
@@ -28,6 +29,8 @@ interface History {
   readonly toppedUpEnds: readonly Instant[];
   /** The same, with top-ups that were taken back. */
   readonly reversedEnds: readonly Instant[];
+  /** Days that staff gave the current run for nothing. */
+  readonly goodwill: number;
 }
 
 /**
@@ -35,7 +38,7 @@ interface History {
  * new. Records replace what they said before. A run that a top-up has a part in is never moved to end
  * before its last top-up put it, and:
  *
- * - where top-ups are `included`, the records stand as they are;
+ * - where top-ups are `included`, the records stand as they are, with staff's goodwill on top;
  * - where they are `apart`, the top-ups of the run are laid on top;
  * - where nobody said, they are laid on top too, but records that end just where the subscription has
  *   ended with top-ups in it count as a copy of it, and change nothing: a copy that is taken every
@@ -49,26 +52,30 @@ export function restate(
   calendar: Calendar,
   topUps: TopUpsInFile,
 ): Statement | undefined {
-  const { current, lastWord, toppedUpEnds, reversedEnds } = readHistory(ledger, stated.plan, calendar);
+  const history = readHistory(ledger, stated.plan, calendar);
+  const { current, lastWord, toppedUpEnds, reversedEnds } = history;
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
   const { plan, bouquet, start, span } = stated;
   const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
-  // What was over before the run began, or is still to begin while it lasts, tells nothing of it.
-  if (run !== undefined && (stated.end <= run.start || stated.start > now)) return undefined;
   const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
   if (topUps === "unsaid" && copied.some((end) => isSameSecond(end, stated.end))) return undefined;
 
-  const onTop = run === undefined || topUps === "included" ? NO_PERIOD : run.toppedUp;
+  // What staff gave for nothing, no records but these hold.
+  const goodwill = { months: 0, days: history.goodwill };
+  const onTop = run === undefined ? NO_PERIOD : topUps === "included" ? goodwill : run.toppedUp;
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
-  return run === undefined || reaches(applyGrant(plan, run, word, calendar), run) ? word : undefined;
+  return admits(plan, run, word, calendar) ? word : undefined;
 }
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
   let lastWord: Statement | undefined;
   let [toppedUpEnds, reversedEnds]: [Instant[], Instant[]] = [[], []];
+  let goodwill = 0;
   const steps = foldSteps(plan, ledger, calendar);
-  for (const [index, { grant, before, after }] of steps.entries()) {
-    const isWord = grant.kind === "statement" || grant.kind === "withdrawal";
+  for (const [index, step] of steps.entries()) {
+    const { grant, before, after, counts } = step;
+    goodwill = goodwillAfter(goodwill, step);
+    const isWord = counts && (grant.kind === "statement" || grant.kind === "withdrawal");
     if (isWord) lastWord = grant.kind === "statement" ? grant : undefined;
     if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
     if (isWord) reversedEnds = [];
@@ -76,13 +83,7 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
     const known = steps[index + 1]?.known;
     if (known !== undefined && isToppedUp(known) && known.end !== after?.end) reversedEnds.push(known.end);
   }
-  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds };
-}
-
-/** Whether what is stated bears on a run that a top-up has a part in: while it lasts, and as far as they overlap. */
-function concerns(stated: StatedSubscription, run: Subscription, now: Instant): boolean {
-  const overlaps = stated.start < run.end && stated.end > run.start;
-  return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps);
+  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds, goodwill };
 }
 
 function repeats(word: Statement, stated: StatedSubscription, calendar: Calendar): boolean {
@@ -92,10 +93,4 @@ function repeats(word: Statement, stated: StatedSubscription, calendar: Calendar
     word.start === stated.start &&
     calendar.add(word.start, word.span) === stated.end
   );
-}
-
-/** Whether the run would still end where its last top-up put it, or later. */
-function reaches(after: Subscription | undefined, run: Subscription): boolean {
-  const grantedEnd = run.grantedEnd as Instant;
-  return after !== undefined && (after.end >= grantedEnd || isSameSecond(after.end, grantedEnd));
 }

@@ -1,4 +1,4 @@
-import { addSpans, type Calendar, DAY_MS, type Instant, NO_SPAN, type Span } from "./calendar.ts";
+import { addSpans, type Calendar, DAY_MS, type Instant, isSameSecond, NO_SPAN, type Span } from "./calendar.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 
 /** The bouquet a grant was made for, as it was at that time. */
@@ -90,7 +90,7 @@ export function foldGrants(plan: string, grants: readonly Grant[], calendar: Cal
 export interface FoldStep {
   /** Of a statement, with so much on top of it as still counts. */
   readonly grant: Grant;
-  /** Not where it is a reversal, or was taken back by one. */
+  /** Not where it is a reversal, was taken back by one, or tells nothing of what is left without that. */
   readonly counts: boolean;
   readonly before: Subscription | undefined;
   readonly after: Subscription | undefined;
@@ -125,22 +125,80 @@ function countAnew(
   calendar: Calendar,
 ): FoldStep[] {
   let before: Subscription | undefined;
+  let goodwill = 0;
   return grants.map((entry, index) => {
-    const grant = entry.kind === "statement" ? lessen(entry, known[index], before) : entry;
-    const counts = !(grant.kind === "reversal" || (grant.kind === "top_up" && reversed.has(grant.checkoutId)));
+    const grant = entry.kind === "statement" ? lessen(entry, known[index], before, goodwill) : entry;
+    const counts = isCounted(plan, grant, before, reversed, calendar);
     const after = counts ? applyGrant(plan, before, grant as CountedGrant, calendar) : before;
     const step = { grant, counts, before, after, known: known[index] };
+    goodwill = goodwillAfter(goodwill, step);
     before = after;
     return step;
   });
 }
 
-/** What a statement laid on top was all that had been granted by then: what was taken back since is taken off. */
-function lessen(statement: Statement, known: Subscription | undefined, counted: Subscription | undefined): Statement {
+function isCounted(
+  plan: string,
+  grant: Grant,
+  before: Subscription | undefined,
+  reversed: ReadonlySet<string>,
+  calendar: Calendar,
+): boolean {
+  switch (grant.kind) {
+    case "reversal":
+      return false;
+    case "top_up":
+      return !reversed.has(grant.checkoutId);
+    case "statement":
+      return admits(plan, before, grant, calendar);
+    default:
+      return true;
+  }
+}
+
+/**
+ * What a statement laid on top was all that had been granted by then: what was taken back since is taken off, but
+ * for the days of goodwill, which nobody took back.
+ */
+function lessen(
+  statement: Statement,
+  known: Subscription | undefined,
+  counted: Subscription | undefined,
+  goodwill: number,
+): Statement {
+  const { onTop } = statement;
   const [then, now] = [known?.toppedUp ?? NO_PERIOD, counted?.toppedUp ?? NO_PERIOD];
-  const months = Math.max(0, statement.onTop.months - Math.max(0, then.months - now.months));
-  const days = Math.max(0, statement.onTop.days - Math.max(0, then.days - now.days));
+  const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
+  const days = Math.max(Math.min(onTop.days, goodwill), onTop.days - Math.max(0, then.days - now.days));
   return { ...statement, onTop: { months, days } };
+}
+
+/** How many days of a run were given for nothing, after one more step. */
+export function goodwillAfter(days: number, { grant, counts, before, after }: Omit<FoldStep, "known">): number {
+  if (!counts) return days;
+  const isContinued = before !== undefined && (grant.kind === "statement" || !hasEnded(before, grant.at));
+  const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
+  return Math.min(given, after?.toppedUp.days ?? 0);
+}
+
+/**
+ * Whether the provider's word may stand after what there is. Of a run that something granted here has a part in, what
+ * was over before it began tells nothing, nor does what is still to begin while it lasts; and no word moves its end
+ * before where the last grant put it.
+ */
+export function admits(plan: string, before: Subscription | undefined, word: Statement, calendar: Calendar): boolean {
+  const { at, start, span } = word;
+  const end = calendar.add(start, span);
+  if (before?.grantedEnd === undefined || !concerns({ start, end }, before, at)) return true;
+  if (end <= before.start || start > at) return false;
+  const after = applyStatement(plan, before, word, calendar);
+  return after.end >= before.grantedEnd || isSameSecond(after.end, before.grantedEnd);
+}
+
+/** Whether what is stated bears on a run with something granted here in it: while it lasts, and as far as they overlap. */
+export function concerns(stated: Pick<Subscription, "start" | "end">, run: Subscription, now: Instant): boolean {
+  const overlaps = stated.start < run.end && stated.end > run.start;
+  return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps);
 }
 
 /**

@@ -15,17 +15,20 @@ const BYTE_ORDER_MARK = "\ufeff";
  * Splits bytes into lines and passes over blank ones. Holds the lines of one piece at a time, however large
  * the file; they come together, since to wait for each by itself takes longer than to find it.
  */
-export async function* readLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
+export async function* readLines(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes = LINE_MAX_BYTES,
+): AsyncGenerator<readonly Line[]> {
   let number = 1;
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   let lines: Line[] = [];
   const hold = (bytes: Uint8Array) => {
-    if (heldBytes <= LINE_MAX_BYTES) held.push(bytes);
+    if (heldBytes <= maxBytes) held.push(bytes);
     heldBytes += bytes.length;
   };
   const flush = () => {
-    const line = toLine(number, held, heldBytes);
+    const line = toLine(number, held, heldBytes, maxBytes);
     held = [];
     heldBytes = 0;
     number += 1;
@@ -46,8 +49,8 @@ export async function* readLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
   if (lines.length > 0) yield lines;
 }
 
-function toLine(number: number, parts: readonly Uint8Array[], bytes: number): Line | undefined {
-  if (bytes > LINE_MAX_BYTES) return { number, text: undefined, problem: `is longer than ${LINE_MAX_BYTES} bytes` };
+function toLine(number: number, parts: readonly Uint8Array[], bytes: number, maxBytes: number): Line | undefined {
+  if (bytes > maxBytes) return { number, text: undefined, problem: `is longer than ${maxBytes} bytes` };
   const text = decodeUtf8(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
   if (text === undefined) return { number, text, problem: "is not UTF-8" };
   const content = number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;

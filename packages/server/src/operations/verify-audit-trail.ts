@@ -19,15 +19,16 @@ export async function verifyAuditTrail(
   { store }: Pick<Ports, "store">,
   checkpoints: readonly AuditCheckpoint[],
 ): Promise<AuditVerdict> {
-  const expected = new Map(checkpoints.map((checkpoint) => [checkpoint.seq, checkpoint]));
+  const expected = new Map<number, AuditCheckpoint[]>();
+  for (const checkpoint of checkpoints)
+    expected.set(checkpoint.seq, [...(expected.get(checkpoint.seq) ?? []), checkpoint]);
   let last = NO_ENTRY;
   let differing: AuditCheckpoint | undefined;
   for await (const entry of readAuditTrail({ store })) {
     const why = findBreak(last, entry);
     if (why !== undefined) return { kind: "broken", why };
     last = { seq: entry.seq, hash: entry.hash };
-    const checkpoint = expected.get(entry.seq);
-    if (checkpoint !== undefined && checkpoint.hash !== entry.hash) differing ??= checkpoint;
+    differing ??= expected.get(entry.seq)?.find(({ hash }) => hash !== entry.hash);
   }
   differing ??= checkpoints.find(({ seq }) => seq > last.seq);
   if (differing !== undefined) return { kind: "another", checkpoint: differing, last };

@@ -4,6 +4,7 @@ import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { createCalendar, type Instant } from "../../src/domain/calendar.ts";
 import type { Connection, ConnectionStatus } from "../../src/domain/customer.ts";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
+import type { TopUpsInFile } from "../../src/domain/restatement.ts";
 import { isGranted, type Subscription } from "../../src/domain/subscription.ts";
 import { ADD_ON, at, DAY_MS, MONTHLY, QUARTERLY, RUNS, SECOND_MS } from "./builders.ts";
 import { ProviderWorld, statedConnection, statedCustomer, statedSubscription } from "./provider-world.ts";
@@ -20,7 +21,9 @@ type ConnectionInFile = "missing" | { readonly status: ConnectionStatus; readonl
 
 type Step = { readonly afterMs: number } & (
   | { readonly kind: "top_up"; readonly reqId: string; readonly bouquet: Bouquet }
-  | { readonly kind: "import"; readonly connections: readonly ConnectionInFile[] }
+  | { readonly kind: "goodwill"; readonly reqId: string; readonly days: number }
+  | { readonly kind: "reversal"; readonly reqId: string; readonly bouquet: Bouquet; readonly which: number }
+  | { readonly kind: "import"; readonly mode: TopUpsInFile; readonly connections: readonly ConnectionInFile[] }
 );
 
 const anyPlan: fc.Arbitrary<PlanInFile> = fc.oneof(
@@ -41,18 +44,39 @@ const anyConnection: fc.Arbitrary<ConnectionInFile> = fc.oneof(
   },
 );
 const anyPause = fc.nat({ max: 40 * DAY_MS });
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
+const anyTopUpStep: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant("top_up" as const),
+  afterMs: anyPause,
+  reqId: fc.constantFrom(...REQ_IDS),
+  bouquet: fc.constantFrom(...ALL_BOUQUETS),
+});
+const anyCorrection: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    kind: fc.constant("top_up" as const),
+    kind: fc.constant("goodwill" as const),
+    afterMs: anyPause,
+    reqId: fc.constantFrom(...REQ_IDS),
+    days: fc.integer({ min: 1, max: 30 }),
+  }),
+  fc.record({
+    kind: fc.constant("reversal" as const),
     afterMs: anyPause,
     reqId: fc.constantFrom(...REQ_IDS),
     bouquet: fc.constantFrom(...ALL_BOUQUETS),
+    which: fc.nat({ max: 5 }),
   }),
+);
+const importStep = (anyMode: fc.Arbitrary<TopUpsInFile>): fc.Arbitrary<Step> =>
   fc.record({
     kind: fc.constant("import" as const),
     afterMs: anyPause,
+    mode: anyMode,
     connections: fc.tuple(anyConnection, anyConnection),
-  }),
+  });
+const anyStep = fc.oneof(anyTopUpStep, importStep(fc.constant("unsaid" as const)));
+const anyStepOfAll = fc.oneof(
+  anyTopUpStep,
+  anyCorrection,
+  importStep(fc.constantFrom("unsaid" as const, "apart" as const, "included" as const)),
 );
 const anyWorld = fc.constantFrom("UTC", "Asia/Kathmandu", "Europe/Berlin").map((zone) => () => {
   const world = new ProviderWorld(createCalendar(zone));
@@ -101,10 +125,13 @@ function play(
     if (step.kind === "import") {
       const before = connectionsOf(world);
       const file = fileOf(world, step.connections);
-      world.import(file, now);
+      world.import(file, now, step.mode);
       check(before, file, now);
+    } else if (step.kind === "reversal") {
+      world.reverse({ service: "internet", reqId: step.reqId, plan: step.bouquet.plan }, now, step.which);
     } else if (world.connection(step.reqId) !== undefined) {
-      world.topUp(step.reqId, now, step.bouquet);
+      if (step.kind === "goodwill") world.goodwill(step.reqId, now, step.days);
+      else world.topUp(step.reqId, now, step.bouquet);
     }
   }
 }
@@ -164,6 +191,50 @@ describe("any sequence of top-ups and imports", () => {
             }
           }
         });
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("any sequence of top-ups, goodwill, reversals and imports of any kind", () => {
+  const anySteps = fc.array(anyStepOfAll, { minLength: 1, maxLength: 16 });
+
+  test("leaves every subscription the fold of its ledger, and none ends before its last grant put it", () => {
+    fc.assert(
+      fc.property(anyWorld, anySteps, (makeWorld, steps) => {
+        const world = makeWorld();
+        play(world, steps, () => {});
+        const now = START + steps.reduce((sum, { afterMs }) => sum + afterMs, 0);
+        for (const { service, reqId, subscriptions } of connectionsOf(world)) {
+          for (const { plan, end, grantedEnd, toppedUp, span } of subscriptions) {
+            expect(world.subscription(reqId, plan)).toEqual(world.folded({ service, reqId, plan }));
+            if (grantedEnd !== undefined && grantedEnd > now) expect(end + SECOND_MS).toBeGreaterThan(grantedEnd);
+            expect(toppedUp.months).toBeLessThanOrEqual(span.months);
+            expect(toppedUp.days).toBeLessThanOrEqual(span.days);
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("and a top-up that is taken back at once leaves all as it was", () => {
+    fc.assert(
+      fc.property(anyWorld, anySteps, (makeWorld, steps) => {
+        const world = makeWorld();
+        play(world, steps, () => {});
+        const now = START + steps.reduce((sum, { afterMs }) => sum + afterMs, 0) + SECOND_MS;
+        for (const reqId of REQ_IDS) {
+          const before = world.subscription(reqId);
+          if (world.connection(reqId) === undefined) continue;
+          world.topUp(reqId, now, MONTHLY);
+          const key = { service: "internet", reqId, plan: MONTHLY.plan } as const;
+          const last = world.ledger(key).filter(({ kind }) => kind === "top_up").length;
+          const gone = world.ledger(key).filter(({ kind }) => kind === "reversal").length;
+          world.reverse(key, now, last - gone - 1);
+          expect(world.subscription(reqId)).toEqual(before);
+        }
       }),
       RUNS,
     );

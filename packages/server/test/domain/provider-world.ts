@@ -3,8 +3,15 @@ import type { Calendar, Instant } from "../../src/domain/calendar.ts";
 import type { Connection, Customer } from "../../src/domain/customer.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../src/domain/customer-import.ts";
 import type { StatedConnection, StatedCustomer, StatedSubscription } from "../../src/domain/customer-row.ts";
-import { applyGrant, foldGrants, type Grant, importedSpan, type Subscription } from "../../src/domain/subscription.ts";
-import { at, labelOf, MONTHLY, topUp, UTC } from "./builders.ts";
+import {
+  applyGrant,
+  type CountedGrant,
+  foldGrants,
+  type Grant,
+  importedSpan,
+  type Subscription,
+} from "../../src/domain/subscription.ts";
+import { at, goodwill, labelOf, MONTHLY, reversal, topUp, UTC } from "./builders.ts";
 
 interface PlanKey {
   readonly service: Service;
@@ -17,6 +24,7 @@ export class ProviderWorld {
   readonly calendar: Calendar;
   customer: Customer | undefined;
   readonly #ledgers = new Map<string, Grant[]>();
+  #topUps = 0;
 
   constructor(calendar: Calendar = UTC) {
     this.calendar = calendar;
@@ -40,10 +48,33 @@ export class ProviderWorld {
     const connection = this.connection(reqId);
     if (connection === undefined) throw new Error(`there is no connection ${reqId} to top up`);
     const key = { service: connection.service, reqId, plan: bouquet.plan };
-    const grant = topUp(when, bouquet);
-    const after = applyGrant(bouquet.plan, this.subscription(reqId, bouquet.plan), grant, this.calendar);
+    this.#topUps += 1;
+    this.#grant(key, connection, topUp(when, bouquet, `checkout ${this.#topUps}`));
+  }
+
+  goodwill(reqId: string, when: Instant, days: number, bouquet: Bouquet = MONTHLY): void {
+    const connection = this.connection(reqId);
+    if (connection === undefined) throw new Error(`there is no connection ${reqId} to give days to`);
+    this.#grant({ service: connection.service, reqId, plan: bouquet.plan }, connection, goodwill(when, days, bouquet));
+  }
+
+  /** Takes back one of a plan's top-ups that stand, where there is one. */
+  reverse(key: PlanKey, when: Instant, which: number): void {
+    const ledger = this.ledger(key);
+    const gone = ledger.flatMap((grant) => (grant.kind === "reversal" ? [grant.checkoutId] : []));
+    const standing = ledger.flatMap((grant) => (grant.kind === "top_up" ? [grant.checkoutId] : []));
+    const left = standing.filter((checkoutId) => !gone.includes(checkoutId));
+    const checkoutId = left[which % Math.max(1, left.length)];
+    if (checkoutId === undefined) return;
+    this.#append(key, reversal(when, checkoutId));
+    const connection = this.connection(key.reqId);
+    if (connection !== undefined) this.#put(connection, key.plan, this.folded(key));
+  }
+
+  #grant(key: PlanKey, connection: Connection, grant: CountedGrant): void {
+    const after = applyGrant(key.plan, this.subscription(key.reqId, key.plan), grant, this.calendar);
     this.#append(key, grant);
-    this.#put({ ...connection, toppedUp: true }, bouquet.plan, after);
+    this.#put({ ...connection, toppedUp: true }, key.plan, after);
   }
 
   import(stated: StatedCustomer, when: string | Instant, mode: ImportMode = "unsaid"): CustomerChange {

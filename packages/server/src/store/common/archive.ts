@@ -99,8 +99,23 @@ export async function* readTable(archived: ArchiveTable, pages: Pages): AsyncGen
   const { name, columns } = archived;
   for await (const page of pages(`SELECT ${columns.map(([column]) => column).join(", ")} FROM ${name}`)) {
     const rows = page.map((row) => columns.map(([column, type]) => toArchive(type, row[column])));
-    yield { kind: "rows", table: name, rows, digest: digestOf(rows) };
+    for (const some of inPortions(rows)) yield { kind: "rows", table: name, rows: some, digest: digestOf(some) };
   }
+}
+
+/** Entries of the audit trail can be long: a chunk must go into memory, and into a line of a backup. */
+const CHUNK_CHARACTERS = 4 * 1024 * 1024;
+
+function* inPortions(rows: ArchiveRowsChunk["rows"]): Generator<ArchiveRowsChunk["rows"]> {
+  let from = 0;
+  let characters = 0;
+  for (const [index, row] of rows.entries()) {
+    for (const value of row) characters += typeof value === "string" ? value.length : 0;
+    if (characters < CHUNK_CHARACTERS) continue;
+    yield rows.slice(from, index + 1);
+    [from, characters] = [index + 1, 0];
+  }
+  if (from < rows.length) yield rows.slice(from);
 }
 
 /** What the database itself counts, apart from any reading of its rows. */

@@ -83,7 +83,8 @@ export class CorrectionTables implements Corrections {
   grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome> {
     return this.#correct<GoodwillOutcome>(customerDigest(command), by, async (session) => {
       const connection = await findConnection(session, command);
-      const outcome = decideGoodwill(connection, command, by.at, this.#provider.calendar);
+      const ledgers = await findLedgers(session, command);
+      const outcome = decideGoodwill({ connection, ledgers }, command, by.at, this.#provider.calendar);
       return outcome.kind === "granted" ? [outcome, outcome.audited, ...writesOf(outcome)] : [outcome];
     });
   }

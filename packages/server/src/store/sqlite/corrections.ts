@@ -59,7 +59,8 @@ export class CorrectionTables implements Corrections {
   grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome> {
     return this.#database.write(() => {
       const connection = this.#tables.customers.findConnection(command)?.connection;
-      const outcome = decideGoodwill(connection, command, by.at, this.#calendar);
+      const ledgers = this.#ledgers(command);
+      const outcome = decideGoodwill({ connection, ledgers }, command, by.at, this.#calendar);
       if (outcome.kind === "granted") this.#write(outcome, by);
       return outcome;
     });
