@@ -1,5 +1,6 @@
 import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
 import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
+import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
@@ -14,6 +15,7 @@ export interface Config {
   /** Undefined where nothing was said: then the database's own holds. */
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
+  readonly defaultCountry: string | undefined;
   readonly lapsedDays: number;
   readonly logLevel: LogLevel;
   readonly drainSeconds: number;
@@ -102,6 +104,15 @@ export const SETTINGS: Settings = {
     fallback: undefined,
     description: "decimals of the currency; unless given, the database's own, or 2",
     read: (text) => readInteger(text, 0, MAX_CURRENCY_EXPONENT),
+  },
+  defaultCountry: {
+    env: "TOPUPD_DEFAULT_COUNTRY",
+    flag: "default-country",
+    placeholder: "COUNTRY",
+    fallback: undefined,
+    description:
+      "where mobile numbers without a country code are, such as NP; unless given, the database's own, or none",
+    read: (text) => (isCountry(text) ? text : mustBe("two capital letters of ISO 3166 such as NP")),
   },
   lapsedDays: {
     env: "TOPUPD_LAPSED_DAYS",

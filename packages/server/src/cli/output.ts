@@ -33,3 +33,8 @@ export function printTable(runtime: Runtime, header: readonly string[], rows: re
     runtime.stdout(`${cells.join("  ").trimEnd()}\n`);
   }
 }
+
+/** Whether the system refused something of a file, and not topupd. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
+}

@@ -5,6 +5,7 @@ import { addCheckCommand } from "./check.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addCustomerCommands } from "./customer.ts";
 import { addDemoCommand } from "./demo.ts";
+import { addExportCommands } from "./export.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -54,6 +55,7 @@ export function buildProgram(runtime: Runtime): Command {
   addCustomerCommands(program, runtime);
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
+  addExportCommands(program, runtime);
   program.commandsGroup("Look after the database:");
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);

@@ -11,6 +11,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;
+  /** More data than is held in memory. Resolves once all of it is written, or nobody reads any more. */
+  readonly streamOut: (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
   /** Everything that is no data. */
   readonly stderr: (text: string) => void;
   /** Of whoever runs the process, as the operating system knows them. */
@@ -22,6 +24,15 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /**
+   * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
+   * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
+   */
+  readonly writeFile: (
+    path: string,
+    pieces: AsyncIterable<Uint8Array>,
+    options: { readonly overwrite: boolean },
+  ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;

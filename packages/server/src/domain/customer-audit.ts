@@ -60,8 +60,8 @@ function profileOf({ firstName, lastName, mobile, status }: CustomerChange["prof
   return { first_name: firstName, last_name: lastName, mobile, status };
 }
 
-function connectionOf({ service, reqId, status, segment }: Omit<Connection, "subscriptions">) {
-  return { service, reqId, status, segment };
+function connectionOf({ service, reqId, status, segment, blocked }: Omit<Connection, "subscriptions">) {
+  return { service, reqId, status, segment, ...(blocked ? { blocked } : {}) };
 }
 
 function planOf({ service, reqId }: Pick<Connection, "service" | "reqId">, plan: string): string {

@@ -14,6 +14,8 @@ export interface Search {
   findCuids(environment: Environment, code: string, limit: number): Promise<string[]>;
   /** By the customer id alone. */
   findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
+  /** All of an environment, page by page, in an order of the store's own. Each page sees one moment. */
+  listCustomers(environment: Environment, page: CustomerPage): Promise<Customer[]>;
   /**
    * The ledgers of a connection, in the order of their plans; also of one that is not there any more, and
    * none for one that never was.
@@ -26,6 +28,22 @@ export interface Search {
    * the other, until the page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
+  /** Of those among the given top-ups that were taken back. */
+  findReversals(checkoutIds: readonly string[]): Promise<Reversal[]>;
+}
+
+export interface CustomerPage {
+  /** The cuid of the former page's last customer; undefined for the first page. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** When a top-up was taken back, by whom and why. */
+export interface Reversal {
+  readonly checkoutId: string;
+  readonly at: Instant;
+  readonly author: string;
+  readonly reason: string;
 }
 
 /** More customers than share a code; a list of them that is longer helps nobody. */
