@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
-import { userInfo } from "node:os";
+import { setPriority, userInfo } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -12,6 +12,7 @@ import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
+import { openScratchFile } from "./scratch-file.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
@@ -25,6 +26,8 @@ import { writeWholeFile } from "./whole-file.ts";
 
 /** As much of the log as waits in memory to be written. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
+/** About a tenth of a processor for which a service competes, and all of one that is free. */
+const LOW_PRIORITY = 10;
 /** How often the event loop is looked at for metrics. */
 const DELAY_RESOLUTION_MS = 10;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -72,6 +75,14 @@ const runtime: Runtime = {
     });
   },
   openFile: openRegularFile,
+  giveWay: () => {
+    try {
+      setPriority(LOW_PRIORITY);
+    } catch {
+      // Where the system does not allow it, nothing is lost but politeness.
+    }
+  },
+  openScratch: openScratchFile,
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   openLog: ({ logLevel }) => {

@@ -12,3 +12,7 @@ export function subscriptionJson(subscription: Subscription | undefined, { calen
     ...{ startAt: isoTime(start), endAt: isoTime(end), span },
   };
 }
+
+export function endWords(subscription: Subscription | undefined, { calendar }: Pick<Showing, "calendar">): string {
+  return subscription === undefined ? "none" : `ends ${calendar.format(subscription.end)}`;
+}

@@ -80,7 +80,8 @@ export function readCursor(text: string | undefined): string | undefined {
   throw new WrongUsage(`--cursor must be the txnId of the last top-up that was listed, but is ${quote(text)}`);
 }
 
-async function readPartner(store: Store, name: string | undefined): Promise<number | undefined> {
+/** @returns the partner's number. @throws CommandFailed where there is none of this name. */
+export async function readPartner(store: Store, name: string | undefined): Promise<number | undefined> {
   if (name === undefined) return undefined;
   const partner = await store.findPartner(name);
   if (partner === undefined)
@@ -88,7 +89,8 @@ async function readPartner(store: Store, name: string | undefined): Promise<numb
   return partner.id;
 }
 
-function readAmount(text: string | undefined, currencyExponent: number): bigint | undefined {
+/** @throws WrongUsage where it is no amount of the currency. */
+export function readAmount(text: string | undefined, currencyExponent: number): bigint | undefined {
   if (text === undefined) return undefined;
   const amount = parseMoney(text, currencyExponent);
   if (amount !== undefined) return amount;

@@ -3,11 +3,12 @@ import { ENVIRONMENTS } from "../domain/customer.ts";
 import { listTransactions, MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
 import { type ShownTransaction, showTransaction } from "../operations/show-transaction.ts";
 import { examples } from "./help.ts";
-import { jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { isoTime, jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { addReverseCommand } from "./reverse.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { wordsOf } from "./step-words.ts";
-import { subscriptionJson } from "./subscription-output.ts";
+import { endWords, subscriptionJson } from "./subscription-output.ts";
 import { printFields, wrap } from "./text.ts";
 import { type FilterFlags, filterOptions, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
 import {
@@ -28,10 +29,11 @@ interface ListFlags extends OutputOptions, FilterFlags {
 export function addTransactionCommands(program: Command, runtime: Runtime): void {
   const transaction = program
     .command("transaction")
-    .description("list top-ups, and show what one of them did")
+    .description("list top-ups, show what one of them did, and take one back")
     .helpCommand(false);
   addListCommand(transaction, runtime);
   addShowCommand(transaction, runtime);
+  addReverseCommand(transaction, runtime);
 }
 
 function addListCommand(parent: Command, runtime: Runtime): void {
@@ -52,6 +54,8 @@ function addListCommand(parent: Command, runtime: Runtime): void {
   ]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
     const [limit, cursor] = [readLimit(flags.limit), readCursor(flags.cursor)];
+    // With a customer, somebody is on the telephone, and there is little to do.
+    if (flags.cuid === undefined) runtime.giveWay();
     // Before the database is opened: a day that does not exist does so in no zone.
     readDays(flags);
     await withStore(list, runtime, { mustExist: true }, async (store) => {
@@ -87,10 +91,11 @@ function addShowCommand(parent: Command, runtime: Runtime): void {
   });
 }
 
-function shownJson({ transaction, customer, grant }: ShownTransaction, showing: Showing) {
+function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: Showing) {
   return {
     ...transactionJson(transaction, showing),
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
+    reversal: reversal === undefined ? null : { ...reversal, at: isoTime(reversal.at) },
     plan: grant?.plan ?? null,
     before: subscriptionJson(grant?.step.before, showing),
     after: subscriptionJson(grant?.step.after, showing),
@@ -98,15 +103,14 @@ function shownJson({ transaction, customer, grant }: ShownTransaction, showing: 
   };
 }
 
-function print(runtime: Runtime, { transaction, customer, grant }: ShownTransaction, showing: Showing): void {
+function print(runtime: Runtime, { transaction, customer, grant, reversal }: ShownTransaction, showing: Showing): void {
   const { calendar } = showing;
   const { txnId, checkoutId, status, at, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
-  const end = (subscription: { readonly end: number } | undefined) =>
-    subscription === undefined ? "none" : `ends ${calendar.format(subscription.end)}`;
   printFields(runtime, [
     ["transaction", txnId],
     ["checkout", checkoutId],
     ["status", status],
+    ["reversed", reversal && `${calendar.format(reversal.at)} by ${reversal.author}: ${reversal.reason}`],
     ["time", `${calendar.format(at)} (${calendar.timeZone})`],
     ["partner", partnerName(transaction, showing)],
     [
@@ -119,8 +123,8 @@ function print(runtime: Runtime, { transaction, customer, grant }: ShownTransact
     ["udf1", udf1],
     ["udf2", udf2],
     ["plan", grant?.plan],
-    ["before", grant && end(grant.step.before)],
-    ["after", grant && end(grant.step.after)],
+    ["before", grant && endWords(grant.step.before, showing)],
+    ["after", grant && endWords(grant.step.after, showing)],
   ]);
   if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
   else runtime.stdout(`\n${wrap(wordsOf(grant.step, showing), "")}`);

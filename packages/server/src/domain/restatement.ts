@@ -25,8 +25,10 @@ interface History {
   readonly current: Subscription | undefined;
   /** The provider's last word, unless it was withdrawn since. */
   readonly lastWord: Statement | undefined;
-  /** Where the subscription has ended since that word, with top-ups in it, and be it that they were taken back. */
+  /** Where the subscription ended since that word, with top-ups in it. */
   readonly toppedUpEnds: readonly Instant[];
+  /** The same, with top-ups that were taken back. */
+  readonly reversedEnds: readonly Instant[];
 }
 
 /**
@@ -38,7 +40,8 @@ interface History {
  * - where they are `apart`, the top-ups of the run are laid on top;
  * - where nobody said, they are laid on top too, but records that end just where the subscription has
  *   ended with top-ups in it count as a copy of it, and change nothing: a copy that is taken every
- *   night must not grow every night.
+ *   night must not grow every night. So do records that end where it did before a top-up was taken back:
+ *   else a copy from before that would bring it back.
  *
  * A run that another topupd has exported begins here as it was there; once it is here, it is a copy.
  */
@@ -49,7 +52,7 @@ export function restate(
   calendar: Calendar,
   topUps: TopUpsInFile,
 ): Statement | undefined {
-  const { current, lastWord, toppedUpEnds } = readHistory(ledger, stated.plan, calendar);
+  const { current, lastWord, toppedUpEnds, reversedEnds } = readHistory(ledger, stated.plan, calendar);
   if (stated.carried !== undefined) {
     if (current === undefined) return carryOver(stated, stated.carried, now);
     // What has a run of its own here takes those dates as it takes a copy's.
@@ -61,8 +64,8 @@ export function restate(
   const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
   // What was over before the run began, or is still to begin while it lasts, tells nothing of it.
   if (run !== undefined && (stated.end <= run.start || stated.start > now)) return undefined;
-  if (topUps === "unsaid" && run !== undefined && toppedUpEnds.some((end) => isSameSecond(end, stated.end)))
-    return undefined;
+  const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
+  if (topUps === "unsaid" && copied.some((end) => isSameSecond(end, stated.end))) return undefined;
 
   const onTop = run === undefined || topUps === "included" ? NO_PERIOD : run.toppedUp;
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
@@ -81,17 +84,18 @@ function carryOver(
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
   let lastWord: Statement | undefined;
-  let toppedUpEnds: Instant[] = [];
+  let [toppedUpEnds, reversedEnds]: [Instant[], Instant[]] = [[], []];
   const steps = foldSteps(plan, ledger, calendar);
   for (const [index, { grant, before, after }] of steps.entries()) {
     const isWord = grant.kind === "statement" || grant.kind === "withdrawal";
     if (isWord) lastWord = grant.kind === "statement" ? grant : undefined;
     if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
-    for (const ended of [after, steps[index + 1]?.known]) {
-      if (ended !== undefined && isToppedUp(ended)) toppedUpEnds.push(ended.end);
-    }
+    if (isWord) reversedEnds = [];
+    if (after !== undefined && isToppedUp(after)) toppedUpEnds.push(after.end);
+    const known = steps[index + 1]?.known;
+    if (known !== undefined && isToppedUp(known) && known.end !== after?.end) reversedEnds.push(known.end);
   }
-  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds };
+  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds };
 }
 
 /** Whether what is stated bears on a run that a top-up has a part in: while it lasts, and as far as they overlap. */

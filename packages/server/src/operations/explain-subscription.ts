@@ -1,17 +1,11 @@
 import type { Calendar } from "../domain/calendar.ts";
-import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import { ENVIRONMENTS } from "../domain/customer.ts";
 import { explainLedger, type Step } from "../domain/explanation.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { PlanLedger } from "../store/search.ts";
+import { type ConnectionCandidate, type ConnectionRequest, MOST_HOLDERS } from "./find-connection.ts";
 import type { Ports } from "./ports.ts";
-
-export interface ExplanationRequest extends Pick<ConnectionKey, "service" | "reqId"> {
-  /** Undefined where both are meant. */
-  readonly environment: Environment | undefined;
-  /** Undefined where whoever has the connection now is meant. */
-  readonly cuid: string | undefined;
-}
 
 export type ExplanationAnswer =
   | { readonly kind: "explained"; readonly explanation: Explanation }
@@ -19,10 +13,7 @@ export type ExplanationAnswer =
   | { readonly kind: "ambiguous"; readonly candidates: readonly Explanation[] }
   | { readonly kind: "not_found" };
 
-export interface Explanation {
-  readonly connection: ConnectionKey;
-  /** Undefined where nothing is left of the customer but ledgers. */
-  readonly customer: CustomerProfile | undefined;
+export interface Explanation extends ConnectionCandidate {
   readonly plans: readonly ExplainedPlan[];
 }
 
@@ -38,13 +29,10 @@ export interface ExplainedStep extends Step {
   readonly transaction: Transaction | undefined;
 }
 
-/** A connection's name may be the mobile number of many who do not have the connection. */
-const MOST_HOLDERS = 1_000;
-
 /** Why each subscription of a connection ends when it does: the fold of its grants, step by step. */
 export async function explainSubscription(
   { store }: Pick<Ports, "store">,
-  { service, reqId, environment: asked, cuid }: ExplanationRequest,
+  { service, reqId, environment: asked, cuid }: ConnectionRequest,
 ): Promise<ExplanationAnswer> {
   const candidates: Explanation[] = [];
   for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {

@@ -1,8 +1,10 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { Environment } from "../domain/customer.ts";
+import type { ReasonedAttribution } from "../store/corrections.ts";
 import type { Store } from "../store/store.ts";
 import type { Observer } from "./observer.ts";
+import type { TokenUses } from "./token-uses.ts";
 
 /** What every operation needs of the world. */
 export interface Ports {
@@ -12,6 +14,8 @@ export interface Ports {
   readonly random: (bytes: number) => Uint8Array;
   /** Absent where nobody counts what the service does. */
   readonly observer?: Observer | undefined;
+  /** Absent where nobody asks when tokens were used. */
+  readonly tokenUses?: Pick<TokenUses, "note"> | undefined;
 }
 
 /** What operations of the provider's staff need beside that. */
@@ -22,6 +26,11 @@ export interface StaffPorts extends Ports {
 
 /** What is said in the audit trail of a change that is made now. */
 export function attributionOf({ author, clock }: StaffPorts, reason?: string): Attribution {
+  return { author, at: clock(), reason };
+}
+
+/** The same, of a correction. */
+export function reasoned({ author, clock }: StaffPorts, reason: string): ReasonedAttribution {
   return { author, at: clock(), reason };
 }
 

@@ -1,6 +1,7 @@
 import type { CustomerProfile } from "../domain/customer.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
+import type { RecordedReversal } from "../store/search.ts";
 import { type ExplainedStep, explainPlan } from "./explain-subscription.ts";
 import type { Ports } from "./ports.ts";
 
@@ -10,6 +11,7 @@ export interface ShownTransaction {
   readonly customer: CustomerProfile | undefined;
   /** What the top-up did to the subscription; undefined where its grant is missing, which topupd check reports. */
   readonly grant: { readonly plan: string; readonly step: ExplainedStep } | undefined;
+  readonly reversal: RecordedReversal | undefined;
 }
 
 /**
@@ -21,14 +23,21 @@ export async function showTransaction(
   { store }: Pick<Ports, "store">,
   id: string,
 ): Promise<ShownTransaction | undefined> {
-  const transaction = isTransactionId(id) ? await store.search.findByTxnId(id) : await store.findTransaction(id);
+  const transaction = await findTransaction({ store }, id);
   if (transaction === undefined) return undefined;
   const found = await store.findConnection(transaction);
+  const isReversed = transaction.status === "reversed";
+  const reversal = isReversed ? await store.search.findReversal(transaction.checkoutId) : undefined;
   const ledgers = await store.search.findLedgers(transaction);
   const grants = ledgers.flatMap((ledger) => {
     const { plan, steps } = explainPlan(ledger, store.provider.calendar);
-    const step = steps.find((each) => each.transaction?.checkoutId === transaction.checkoutId);
+    const step = steps.find((each) => each.grant.kind === "top_up" && each.grant.checkoutId === transaction.checkoutId);
     return step === undefined ? [] : [{ plan, step }];
   });
-  return { transaction, customer: found?.profile, grant: grants[0] };
+  return { transaction, customer: found?.profile, grant: grants[0], reversal };
+}
+
+/** @param id a txnId or a checkoutId. */
+export function findTransaction({ store }: Pick<Ports, "store">, id: string): Promise<Transaction | undefined> {
+  return isTransactionId(id) ? store.search.findByTxnId(id) : store.findTransaction(id);
 }

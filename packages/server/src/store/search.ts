@@ -2,6 +2,7 @@ import type { Service } from "../domain/bouquet.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
 import type { Money } from "../domain/money.ts";
+import type { SettlementSum } from "../domain/settlement.ts";
 import type { Grant } from "../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
 
@@ -22,14 +23,21 @@ export interface Search {
    */
   findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
   findByTxnId(txnId: string): Promise<Transaction | undefined>;
+  /** How a top-up was taken back; undefined where it was not. */
+  findReversal(checkoutId: string): Promise<RecordedReversal | undefined>;
   /**
    * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
    * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after
    * the other, until the page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
-  /** Of those among the given top-ups that were taken back. */
-  findReversals(checkoutIds: readonly string[]): Promise<Reversal[]>;
+  /**
+   * What the top-ups come to that were recorded in a period, whatever became of them since. In no order, and without
+   * those of which there are none.
+   */
+  sumTopUps(period: Period): Promise<SettlementSum[]>;
+  /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
+  sumReversals(period: Period): Promise<SettlementSum[]>;
 }
 
 export interface CustomerPage {
@@ -38,9 +46,8 @@ export interface CustomerPage {
   readonly limit: number;
 }
 
-/** When a top-up was taken back, by whom and why. */
-export interface Reversal {
-  readonly checkoutId: string;
+/** When a top-up was taken back, by whom, and why. */
+export interface RecordedReversal {
   readonly at: Instant;
   readonly author: string;
   readonly reason: string;
@@ -70,6 +77,15 @@ export interface TransactionPage {
   /** The txnId of the former page's last transaction; undefined for the first page. */
   readonly before: string | undefined;
   readonly limit: number;
+}
+
+/** A stretch of time in which something was recorded, of one partner or, where none is named, of all. */
+export interface Period {
+  readonly environment: Environment;
+  readonly partnerId: number | undefined;
+  readonly from: Instant;
+  /** The first instant that does not belong to it. */
+  readonly until: Instant;
 }
 
 /** All grants of one plan on one connection, oldest first. */

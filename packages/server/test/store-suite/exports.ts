@@ -3,7 +3,7 @@ import type { Customer } from "../../src/domain/customer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
-import { bouquet, expectRecorded, openProvider, restate, SITA_NET } from "./provider.ts";
+import { bouquet, openProvider, restate } from "./provider.ts";
 
 async function pagesOf(store: Store, limit: number): Promise<Customer[][]> {
   const pages: Customer[][] = [];
@@ -32,17 +32,6 @@ export function testExports(makeDatabase: MakeDatabase): void {
     for (const customer of pages.flat())
       expect(customer).toEqual(await store.search.findCustomer("production", customer.cuid));
     expect(await store.search.listCustomers("trial", { after: undefined, limit })).toEqual([]);
-  });
-
-  test("the reversals of some top-ups tell who took them back, when and why", async () => {
-    const opened = await openProvider(makeDatabase);
-    const { store, now } = opened;
-    const [kept, taken] = [opened.command(SITA_NET, "NET-1M"), opened.command(SITA_NET, "NET-3M")];
-    for (const command of [kept, taken]) expectRecorded(await store.settleTopUp(command));
-    await store.corrections.reverse(taken.checkoutId, { ...by(now + 5), reason: "a mistake" });
-    expect(await store.search.findReversals([kept.checkoutId, taken.checkoutId])).toEqual([
-      { checkoutId: taken.checkoutId, at: now + 5, author: "tester", reason: "a mistake" },
-    ]);
   });
 
   test("a run that is carried over is on record as it was, and checks out", async () => {

@@ -1,11 +1,14 @@
 import { describe } from "vitest";
+import { testAccess } from "./access.ts";
 import { testAccessTokens } from "./access-tokens.ts";
 import { testArchives } from "./archives.ts";
+import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
 import { testCatalogues } from "./catalogues.ts";
 import { testCheck } from "./check.ts";
 import { testCheckoutSecrets } from "./checkout-secrets.ts";
 import { testConcludedCheckouts } from "./concluded-checkouts.ts";
+import { testCorrections } from "./corrections.ts";
 import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -18,6 +21,8 @@ import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testSearches } from "./searches.ts";
+import { testSettlements } from "./settlements.ts";
+import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
 
@@ -26,6 +31,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
   describe(name, () => {
     describe("partners", () => testPartners(makeDatabase));
     describe("access tokens", () => testAccessTokens(makeDatabase));
+    describe("access", () => testAccess(makeDatabase));
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
@@ -42,7 +48,11 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
+    describe("settlements", () => testSettlements(makeDatabase));
+    describe("corrections", () => testCorrections(makeDatabase));
+    describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
+    describe("snapshots", () => testSnapshots(makeDatabase));
   });
 }

@@ -16,6 +16,11 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["REPLACE INTO top_up SELECT * FROM top_up", "a top-up is never changed"],
   ["UPDATE retired_checkout SET at = 0", "a checkout is retired for good"],
   ["DELETE FROM retired_checkout", "a checkout is retired for good"],
+  ["UPDATE reversal SET reason = 'x'", "a reversal is never changed"],
+  ["DELETE FROM reversal", "a reversal is never deleted"],
+  ["UPDATE top_up SET status = 'success' WHERE status = 'reversed'", "a reversal is never taken back"],
+  ["UPDATE audit_entry SET author = 'x'", "the audit trail is never changed"],
+  ["DELETE FROM audit_entry", "the audit trail is never shortened"],
   ...[
     "checkout_id = 'x'",
     "txn_id = 'x'",
@@ -37,6 +42,8 @@ async function openAndTopUp() {
   const { store, command } = await openProvider(() => makeSqliteDatabase(path));
   const transaction = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout("x".repeat(64));
+  const reversed = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-3M")));
+  await store.corrections.reverse(reversed.checkoutId, { author: "tester", at: 1, reason: "paid twice" });
   return { raw: rawConnection(path), store, transaction };
 }
 
@@ -49,7 +56,7 @@ describe("what is on record", () => {
 
   test("can be marked as reversed", async () => {
     const { raw, store, transaction } = await openAndTopUp();
-    raw.exec("UPDATE top_up SET status = 'reversed'");
+    raw.exec("UPDATE top_up SET status = 'reversed' WHERE status = 'success'");
     expect((await store.findTransaction(transaction.checkoutId))?.status).toBe("reversed");
   });
 

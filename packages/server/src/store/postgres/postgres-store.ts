@@ -16,12 +16,15 @@ import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
+  ArchiveWork,
   CheckEvent,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
   Store,
+  Writers,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -94,6 +97,7 @@ class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
   readonly corrections: CorrectionTables;
+  readonly access: AccessTables;
   readonly auditTrail: AuditTable;
   readonly #url: string;
   readonly #database: Database;
@@ -120,6 +124,7 @@ class PostgresStore implements Store {
     this.#customers = new CustomerTables(database, provider);
     this.search = new SearchTables(database, this.#customers, provider);
     this.corrections = new CorrectionTables(database, provider);
+    this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
@@ -265,8 +270,8 @@ class PostgresStore implements Store {
     }
   }
 
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
-    return this.#onOwnSession((session) => exportArchive(session, work));
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+    return this.#onOwnSession((session) => exportArchive(session, writers, work));
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {

@@ -1,9 +1,20 @@
-import { customerDigest } from "../../domain/checkout.ts";
+import type { Service } from "../../domain/bouquet.ts";
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { JOINED_COLUMNS, type JoinedRow, toCustomers } from "../common/customer-join.ts";
 import { codesToFind } from "../common/provider-settings.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
+import {
+  addUp,
+  PERIOD_VALUES,
+  periodValues,
+  SUM_COLUMNS,
+  type SumRow,
+  sumCondition,
+  sumInSteps,
+} from "../common/settlement-sums.ts";
 import {
   FILTER_VALUES,
   filterCondition,
@@ -15,7 +26,15 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { CustomerPage, PlanLedger, Reversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
+import type {
+  CustomerPage,
+  Period,
+  PlanLedger,
+  RecordedReversal,
+  Search,
+  TransactionFilter,
+  TransactionPage,
+} from "../search.ts";
 import type { ProviderSettings } from "../store.ts";
 import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
 import type { Database } from "./database.ts";
@@ -49,9 +68,9 @@ export const PAGE: Statement = {
       ORDER BY customer_digest, environment, cuid LIMIT $4) AS c
     ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.customer_digest, c.cuid, n.service, n.req_id`,
 };
-const REVERSALS: Statement = {
-  name: "search_reversals",
-  text: `SELECT checkout_id AS "checkoutId", at, author, reason FROM reversal WHERE checkout_id = ANY($1::text[])`,
+const REVERSAL: Statement = {
+  name: "search_reversal",
+  text: "SELECT at, author, reason FROM reversal WHERE customer_digest = $1 AND checkout_id = $2",
 };
 /** The least txnId of a step. */
 export const BOUNDARY: Statement = {
@@ -68,6 +87,19 @@ export const MATCHES_OF_CUSTOMER: Statement = {
   name: "search_matches_of_customer",
   text: `WITH t AS MATERIALIZED (SELECT * FROM top_up WHERE customer_digest = ${DIGEST})
     SELECT t.* FROM t WHERE ${IN_RANGE}`,
+};
+/** What the top-ups of a step come to. */
+export const SUMS: Statement = {
+  name: "search_sums",
+  text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM top_up
+    WHERE txn_id >= $${PERIOD_VALUES + 1} AND txn_id < $${PERIOD_VALUES + 2}
+      AND ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
+};
+/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS: Statement = {
+  name: "search_reversal_sums",
+  text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM reversal
+    WHERE ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
 };
 
 /**
@@ -115,8 +147,10 @@ export class SearchTables implements Search {
     return row && toTransaction(row);
   }
 
-  findReversals(checkoutIds: readonly string[]): Promise<Reversal[]> {
-    return this.#database.ask<Reversal>(REVERSALS, [checkoutIds]);
+  async findReversal(checkoutId: string): Promise<RecordedReversal | undefined> {
+    const digest = customerDigestIn(checkoutId);
+    if (digest === undefined) return undefined;
+    return (await this.#database.ask<RecordedReversal>(REVERSAL, [digest, checkoutId]))[0];
   }
 
   async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
@@ -133,6 +167,22 @@ export class SearchTables implements Search {
     });
   }
 
+  async sumTopUps(period: Period): Promise<SettlementSum[]> {
+    const values = periodValues(period);
+    return sumInSteps(period, (least, beyond) =>
+      this.#database.transact([[IN_ORDER], [BOUNDARY, [least, beyond]]], async ([, found], session) => {
+        const boundary = (found as { txn_id: string }[])[0]?.txn_id;
+        const rows = await session.run<SumsRow>(SUMS, [...values, boundary ?? least, beyond]);
+        return { boundary, rows: rows.map(toSumRow) };
+      }),
+    );
+  }
+
+  async sumReversals(period: Period): Promise<SettlementSum[]> {
+    const rows = await this.#database.ask<SumsRow>(REVERSAL_SUMS, periodValues(period));
+    return addUp(rows.map(toSumRow));
+  }
+
   async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {
     return (await this.#step<TopUpRow>(statement, values)).map(toTransaction);
   }
@@ -141,4 +191,16 @@ export class SearchTables implements Search {
   #step<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     return this.#database.transact([[IN_ORDER]], (_, session) => session.run<Row>(statement, values));
   }
+}
+
+interface SumsRow {
+  readonly partner_id: number;
+  readonly service: Service;
+  readonly bouquet_code: string;
+  readonly count: number;
+  readonly amount: string;
+}
+
+function toSumRow({ partner_id, service, bouquet_code, count, amount }: SumsRow): SumRow {
+  return [partner_id, service, bouquet_code, count, amount];
 }

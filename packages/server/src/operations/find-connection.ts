@@ -1,0 +1,42 @@
+import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import type { Ports } from "./ports.ts";
+
+export interface ConnectionRequest extends Pick<ConnectionKey, "service" | "reqId"> {
+  /** Undefined where both are meant. */
+  readonly environment: Environment | undefined;
+  /** Undefined where whoever has the connection is meant. */
+  readonly cuid: string | undefined;
+}
+
+export interface ConnectionCandidate {
+  readonly connection: ConnectionKey;
+  /** Undefined where nothing is left of the customer but ledgers. */
+  readonly customer: CustomerProfile | undefined;
+}
+
+export type ConnectionAnswer =
+  | ({ readonly kind: "found" } & ConnectionCandidate)
+  | { readonly kind: "ambiguous"; readonly candidates: readonly ConnectionCandidate[] }
+  | { readonly kind: "not_found" };
+
+/** A connection's name may be the mobile number of many who do not have the connection. */
+export const MOST_HOLDERS = 1_000;
+
+/** Whose connection is meant: nothing is ever changed by a guess. */
+export async function findConnection(
+  { store }: Pick<Ports, "store">,
+  { service, reqId, environment: asked, cuid }: ConnectionRequest,
+): Promise<ConnectionAnswer> {
+  const candidates: ConnectionCandidate[] = [];
+  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
+    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
+    for (const each of cuids) {
+      const connection = { environment, cuid: each, service, reqId };
+      const found = await store.findConnection(connection);
+      if (found?.connection !== undefined) candidates.push({ connection, customer: found.profile });
+    }
+  }
+  const [candidate, another] = candidates;
+  if (candidate === undefined) return { kind: "not_found" };
+  return another === undefined ? { kind: "found", ...candidate } : { kind: "ambiguous", candidates };
+}
