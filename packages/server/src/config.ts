@@ -2,6 +2,7 @@ import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./da
 import { AddressList, MOST_ADDRESS_RANGES } from "./domain/address-list.ts";
 import { readAddressRange } from "./domain/address-range.ts";
 import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
+import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
@@ -18,6 +19,7 @@ export interface Config {
   /** Undefined where nothing was said: then the database's own holds. */
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
+  readonly defaultCountry: string | undefined;
   readonly lapsedDays: number;
   readonly logLevel: LogLevel;
   readonly drainSeconds: number;
@@ -115,6 +117,15 @@ export const SETTINGS: Settings = {
     fallback: undefined,
     description: "decimals of the currency; unless given, the database's own, or 2",
     read: (text) => readInteger(text, 0, MAX_CURRENCY_EXPONENT),
+  },
+  defaultCountry: {
+    env: "TOPUPD_DEFAULT_COUNTRY",
+    flag: "default-country",
+    placeholder: "COUNTRY",
+    fallback: undefined,
+    description:
+      "where mobile numbers without a country code are, such as NP; unless given, the database's own, or none",
+    read: (text) => (isCountry(text) ? text : mustBe("two capital letters of ISO 3166 such as NP")),
   },
   lapsedDays: {
     env: "TOPUPD_LAPSED_DAYS",

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { setPriority, userInfo } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 import { runCommandLine } from "./cli/program.ts";
@@ -46,13 +48,18 @@ const runtime: Runtime = {
   version,
   env: process.env,
   stdout: (text) => process.stdout.write(text),
+  streamOut: async (pieces) => {
+    await pipeline(Readable.from(pieces), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  },
   stderr: (text) => process.stderr.write(text),
   userName,
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
   random,
-  openStore: async ({ database, databaseConnections, timeZone, currencyExponent }, options) => {
-    const common = { timeZone, currencyExponent, ...options, clock: Date.now, random };
+  openStore: async ({ database, databaseConnections, timeZone, currencyExponent, defaultCountry }, options) => {
+    const common = { timeZone, currencyExponent, defaultCountry, ...options, clock: Date.now, random };
     return database.store === "sqlite"
       ? openSqliteStore({ ...common, path: database.path })
       : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });

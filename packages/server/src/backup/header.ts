@@ -1,4 +1,5 @@
 import { type Instant, isTimeZone } from "../domain/calendar.ts";
+import { isCountry } from "../domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "../domain/money.ts";
 import { ARCHIVE_TABLES } from "../store/common/archive.ts";
 import { BackupRefused } from "./errors.ts";
@@ -13,6 +14,8 @@ export interface BackupHeader {
   readonly store: string;
   readonly timeZone: string;
   readonly currencyExponent: number;
+  /** Undefined where the provider has named none. */
+  readonly defaultCountry: string | undefined;
 }
 
 /** Raised whenever older readers would misread the lines. */
@@ -28,7 +31,7 @@ export function headerLine({ topupd, takenAt, ...facts }: BackupHeader): string 
 
 /** @throws BackupRefused where this topupd cannot restore what follows; the message says which one can. */
 export function readHeaderLine(line: Readonly<Record<string, unknown>>): BackupHeader {
-  const { backup, format, topupd, takenAt, store, timeZone, currencyExponent, tables } = line;
+  const { backup, format, topupd, takenAt, store, timeZone, currencyExponent, defaultCountry, tables } = line;
   if (backup !== "topupd" || typeof topupd !== "string" || typeof format !== "number") throw noHeader();
   if (format > FORMAT)
     throw new BackupRefused(
@@ -36,12 +39,14 @@ export function readHeaderLine(line: Readonly<Record<string, unknown>>): BackupH
     );
   const time = typeof takenAt === "string" ? Date.parse(takenAt) : Number.NaN;
   if (typeof timeZone !== "string" || !isTimeZone(timeZone) || !isExponent(currencyExponent)) throw noHeader();
+  if (defaultCountry !== undefined && (typeof defaultCountry !== "string" || !isCountry(defaultCountry)))
+    throw noHeader();
   if (typeof store !== "string" || Number.isNaN(time)) throw noHeader();
   if (JSON.stringify(tables) !== JSON.stringify(TABLES))
     throw new BackupRefused(
       `holds other tables than those of this topupd: restore it with topupd ${topupd}, which made it, and let this one bring that database up to date`,
     );
-  return { topupd, takenAt: time, store, timeZone, currencyExponent };
+  return { topupd, takenAt: time, store, timeZone, currencyExponent, defaultCountry };
 }
 
 function isExponent(value: unknown): value is number {

@@ -64,10 +64,15 @@ function nameOf(address: DatabaseAddress): string {
 }
 
 async function copy(runtime: Runtime, from: DatabaseAddress, to: DatabaseAddress): Promise<ArchiveOutput> {
-  const config = { ...readConfig(runtime.env, {}), timeZone: undefined, currencyExponent: undefined };
+  const config = {
+    ...readConfig(runtime.env, {}),
+    timeZone: undefined,
+    currencyExponent: undefined,
+    defaultCountry: undefined,
+  };
   return withStoreOf({ ...config, database: from }, runtime, { mustExist: true }, async (source) => {
-    const { calendar, currencyExponent } = source.provider;
-    const likeSource = { ...config, timeZone: calendar.timeZone, currencyExponent, database: to };
+    const { calendar, currencyExponent, defaultCountry } = source.provider;
+    const likeSource = { ...config, timeZone: calendar.timeZone, currencyExponent, defaultCountry, database: to };
     return withStoreOf(likeSource, runtime, { mustExist: false }, async (target) => {
       const progress = progressLine(runtime);
       const onProgress = (step: CopyProgress) => progress.show(describeFilling("copying", step));

@@ -3,24 +3,22 @@ import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import type { TopUpsInFile } from "../domain/restatement.ts";
 import { importCatalogue } from "../operations/import-catalogue.ts";
 import { importCustomers } from "../operations/import-customers.ts";
-import {
-  FileChanged,
-  type ImportOptions,
-  type ImportProgress,
-  type ImportReport,
-  type RejectedLine,
-} from "../operations/import-report.ts";
+import { FileChanged, type ImportOptions, type ImportReport } from "../operations/import-report.ts";
 import type { StaffPorts } from "../operations/ports.ts";
+import { type ReadRows, readNdjson } from "../operations/source-rows.ts";
+import { readCatalogueCsv } from "./csv-catalogue.ts";
+import { readCustomersCsv } from "./csv-customers.ts";
+import { type FileFormat, formatOf, formatOption } from "./file-format.ts";
 import { examples } from "./help.ts";
-import { isFileError, jsonOption, type OutputOptions, printJson } from "./output.ts";
-import { progressLine } from "./progress-line.ts";
+import { type ImportFlags, importOutput } from "./import-output.ts";
+import { isFileError, jsonOption } from "./output.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 
-interface CliOptions extends OutputOptions, StaffOptions {
+interface CliOptions extends ImportFlags, StaffOptions {
   readonly environment: Environment;
-  readonly skipInvalid?: boolean;
+  readonly format?: FileFormat;
   readonly topUps?: TopUpsInFile;
 }
 
@@ -32,28 +30,30 @@ type Import = (
   hooks: ImportOptions,
 ) => Promise<ImportReport>;
 
-/** Lines between two words of progress. */
-const PROGRESS_LINES = 5_000;
-
-/** `topupd import ...`: the provider's catalogue and customers, from NDJSON files. */
+/** `topupd import ...`: the provider's catalogue and customers, from NDJSON or CSV files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
   const parent = program
     .command("import")
-    .description("import a catalogue or customers from an NDJSON file")
+    .description("import a catalogue or customers from an NDJSON or CSV file")
     .helpCommand(false);
   const catalogue = addImport(
     parent,
     runtime,
     "catalogue",
     "publish a file as the next catalogue revision: all of it, or nothing",
+    readCatalogueCsv,
     ({ openFile }, ports, file, { environment }, hooks) => importCatalogue(ports, environment, openFile(file), hooks),
   );
-  examples(catalogue, ["topupd import catalogue catalogue.ndjson"]);
+  examples(catalogue, [
+    "topupd import catalogue catalogue.ndjson",
+    "topupd import catalogue catalogue.ndjson --dry-run",
+  ]);
   const customers = addImport(
     parent,
     runtime,
     "customers",
     "add customers, and bring those that are there up to date, by cuid",
+    readCustomersCsv,
     ({ openFile }, ports, file, { environment, topUps = "unsaid" }, hooks) =>
       importCustomers(ports, environment, () => openFile(file), topUps, hooks),
   ).addOption(
@@ -64,64 +64,47 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
   );
   examples(customers, [
     "topupd import customers customers.ndjson",
+    "topupd import customers customers.csv --dry-run",
     "topupd import customers customers.ndjson --skip-invalid --top-ups included",
   ]);
 }
 
-function addImport(parent: Command, runtime: Runtime, what: string, description: string, run: Import): Command {
+function addImport(
+  parent: Command,
+  runtime: Runtime,
+  what: string,
+  description: string,
+  readCsv: ReadRows,
+  run: Import,
+): Command {
   const command = parent
     .command(what)
     .description(description)
-    .argument("<FILE>", "an NDJSON file: one JSON object a line")
+    .argument("<FILE>", "the file to import")
     .addOption(
       new Option("--environment <ENVIRONMENT>", "which kind of customers it is for")
         .choices(ENVIRONMENTS)
         .default("production"),
     )
+    .addOption(formatOption("as its name ends, else ndjson"))
     .option("--skip-invalid", "write the good lines although others are bad")
+    .option("--dry-run", "say what would change, and write nothing")
     .addOption(asOption())
     .addOption(jsonOption());
   return addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
-    const progress = progressLine(runtime);
-    let hasWritten = false;
-    const hooks = {
-      skipInvalid: options.skipInvalid === true,
-      onRejected: (rejected: RejectedLine) => progress.interrupt(describe(rejected)),
-      onProgress: (seen: ImportProgress) => {
-        hasWritten ||= seen.step === "writing";
-        if (seen.step === "writing" || seen.lines % PROGRESS_LINES === 0)
-          progress.show(`${seen.step} ... ${seen.lines} lines`);
-      },
-    };
+    const readRows = formatOf(options.format, file) === "csv" ? readCsv : readNdjson;
+    const output = importOutput(runtime, options, readRows);
+    // A dry run makes no database either.
+    const mustExist = options.dryRun === true;
     try {
-      const report = await withStore(command, runtime, { mustExist: false }, (store) =>
-        run(runtime, staffPorts(runtime, store, options), file, options, hooks),
+      const report = await withStore(command, runtime, { mustExist }, (store) =>
+        run(runtime, staffPorts(runtime, store, options), file, options, output.hooks),
       );
-      progress.end();
-      conclude(runtime, report, options);
+      output.conclude(report);
     } catch (error) {
-      progress.end();
-      if (hasWritten)
-        runtime.stderr("topupd: a part of the file was written before this; importing it again mends it\n");
+      output.fail();
       if (error instanceof FileChanged) throw new CommandFailed(error.message);
       throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
     }
   });
-}
-
-function conclude(runtime: Runtime, report: ImportReport, options: CliOptions): void {
-  const { accepted, rejected, revision } = report;
-  if (options.json === true) printJson(runtime, report);
-  else {
-    const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
-    runtime.stdout(`${accepted} accepted, ${rejected} rejected${asRevision}\n`);
-  }
-  if (rejected > 0 && options.skipInvalid !== true) {
-    throw new CommandFailed("nothing was written: mend these lines, or give --skip-invalid to leave them out");
-  }
-  if (accepted === 0) throw new CommandFailed("nothing was written: the file holds no good line");
-}
-
-function describe({ line, problems }: RejectedLine): string {
-  return problems.map(({ field, problem }) => `line ${line}: ${field} ${problem}\n`).join("");
 }

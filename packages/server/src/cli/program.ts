@@ -8,6 +8,7 @@ import { addConnectionCommands } from "./connection.ts";
 import { addCopyCommand } from "./copy.ts";
 import { addCustomerCommands } from "./customer.ts";
 import { addDemoCommand } from "./demo.ts";
+import { addExportCommands } from "./export.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -61,6 +62,7 @@ export function buildProgram(runtime: Runtime): Command {
   addCustomerCommands(program, runtime);
   addTransactionCommands(program, runtime);
   addWhyCommand(program, runtime);
+  addExportCommands(program, runtime);
   addAuditCommands(program, runtime);
   program.commandsGroup("Set things right:");
   addConnectionCommands(program, runtime);

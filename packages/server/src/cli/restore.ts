@@ -44,9 +44,9 @@ export function addRestoreCommand(program: Command, runtime: Runtime): void {
 async function restore(command: Command, runtime: Runtime, file: string, options: RestoreOptions): Promise<void> {
   const settings = configOf(command, runtime);
   const { progress, header, open } = await begin(runtime, file);
-  const { timeZone, currencyExponent, takenAt } = header;
+  const { timeZone, currencyExponent, defaultCountry, takenAt } = header;
   // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
-  const config = { ...settings, timeZone, currencyExponent };
+  const config = { ...settings, timeZone, currencyExponent, defaultCountry };
   await withStoreOf(config, runtime, { mustExist: false }, async (store) => {
     const onProgress = (step: CopyProgress) => progress.show(describeFilling("restoring", step));
     const totals = await restoreStore(open, store, onProgress).finally(progress.end);

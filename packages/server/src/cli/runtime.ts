@@ -12,6 +12,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;
+  /** More data than is held in memory. Resolves once all of it is written, or nobody reads any more. */
+  readonly streamOut: (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
   /** Everything that is no data. */
   readonly stderr: (text: string) => void;
   /** Of whoever runs the process, as the operating system knows them. */

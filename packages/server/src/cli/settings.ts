@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What commands that only open the database can be told. */
-export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent"];
+export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
 
 /** Under which heading of a help each setting stands, apart from the command's own flags. */
 const HEADINGS: Readonly<Record<SettingName, string>> = {
@@ -16,6 +16,7 @@ const HEADINGS: Readonly<Record<SettingName, string>> = {
   trustedProxies: "Service:",
   timeZone: "Database and provider:",
   currencyExponent: "Database and provider:",
+  defaultCountry: "Database and provider:",
   lapsedDays: "Service:",
   logLevel: "Service:",
   drainSeconds: "Stopping:",

@@ -1,9 +1,10 @@
-import type { Service } from "../domain/bouquet.ts";
+import { Option } from "commander";
+import { SERVICES, type Service } from "../domain/bouquet.ts";
 import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
 import type { Environment } from "../domain/customer.ts";
 import { readDay } from "../domain/day-range.ts";
 import { parseMoney } from "../domain/money.ts";
-import type { TransactionStatus } from "../domain/top-up.ts";
+import { TRANSACTION_STATUSES, type TransactionStatus } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
 import { MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
 import type { TransactionFilter } from "../store/search.ts";
@@ -23,6 +24,22 @@ export interface FilterFlags {
   readonly udf2?: string;
   readonly amount?: string;
   readonly status?: TransactionStatus;
+}
+
+/** By what transactions are found, beside their environment. */
+export function filterOptions(): Option[] {
+  return [
+    new Option("--from <DAY>", "from this day on, YYYY-MM-DD in the provider's zone"),
+    new Option("--to <DAY>", "up to and with this day"),
+    new Option("--partner <NAME>", "made by this partner"),
+    new Option("--service <SERVICE>", "for this service").choices(SERVICES),
+    new Option("--cuid <CUID>", "for this customer: the quickest question of all"),
+    new Option("--req-id <REQID>", "for this set-top box number or username"),
+    new Option("--udf1 <TEXT>", "with this udf1, the partner's own reference"),
+    new Option("--udf2 <TEXT>", "with this udf2"),
+    new Option("--amount <AMOUNT>", "of this amount, such as 1130 or 1130.50"),
+    new Option("--status <STATUS>", "with this status").choices(TRANSACTION_STATUSES),
+  ];
 }
 
 /** What the flags mean in the provider's zone and currency. */

@@ -1,7 +1,5 @@
 import { type Command, Option } from "commander";
-import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
-import { TRANSACTION_STATUSES } from "../domain/top-up.ts";
 import { listTransactions, MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
 import { type ShownTransaction, showTransaction } from "../operations/show-transaction.ts";
 import { examples } from "./help.ts";
@@ -12,7 +10,7 @@ import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { wordsOf } from "./step-words.ts";
 import { endWords, subscriptionJson } from "./subscription-output.ts";
 import { printFields, wrap } from "./text.ts";
-import { type FilterFlags, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
+import { type FilterFlags, filterOptions, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
 import {
   amountOf,
   partnerName,
@@ -44,17 +42,9 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     .description("list top-ups, newest first")
     .addOption(
       new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
-    )
-    .option("--from <DAY>", "from this day on, YYYY-MM-DD in the provider's zone")
-    .option("--to <DAY>", "up to and with this day")
-    .option("--partner <NAME>", "made by this partner")
-    .addOption(new Option("--service <SERVICE>", "for this service").choices(SERVICES))
-    .option("--cuid <CUID>", "for this customer: the quickest question of all")
-    .option("--req-id <REQID>", "for this set-top box number or username")
-    .option("--udf1 <TEXT>", "with this udf1, the partner's own reference")
-    .option("--udf2 <TEXT>", "with this udf2")
-    .option("--amount <AMOUNT>", "of this amount, such as 1130 or 1130.50")
-    .addOption(new Option("--status <STATUS>", "with this status").choices(TRANSACTION_STATUSES))
+    );
+  for (const option of filterOptions()) list.addOption(option);
+  list
     .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
     .option("--cursor <TXNID>", "go on after this one, the last of the page before")
     .addOption(jsonOption());

@@ -2,6 +2,7 @@ import type { Service } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, Customer, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
+import type { NormaliseMobile } from "./mobile-number.ts";
 import { restate, type TopUpsInFile } from "./restatement.ts";
 import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
 
@@ -52,6 +53,7 @@ export function changeCustomer(
   now: Instant,
   calendar: Calendar,
   mode: ImportMode,
+  normaliseMobile: NormaliseMobile = () => undefined,
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
   const profile = { cuid, firstName, lastName, mobile, status };
@@ -70,8 +72,8 @@ export function changeCustomer(
   ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
-  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before);
-  const codesAfter = codesOf(profile, connections);
+  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, normaliseMobile);
+  const codesAfter = codesOf(profile, connections, normaliseMobile);
   return {
     profile,
     changesProfile: stored === undefined || !isSameProfile(stored.customer, profile),
@@ -88,8 +90,12 @@ export function changeCustomer(
 function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): BareConnection {
   const { service, reqId, status, segment } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated);
-  const toppedUp = before?.status === status && before.toppedUp;
-  return { service, reqId, status, segment, toppedUp, blocked: before?.blocked === true };
+  // What an export says of it holds where nothing is known here.
+  if (before === undefined) {
+    return { service, reqId, status, segment, toppedUp: stated.toppedUp === true, blocked: stated.blocked === true };
+  }
+  const toppedUp = before.status === status && before.toppedUp;
+  return { service, reqId, status, segment, toppedUp, blocked: before.blocked };
 }
 
 function restateConnection(
@@ -156,8 +162,13 @@ function isSameState(a: BareConnection, b: BareConnection): boolean {
 }
 
 /** Source: interface, section 4.1, and decisions, "Customers and connections". */
-function codesOf({ cuid, mobile }: CustomerProfile, connections: readonly { readonly reqId: string }[]): string[] {
-  return [...new Set([cuid, ...(mobile === undefined ? [] : [mobile]), ...connections.map(({ reqId }) => reqId)])];
+function codesOf(
+  { cuid, mobile }: CustomerProfile,
+  connections: readonly { readonly reqId: string }[],
+  normaliseMobile: NormaliseMobile,
+): string[] {
+  const numbers = mobile === undefined ? [] : [mobile, normaliseMobile(mobile) ?? mobile];
+  return [...new Set([cuid, ...numbers, ...connections.map(({ reqId }) => reqId)])];
 }
 
 function findConnection<Candidate extends { readonly service: Service; readonly reqId: string }>(

@@ -1,5 +1,6 @@
 import type { Bouquet, Service } from "./bouquet.ts";
 import type { Calendar, Instant, Span } from "./calendar.ts";
+import { type CarriedRun, readCarried } from "./carried-run.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
@@ -18,6 +19,10 @@ export interface StatedConnection {
   readonly reqId: string;
   readonly status: ConnectionStatus;
   readonly segment: string | undefined;
+  /** Of an export: whether something was granted there since it was imported as inactive. */
+  readonly toppedUp?: boolean;
+  /** Of an export: whether staff have blocked it there. */
+  readonly blocked?: boolean;
   readonly subscriptions: readonly StatedSubscription[];
 }
 
@@ -27,6 +32,8 @@ export interface StatedSubscription {
   readonly start: Instant;
   readonly end: Instant;
   readonly span: Span;
+  /** Of an export, where its dates alone would not tell all of the run. */
+  readonly carried?: CarriedRun | undefined;
 }
 
 /** What a customer's row is read against. */
@@ -39,7 +46,8 @@ export interface RowContext {
 /**
  * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status",
  * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
- * `stb` and the other connections by `username`.
+ * `stb` and the other connections by `username`. What only exports write is optional: `topped_up` and
+ * `blocked_by_staff` of a connection, and `carried` of a subscription.
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
   const fields = new FieldReader(row);
@@ -70,7 +78,9 @@ function readConnections(
     seen.add(reqId);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
     const segment = fields.optionalIdentifier("segment");
-    return { service, reqId, status, segment, subscriptions: readSubscriptions(fields, service, context) };
+    const [toppedUp, blocked] = [fields.flag("topped_up"), fields.flag("blocked_by_staff")];
+    const subscriptions = readSubscriptions(fields, service, context);
+    return { service, reqId, status, segment, toppedUp, blocked, subscriptions };
   });
 }
 
@@ -85,10 +95,17 @@ function readSubscriptions(connection: FieldReader, service: Service, context: R
       fields.problem("code", `is not the code of any ${service} bouquet imported so far`);
     if (bouquet === undefined || start === undefined || end === undefined) return undefined;
     if (end <= start) return fields.problem("enddate", "must be later than startdate");
-    if (plans.has(bouquet.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
-    plans.add(bouquet.plan);
-    const span = importedSpan(start, end, bouquet.period, context.calendar);
-    return { plan: bouquet.plan, bouquet: { code, name: bouquet.name, addOn: bouquet.addOn }, start, end, span };
+    const carried = fields.optionalObject("carried", (run) =>
+      readCarried(run, { bouquet, start, end }, context.calendar),
+    );
+    const subscription = carried ?? {
+      plan: bouquet.plan,
+      bouquet: { code, name: bouquet.name, addOn: bouquet.addOn },
+      ...{ start, end, span: importedSpan(start, end, bouquet.period, context.calendar) },
+    };
+    if (plans.has(subscription.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
+    plans.add(subscription.plan);
+    return subscription;
   });
   return read.filter((subscription) => subscription !== undefined);
 }

@@ -26,6 +26,8 @@ interface TextRule {
 /** ASCII without control characters, and without a blank at either end: there is nothing to trim or to refuse. */
 const PLAIN_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
 
+const ISO_INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
+
 const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH };
 
 /**
@@ -102,6 +104,45 @@ export class FieldReader {
     const result = read(reader);
     reader.refuseOthers();
     return result;
+  }
+
+  optionalObject<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {
+    return this.#optional(name) === undefined ? undefined : this.object(name, read);
+  }
+
+  has(name: string): boolean {
+    return this.#optional(name) !== undefined;
+  }
+
+  /** Whether it is there and true. */
+  flag(name: string): boolean {
+    const value = this.#optional(name);
+    if (value !== undefined && typeof value !== "boolean") this.problem(name, "must be true or false");
+    return value === true;
+  }
+
+  /** A whole number from 0 to `most`; 0 where it is left out. */
+  count(name: string, most: number): number {
+    const value = this.#optional(name);
+    if (value === undefined) return 0;
+    const number =
+      value instanceof JsonNumber && /^(0|[1-9][0-9]{0,14})$/.test(value.literal) ? Number(value.literal) : -1;
+    if (number >= 0 && number <= most) return number;
+    this.problem(name, `must be a whole number from 0 to ${most}`);
+    return 0;
+  }
+
+  /** An instant in ISO 8601, UTC, with its milliseconds, as topupd itself writes it. */
+  instant(name: string): number | undefined {
+    const text = this.identifier(name);
+    if (text === "") return undefined;
+    const instant = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(instant)) return instant;
+    return this.problem(name, "must be a time such as 2026-11-20T09:00:00.000Z");
+  }
+
+  optionalInstant(name: string): number | undefined {
+    return this.has(name) ? this.instant(name) : undefined;
   }
 
   /** Reports what only the caller can know to be wrong with a field. */

@@ -1,4 +1,5 @@
 import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
+import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { NO_PERIOD } from "./period.ts";
 import {
@@ -44,6 +45,8 @@ interface History {
  *   ended with top-ups in it count as a copy of it, and change nothing: a copy that is taken every
  *   night must not grow every night. So do records that end where it did before a top-up was taken back:
  *   else a copy from before that would bring it back.
+ *
+ * A run that another topupd has exported begins here as it was there; once it is here, it is a copy.
  */
 export function restate(
   ledger: readonly Grant[],
@@ -54,6 +57,12 @@ export function restate(
 ): Statement | undefined {
   const history = readHistory(ledger, stated.plan, calendar);
   const { current, lastWord, toppedUpEnds, reversedEnds } = history;
+  if (stated.carried !== undefined) {
+    if (current === undefined) return carryOver(stated, stated.carried, now);
+    // What has a run of its own here takes those dates as it takes a copy's.
+    if (isSameSecond(current.end, stated.end)) return undefined;
+    return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
+  }
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
   const { plan, bouquet, start, span } = stated;
   const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
@@ -65,6 +74,16 @@ export function restate(
   const onTop = run === undefined ? NO_PERIOD : topUps === "included" ? goodwill : run.toppedUp;
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   return admits(plan, run, word, calendar) ? word : undefined;
+}
+
+/** As though the provider had said what was not granted there, and the rest had been granted here. */
+function carryOver(
+  { bouquet, start, span }: StatedSubscription,
+  { toppedUp: onTop, grantedEnd }: CarriedRun,
+  now: Instant,
+): Statement {
+  const stated = { months: span.months - onTop.months, days: span.days - onTop.days, seconds: span.seconds };
+  return { kind: "statement", at: now, bouquet, start, span: stated, onTop, grantedEnd };
 }
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {

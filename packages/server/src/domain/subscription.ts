@@ -40,6 +40,8 @@ export interface Statement {
   readonly start: Instant;
   readonly span: Span;
   readonly onTop: Period;
+  /** Where the run was carried over from another topupd: where something that was granted there put its end. */
+  readonly grantedEnd?: Instant | undefined;
 }
 
 /** The subscription is taken back: by records that no longer hold it, or by a reset of the trial environment. */
@@ -243,14 +245,14 @@ function applyPeriod(
 function applyStatement(
   plan: string,
   before: Subscription | undefined,
-  { bouquet, start, span: stated, onTop }: Statement,
+  { bouquet, start, span: stated, onTop, grantedEnd }: Statement,
   calendar: Calendar,
 ): Subscription {
   const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
   const span = addSpans(stated, { ...onTop, seconds: 0 });
   const end = calendar.add(start, span);
   const label = granted?.bouquet ?? bouquet;
-  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
+  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd ?? grantedEnd };
 }
 
 /** Whether a part of the run was granted here, and the provider's own records do not hold it. */

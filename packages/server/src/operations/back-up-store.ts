@@ -31,9 +31,10 @@ export async function backUpStore(
   { store, clock }: Pick<Ports, "store" | "clock">,
   { version, kind, write, onProgress, signal }: BackUpOptions,
 ): Promise<BackedUp> {
-  const { calendar, currencyExponent } = store.provider;
+  const { calendar, currencyExponent, defaultCountry } = store.provider;
   const takenAt = clock();
-  const header = { topupd: version, takenAt, store: kind, timeZone: calendar.timeZone, currencyExponent };
+  const provider = { timeZone: calendar.timeZone, currencyExponent, defaultCountry };
+  const header = { topupd: version, takenAt, store: kind, ...provider };
   return store.exportArchive("go_on", async (chunks) => {
     let totals: ArchiveTotals = { rows: {}, money: [] };
     const noted = async function* (): AsyncGenerator<ArchiveChunk> {

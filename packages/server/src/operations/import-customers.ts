@@ -1,10 +1,10 @@
-import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
 import type { TopUpsInFile } from "../domain/restatement.ts";
-import { FileChanged, type ImportOptions, type ImportReport, readRow } from "./import-report.ts";
+import { bouquetFinder } from "./bouquet-finder.ts";
+import { FileChanged, type ImportOptions, type ImportReport, refusal } from "./import-report.ts";
 import { attributionOf, type StaffPorts } from "./ports.ts";
-import { readLines } from "./read-lines.ts";
+import { type ReadRows, readNdjson, readRow, rejectedLines } from "./source-rows.ts";
 
 /** Customers per transaction: few enough that top-ups of a running service are hardly held up. */
 const CUSTOMERS_PER_TRANSACTION = 500;
@@ -23,9 +23,10 @@ export async function importCustomers(
   environment: Environment,
   open: () => AsyncIterable<Uint8Array>,
   topUps: TopUpsInFile,
-  { skipInvalid, onRejected, onProgress }: ImportOptions,
+  options: ImportOptions,
 ): Promise<ImportReport> {
   const { store } = ports;
+  const { skipInvalid, dryRun = false, readRows = readNdjson, onRejected, onProgress, onChange } = options;
   const context = {
     calendar: store.provider.calendar,
     findBouquet: bouquetFinder(await store.knownBouquets(environment)),
@@ -33,54 +34,65 @@ export async function importCustomers(
 
   let good = 0;
   let rejected = 0;
-  for await (const lines of readLines(open())) {
-    for (const line of lines) {
-      onProgress({ step: "checking", lines: line.number });
-      const reading = readRow(line, (row) => readCustomerRow(row, context));
+  for await (const rows of readRows(open())) {
+    for (const row of rows) {
+      onProgress({ step: "checking", lines: row.line });
+      const reading = readRow(row, (object) => readCustomerRow(object, context));
       if (reading.ok) {
         good += 1;
         continue;
       }
       rejected += 1;
-      onRejected({ line: line.number, problems: reading.problems });
+      for (const line of rejectedLines(row, reading.problems)) onRejected(line);
     }
   }
-  if (rejected > 0 && !skipInvalid) return { accepted: 0, rejected };
+  if (rejected > 0 && !skipInvalid) return refusal(rejected);
 
+  const effects = { added: 0, changed: 0, unchanged: 0 };
   let accepted = 0;
-  for await (const { customers, lines, invalid } of readChunks(open(), context)) {
+  for await (const { customers, numbers, lines, invalid } of readChunks(readRows(open()), context)) {
     if (invalid > rejected) throw new FileChanged(CHANGED);
-    await store.importCustomers(environment, customers, attributionOf(ports), topUps);
+    const by = attributionOf(ports);
+    const done = dryRun
+      ? await store.previewCustomers(environment, customers, by.at, topUps)
+      : await store.importCustomers(environment, customers, by, topUps);
+    for (const [index, effect] of done.entries()) {
+      effects[effect.kind] += 1;
+      const [line, { cuid }] = [numbers[index] as number, customers[index] as StatedCustomer];
+      if (effect.kind !== "unchanged") onChange?.({ what: "customer", line, cuid, ...effect });
+    }
     accepted += customers.length;
-    onProgress({ step: "writing", lines });
+    onProgress({ step: dryRun ? "comparing" : "writing", lines });
   }
   if (accepted !== good) throw new FileChanged(CHANGED);
-  return { accepted, rejected };
+  return { accepted, rejected, ...effects };
 }
 
-async function* readChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  context: RowContext,
-): AsyncGenerator<{ readonly customers: readonly StatedCustomer[]; readonly lines: number; readonly invalid: number }> {
+interface Chunk {
+  readonly customers: readonly StatedCustomer[];
+  /** Of their lines. */
+  readonly numbers: readonly number[];
+  readonly lines: number;
+  readonly invalid: number;
+}
+
+async function* readChunks(source: ReturnType<ReadRows>, context: RowContext): AsyncGenerator<Chunk> {
   let customers: StatedCustomer[] = [];
+  let numbers: number[] = [];
   let lines = 0;
   let invalid = 0;
-  for await (const read of readLines(chunks)) {
-    for (const line of read) {
-      lines = line.number;
-      const reading = readRow(line, (row) => readCustomerRow(row, context));
-      if (reading.ok) customers.push(reading.value);
-      else invalid += 1;
+  for await (const rows of source) {
+    for (const row of rows) {
+      lines = row.line;
+      const reading = readRow(row, (object) => readCustomerRow(object, context));
+      if (reading.ok) {
+        customers.push(reading.value);
+        numbers.push(row.line);
+      } else invalid += 1;
       if (customers.length < CUSTOMERS_PER_TRANSACTION) continue;
-      yield { customers, lines, invalid };
-      customers = [];
+      yield { customers, numbers, lines, invalid };
+      [customers, numbers] = [[], []];
     }
   }
-  if (customers.length > 0) yield { customers, lines, invalid };
-}
-
-function bouquetFinder(bouquets: readonly Bouquet[]): RowContext["findBouquet"] {
-  const key = (service: Service, code: string) => `${service}:${code}`;
-  const byKey = new Map(bouquets.map((bouquet) => [key(bouquet.service, bouquet.code), bouquet]));
-  return (service, code) => byKey.get(key(service, code));
+  if (customers.length > 0) yield { customers, numbers, lines, invalid };
 }

@@ -1,50 +1,46 @@
-import type { FieldProblem, Reading } from "../domain/fields.ts";
-import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
-import type { Line } from "./read-lines.ts";
-
-/** A line that is not taken, and why. */
-export interface RejectedLine {
-  /** Counted from 1, as editors do. */
-  readonly line: number;
-  readonly problems: readonly FieldProblem[];
-}
+import type { BouquetEffect, CustomerEffect, EffectKind } from "../domain/import-effect.ts";
+import type { ReadRows, RejectedLine } from "./source-rows.ts";
 
 export interface ImportOptions {
   /** Take the good lines although others are bad. */
   readonly skipInvalid: boolean;
+  /** Find out what would change, and write nothing. */
+  readonly dryRun?: boolean;
+  /** How the file is read; as NDJSON where nothing is said. */
+  readonly readRows?: ReadRows;
   readonly onRejected: (rejected: RejectedLine) => void;
   readonly onProgress: (progress: ImportProgress) => void;
+  /** Hears of each row that is, or would be, added or changed. */
+  readonly onChange?: (change: ImportedRow) => void;
 }
 
+/** What an import does with a customer, by the line that says so, or with a bouquet. */
+export type ImportedRow =
+  | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & CustomerEffect)
+  | ({ readonly what: "bouquet" } & BouquetEffect);
+
 export interface ImportProgress {
-  readonly step: "checking" | "writing";
+  readonly step: "checking" | "comparing" | "writing";
   readonly lines: number;
 }
 
-export interface ImportReport {
+/** What an import did, or would do. */
+export interface ImportReport extends Readonly<Record<EffectKind, number>> {
   readonly accepted: number;
   readonly rejected: number;
+  /** Of a catalogue: the bouquets that it has no more, and whether those that stay come in another order. */
+  readonly removed?: number;
+  readonly reorders?: boolean;
   /** The catalogue revision that was made, if one was. */
   readonly revision?: number;
+}
+
+/** Of a file that is not taken at all. */
+export function refusal(rejected: number): ImportReport {
+  return { accepted: 0, rejected, added: 0, changed: 0, unchanged: 0 };
 }
 
 /** The file is not the same at the second reading. What was written before stays; importing again mends it. */
 export class FileChanged extends Error {
   override readonly name = "FileChanged";
-}
-
-/** Reads one line as a JSON object, and that by `read`. */
-export function readRow<Row>(line: Line, read: (row: JsonObject) => Reading<Row>): Reading<Row> {
-  if (line.text === undefined) return wholeLine(line.problem);
-  try {
-    const value = readJson(line.text);
-    return isJsonObject(value) ? read(value) : wholeLine("is not a JSON object");
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return wholeLine(error.message);
-    throw error;
-  }
-}
-
-function wholeLine(problem: string): Reading<never> {
-  return { ok: false, problems: [{ field: "(line)", problem }] };
 }

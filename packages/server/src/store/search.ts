@@ -15,6 +15,8 @@ export interface Search {
   findCuids(environment: Environment, code: string, limit: number): Promise<string[]>;
   /** By the customer id alone. */
   findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
+  /** All of an environment, page by page, in an order of the store's own. Each page sees one moment. */
+  listCustomers(environment: Environment, page: CustomerPage): Promise<Customer[]>;
   /**
    * The ledgers of a connection, in the order of their plans; also of one that is not there any more, and
    * none for one that never was.
@@ -36,6 +38,12 @@ export interface Search {
   sumTopUps(period: Period): Promise<SettlementSum[]>;
   /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
   sumReversals(period: Period): Promise<SettlementSum[]>;
+}
+
+export interface CustomerPage {
+  /** The cuid of the former page's last customer; undefined for the first page. */
+  readonly after: string | undefined;
+  readonly limit: number;
 }
 
 /** When a top-up was taken back, by whom, and why. */

@@ -14,6 +14,8 @@ import type {
 } from "../domain/customer.ts";
 import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
+import type { CustomerEffect } from "../domain/import-effect.ts";
+import type { NormaliseMobile } from "../domain/mobile-number.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Access } from "./access.ts";
@@ -64,7 +66,16 @@ export interface Store {
   // The catalogue
   /** The newest revision, or undefined before the first import. */
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
-  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue>;
+  /**
+   * Makes the next revision, all of which is sold. What is `retired` is not: it becomes known, where it is not
+   * yet, by a revision of its own that nobody sees, since the other follows it in the same transaction.
+   */
+  publishCatalogue(
+    environment: Environment,
+    bouquets: readonly Bouquet[],
+    by: Attribution,
+    retired?: readonly Bouquet[],
+  ): Promise<Catalogue>;
   /** The newest definition of every code that any revision had. */
   knownBouquets(environment: Environment): Promise<readonly Bouquet[]>;
 
@@ -74,13 +85,26 @@ export interface Store {
   /** The same, with all that is known of them. */
   findCustomers(environment: Environment, code: string): Promise<Customer[]>;
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;
-  /** Writes all of the given customers in one transaction, or none. */
+  /**
+   * Writes all of the given customers in one transaction, or none.
+   * @returns what that did with each, in their order.
+   */
   importCustomers(
     environment: Environment,
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-  ): Promise<void>;
+  ): Promise<readonly CustomerEffect[]>;
+  /**
+   * What an import at this time would do with each, written by nobody and holding nobody up. Each is held against
+   * what is stored, also one who stands twice among them.
+   */
+  previewCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<readonly CustomerEffect[]>;
 
   // Top-ups
   /**
@@ -129,6 +153,10 @@ export type ObserveBatch = (items: number) => (committed: boolean) => void;
 export interface ProviderSettings {
   readonly calendar: Calendar;
   readonly currencyExponent: CurrencyExponent;
+  /** ISO 3166; undefined where mobile numbers are compared as they are written. */
+  readonly defaultCountry?: string | undefined;
+  /** The one form of a mobile number, by which its customer is found however it is written. */
+  readonly normaliseMobile?: NormaliseMobile | undefined;
 }
 
 /** The customer exists; the connection may not. */

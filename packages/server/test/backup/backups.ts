@@ -16,6 +16,7 @@ export const HEADER: BackupHeader = {
   store: "sqlite",
   timeZone: "Asia/Kathmandu",
   currencyExponent: 2,
+  defaultCountry: undefined,
 };
 
 export function rowsChunk(table: string, rows: Rows): ArchiveChunk {

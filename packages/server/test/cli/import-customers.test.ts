@@ -46,6 +46,11 @@ function expectSaid(stderr: string, ...more: readonly string[]): void {
 
 const GOOD = { ...SITA, cuid: "2000002", mobile: "9800000102", connections: {} };
 
+interface RefusedLine {
+  readonly line: number;
+  readonly problems: readonly { readonly field: string; readonly problem: string }[];
+}
+
 describe("topupd import customers", () => {
   test("adds customers that partners then find", async () => {
     const line = commandLine();
@@ -61,17 +66,24 @@ describe("topupd import customers", () => {
     const file = line.ndjson("customers.ndjson", SITA, GOOD);
     expect(await line.run("import", "customers", file, "--json")).toEqual({
       code: 0,
-      stdout: '{"accepted":2,"rejected":0}\n',
+      stdout: '{"accepted":2,"rejected":0,"added":2,"changed":0,"unchanged":0,"refused":[],"moreRefused":0}\n',
       stderr: "",
     });
-    expect(await line.mustRun("import", "customers", file)).toBe("2 accepted, 0 rejected\n");
+    expect(await line.mustRun("import", "customers", file)).toBe(
+      "2 accepted, 0 rejected\n0 added, 0 changed, 2 unchanged\n",
+    );
   });
 
   test("reports every bad line with its number, field and reason, and writes nothing", async () => {
     const line = await withCatalogue();
     const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
     const { code, stdout, stderr } = await line.run("import", "customers", file, "--json");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '{"accepted":0,"rejected":6}\n' });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: 0, rejected: 6, added: 0, moreRefused: 0 });
+    const told = JSON.parse(stdout).refused.flatMap(({ line: number, problems }: RefusedLine) =>
+      problems.map(({ field, problem }) => `line ${number}: ${field} ${problem}`),
+    );
+    expect(told).toEqual(stderr.trimEnd().split("\n").slice(0, -1));
     expectSaid(stderr, "topupd: nothing was written: mend these lines, or give --skip-invalid to leave them out");
     const checked = JSON.parse(await line.mustRun("check", "--json"));
     expect(checked.checked).toContainEqual({ what: "subscriptions equal the fold of their grants", count: 0 });
@@ -82,7 +94,7 @@ describe("topupd import customers", () => {
     const line = await withCatalogue();
     const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
     const { code, stdout, stderr } = await line.run("import", "customers", file, "--skip-invalid");
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "1 accepted, 6 rejected\n" });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "1 accepted, 6 rejected\n1 added, 0 changed, 0 unchanged\n" });
     expectSaid(stderr);
     expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[GOOD.cuid], []]);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../src/domain/customer.ts";
 import { importCatalogue } from "../../src/operations/import-catalogue.ts";
-import type { ImportProgress, RejectedLine } from "../../src/operations/import-report.ts";
+import type { ImportProgress } from "../../src/operations/import-report.ts";
+import type { RejectedLine } from "../../src/operations/source-rows.ts";
 import { ndjson, startTestService, type TestService } from "../support/service.ts";
 
 const TV = { service: "tv", code: "TV-1M", name: "Family TV (MONTHLY)", price: 450 };
@@ -23,7 +24,7 @@ describe("importing a catalogue", () => {
   test("publishes all of its rows, in the file's order", async () => {
     const service = await startTestService({ bare: true });
     const { report, rejected } = await run(service, [TV, NET, KIDS]);
-    expect(report).toEqual({ accepted: 3, rejected: 0, revision: 1 });
+    expect(report).toMatchObject({ accepted: 3, rejected: 0, revision: 1 });
     expect(rejected).toEqual([]);
     const catalogue = await service.store.currentCatalogue("production");
     expect(catalogue?.bouquets).toMatchObject([
@@ -45,7 +46,7 @@ describe("importing a catalogue", () => {
   test("one bad row keeps the whole file out", async () => {
     const service = await startTestService({ bare: true });
     const { report, rejected } = await run(service, [TV, { ...NET, name: "Fiber" }, KIDS]);
-    expect(report).toEqual({ accepted: 0, rejected: 1 });
+    expect(report).toMatchObject({ accepted: 0, rejected: 1 });
     expect(rejected).toEqual([{ line: 2, problems: [{ field: "name", problem: "has no period" }] }]);
     expect(await service.store.currentCatalogue("production")).toBeUndefined();
   });
@@ -53,7 +54,7 @@ describe("importing a catalogue", () => {
   test("where bad rows are to be skipped, the good ones are published", async () => {
     const service = await startTestService({ bare: true });
     const { report, rejected } = await run(service, [{}, TV, { ...NET, price: -1 }, KIDS], true);
-    expect(report).toEqual({ accepted: 2, rejected: 2, revision: 1 });
+    expect(report).toMatchObject({ accepted: 2, rejected: 2, revision: 1 });
     expect(rejected.map(({ line }) => line)).toEqual([1, 3]);
   });
 
@@ -95,7 +96,7 @@ describe("importing a catalogue", () => {
     const service = await startTestService({ bare: true });
     await run(service, [TV]);
     const { report } = await run(service, rows, true);
-    expect(report).toEqual({ accepted: 0, rejected: rows.length });
+    expect(report).toMatchObject({ accepted: 0, rejected: rows.length });
     expect((await service.store.currentCatalogue("production"))?.revision).toBe(1);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { importCustomers } from "../../src/operations/import-customers.ts";
-import type { ImportProgress, RejectedLine } from "../../src/operations/import-report.ts";
+import type { ImportProgress } from "../../src/operations/import-report.ts";
+import type { RejectedLine } from "../../src/operations/source-rows.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ndjson, startTestService, type TestService } from "../support/service.ts";
 
@@ -65,7 +66,7 @@ describe("importing customers", () => {
   test("adds them, with their subscriptions named by the catalogue", async () => {
     const service = await startWithCatalogue();
     const { report } = await run(service, [customer("1", subscribed("TV-1M")), customer("2")]);
-    expect(report).toEqual({ accepted: 2, rejected: 0 });
+    expect(report).toMatchObject({ accepted: 2, rejected: 0 });
     const [found] = await service.store.findCustomers("production", "S");
     expect(found?.connections[0]?.subscriptions).toMatchObject([
       { plan: "Family TV", bouquet: { code: "TV-1M", name: "Family TV (MONTHLY)", addOn: false } },
@@ -75,7 +76,7 @@ describe("importing customers", () => {
   test("one bad row keeps the whole file out", async () => {
     const service = await startWithCatalogue();
     const { report, rejected, readings } = await run(service, [customer("1"), customer("2", { status: "gone" })]);
-    expect(report).toEqual({ accepted: 0, rejected: 1 });
+    expect(report).toMatchObject({ accepted: 0, rejected: 1 });
     expect(rejected).toEqual([
       { line: 2, problems: [{ field: "status", problem: 'must be one of "active", "inactive"' }] },
     ]);
@@ -87,7 +88,7 @@ describe("importing customers", () => {
     const service = await startWithCatalogue();
     const rows = [customer("1"), {}, customer("3")];
     const { report, rejected } = await run(service, rows, { skipInvalid: true });
-    expect(report).toEqual({ accepted: 2, rejected: 1 });
+    expect(report).toMatchObject({ accepted: 2, rejected: 1 });
     expect(rejected.map(({ line }) => line)).toEqual([2]);
     expect([await cuids(service, "1"), await cuids(service, "3")]).toEqual([["1"], ["3"]]);
   });
@@ -111,7 +112,7 @@ describe("importing customers", () => {
     const service = await startWithCatalogue();
     const rows = Array.from({ length: 1201 }, (_, index) => customer(String(index + 1)));
     const { report, progress } = await run(service, rows);
-    expect(report).toEqual({ accepted: 1201, rejected: 0 });
+    expect(report).toMatchObject({ accepted: 1201, rejected: 0 });
     for (const cuid of ["1", "500", "501", "1000", "1201"]) expect(await cuids(service, `STB-${cuid}`)).toEqual([cuid]);
     expect(progress.filter(({ step }) => step === "writing").map(({ lines }) => lines)).toEqual([500, 1000, 1201]);
     expect(progress.filter(({ step }) => step === "checking")).toHaveLength(1201);
@@ -131,7 +132,7 @@ describe("importing customers", () => {
     const rows = Array.from({ length: 700 }, (_, index) => customer(String(index + 1), { mobile: `M${index}` }));
     await expect(run(service, rows)).rejects.toThrow("the power went");
     expect([await cuids(service, "500"), await cuids(service, "501")]).toEqual([["500"], []]);
-    expect((await run(service, rows)).report).toEqual({ accepted: 700, rejected: 0 });
+    expect((await run(service, rows)).report).toMatchObject({ accepted: 700, rejected: 0 });
     expect([await cuids(service, "500"), await cuids(service, "501")]).toEqual([["500"], ["501"]]);
   });
 
@@ -153,7 +154,7 @@ describe("importing customers", () => {
 
   test("a file of no customers is no error, and writes nothing", async () => {
     const service = await startWithCatalogue();
-    expect((await run(service, [])).report).toEqual({ accepted: 0, rejected: 0 });
+    expect((await run(service, [])).report).toMatchObject({ accepted: 0, rejected: 0 });
   });
 
   test("reads dates on the provider's wall clock", async () => {

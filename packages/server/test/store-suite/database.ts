@@ -8,6 +8,7 @@ export interface OpenOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly timeZone?: string | undefined;
   readonly currencyExponent?: number | undefined;
+  readonly defaultCountry?: string | undefined;
   readonly observeBatch?: ObserveBatch | undefined;
 }
 

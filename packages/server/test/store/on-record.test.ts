@@ -73,7 +73,7 @@ describe("what is on record", () => {
     [
       "a top-up grant without a checkout",
       "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, 99, kind, at, code, name, add_on, " +
-        "start_at, months, days, seconds, on_top_months, on_top_days, NULL FROM subscription_grant WHERE kind = 'top_up'",
+        "start_at, months, days, seconds, on_top_months, on_top_days, NULL, NULL FROM subscription_grant WHERE kind = 'top_up'",
     ],
     ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
     ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)"],

@@ -51,6 +51,13 @@ describe("in SQLite", () => {
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
       expect(ofCustomer).toContain("SEARCH subscription_grant USING PRIMARY KEY (cuid=? AND environment=?)");
       expect(ofCustomer).not.toContain("SCAN");
+      const page = planOf(sqlite.PAGE).join("\n");
+      for (const [table, key] of [
+        ["customer", "cuid>?"],
+        ["n", "cuid=? AND environment=?"],
+        ["s", "cuid=? AND environment=? AND service=? AND req_id=?"],
+      ])
+        expect(page).toContain(`SEARCH ${table} USING PRIMARY KEY (${key})`);
     }
   });
 });
@@ -83,6 +90,24 @@ describe("in PostgreSQL", () => {
       }
     });
     expect(NOTHING).toHaveLength(FILTER_VALUES);
+  });
+});
+
+test("in PostgreSQL, a page of customers is read by their key, and no more than the page", async () => {
+  const database = makePostgresDatabase();
+  await openProvider(() => database);
+  await database.tamper(`INSERT INTO customer (customer_digest, environment, cuid, first_name, last_name, status)
+    SELECT n, 'production', 'c' || n, 'A', 'B', 'active' FROM generate_series(1, 50000) AS n`);
+  await withOwnSession(database.url, "serving", async (session) => {
+    for (const prepare of ["SELECT 1", "ANALYZE customer"]) {
+      await session.execute(prepare);
+      await session.execute("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan");
+      await session.execute(postgres.IN_ORDER.text);
+      const scans = await scansOf(session, postgres.PAGE.text, [25_000, "c25000", "production", 500]);
+      expect(scans.find(([index]) => index === "customer_pkey")).toEqual(["customer_pkey", 500]);
+      expect(scans.filter(([index]) => index === undefined)).toEqual([]);
+      await session.rollBack();
+    }
   });
 });
 

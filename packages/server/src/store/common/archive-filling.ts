@@ -1,7 +1,7 @@
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, CheckEvent, MoneyTotal, ProviderSettings } from "../store.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, all, digestOf, type Pages, readTable, readTotals } from "./archive.ts";
-import type { ProviderRow } from "./provider-settings.ts";
+import { isProviderRow, type ProviderRow } from "./provider-settings.ts";
 
 /** A write transaction of a store that is to be filled. */
 export interface FillingTransaction {
@@ -124,10 +124,12 @@ function describeMoney({ partnerId, environment, service, status, topUps, amount
   return `${topUps} top-ups (${environment}, ${service}, ${status}) of partner ${partnerId} that make ${amount} minor units`;
 }
 
-async function refuseOtherProvider(pages: Pages, { calendar, currencyExponent }: ProviderSettings): Promise<void> {
-  const [stored] = await all<ProviderRow>(pages, "SELECT time_zone, currency_exponent FROM provider");
-  if (stored?.time_zone === calendar.timeZone && stored.currency_exponent === currencyExponent) return;
-  throw new StoreRefused("nothing was copied: the database to fill was opened with another time zone or currency");
+async function refuseOtherProvider(pages: Pages, settings: ProviderSettings): Promise<void> {
+  const [stored] = await all<ProviderRow>(pages, "SELECT time_zone, currency_exponent, default_country FROM provider");
+  if (isProviderRow(stored, settings)) return;
+  throw new StoreRefused(
+    "nothing was copied: the database to fill was opened with another time zone, currency or country",
+  );
 }
 
 async function findContradictions({ check }: FillingTransaction): Promise<string[]> {

@@ -17,7 +17,7 @@ const CONNECTION = { cuid: "text", environment: "text", service: "text", req_id:
 
 /** Everything that a database holds, in an order in which no row refers to one that comes later. */
 export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
-  table("provider", { only_row: "flag", time_zone: "text", currency_exponent: "integer" }),
+  table("provider", { only_row: "flag", time_zone: "text", currency_exponent: "integer", default_country: "text" }),
   table("checkout_secret", { id: "integer", key: "bytes", created_at: "integer" }),
   table("partner", { id: "integer", name: "text", status: "text", created_at: "integer", allowed_addresses: "json" }),
   table("access_token", {
@@ -32,6 +32,7 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   }),
   table("customer", {
     ...{ cuid: "text", environment: "text", first_name: "text", last_name: "text", mobile: "text", status: "text" },
+    mobile_e164: "text",
   }),
   table("customer_code", { code: "text", environment: "text", cuid: "text" }),
   table("connection", {
@@ -45,7 +46,7 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   table("subscription_grant", {
     ...{ ...CONNECTION, plan: "text", seq: "integer", kind: "text", at: "integer", code: "text", name: "text" },
     ...{ add_on: "flag", start_at: "integer", months: "integer", days: "integer", seconds: "integer" },
-    ...{ on_top_months: "integer", on_top_days: "integer", checkout_id: "text" },
+    ...{ on_top_months: "integer", on_top_days: "integer", checkout_id: "text", granted_end_at: "integer" },
   }),
   table("subscription", {
     ...{ ...CONNECTION, plan: "text", code: "text", name: "text", add_on: "flag", start_at: "integer" },

@@ -77,10 +77,15 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
        WHERE k.code = c.mobile AND k.environment = c.environment AND k.cuid = c.cuid)`,
   ],
   [
+    "mobile numbers that cannot be looked up in another form",
+    `SELECT count(*) AS count FROM customer AS c WHERE mobile_e164 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM customer_code AS k
+       WHERE k.code = c.mobile_e164 AND k.environment = c.environment AND k.cuid = c.cuid)`,
+  ],
+  [
     "codes that are not those of their customer",
     `SELECT count(*) AS count FROM customer_code AS k
      WHERE NOT EXISTS (SELECT 1 FROM customer AS c
-         WHERE c.cuid = k.cuid AND c.environment = k.environment AND (c.cuid = k.code OR c.mobile = k.code))
+         WHERE c.cuid = k.cuid AND c.environment = k.environment AND (c.cuid = k.code OR c.mobile = k.code OR c.mobile_e164 = k.code))
        AND NOT EXISTS (SELECT 1 FROM connection AS c
          WHERE c.cuid = k.cuid AND c.environment = k.environment AND c.req_id = k.code)`,
   ],

@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { foldGrants } from "../../domain/subscription.ts";
+import { foldGrants, type Grant } from "../../domain/subscription.ts";
 import type { CheckEvent } from "../store.ts";
 import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
 
 /** A grant, beside the subscription that its plan is stored to amount to. */
-interface LedgerRow extends GrantRow {
+interface LedgerRow extends Omit<GrantRow, "granted_end_at"> {
+  /** Of the grant; the subscription has one by the column's own name. */
+  carried_end_at: number | null;
   cuid: string;
   environment: Environment;
   service: Service;
@@ -36,7 +38,7 @@ export function ledgerQuery(order: string): string {
   const key = order.split(", ");
   return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan,
       g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days,
-      g.checkout_id,
+      g.checkout_id, g.granted_end_at AS carried_end_at,
       s.plan AS s_plan, s.code AS s_code, s.name AS s_name, s.add_on AS s_add_on, s.start_at AS s_start_at,
       s.end_at AS s_end_at, s.months AS s_months, s.days AS s_days, s.seconds AS s_seconds,
       s.topped_up_months, s.topped_up_days, s.granted_end_at
@@ -53,7 +55,7 @@ export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerato
   for await (const ledger of groupByPlan(rows as AsyncIterable<LedgerRow> | Iterable<LedgerRow>)) {
     const [first] = ledger as [LedgerRow];
     count += 1;
-    if (isDeepStrictEqual(storedSubscription(first), foldGrants(first.plan, ledger.map(toGrant), calendar))) continue;
+    if (isDeepStrictEqual(storedSubscription(first), foldGrants(first.plan, ledger.map(grantOf), calendar))) continue;
     wrong += 1;
     yield {
       kind: "wrong",
@@ -61,6 +63,10 @@ export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerato
     };
   }
   if (wrong === 0) yield { kind: "checked", what: "subscriptions equal the fold of their grants", count };
+}
+
+function grantOf(row: LedgerRow): Grant {
+  return toGrant({ ...row, granted_end_at: row.carried_end_at });
 }
 
 async function* groupByPlan(rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>): AsyncGenerator<LedgerRow[]> {

@@ -1,4 +1,5 @@
 import { createCalendar } from "../../domain/calendar.ts";
+import { mobileNumbersOf } from "../../domain/mobile-number.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 
@@ -6,11 +7,13 @@ export interface ProviderWishes {
   /** Undefined where the operator left it open: then the database's own holds. */
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
+  readonly defaultCountry?: string | undefined;
 }
 
 export interface ProviderRow {
   time_zone: string;
   currency_exponent: number;
+  default_country: string | null;
 }
 
 const DEFAULT_TIME_ZONE = "UTC";
@@ -29,6 +32,7 @@ export function chooseProviderSettings(
 ): ProviderRow {
   const timeZone = wishes.timeZone ?? stored?.time_zone ?? DEFAULT_TIME_ZONE;
   const currencyExponent = wishes.currencyExponent ?? stored?.currency_exponent ?? DEFAULT_CURRENCY_EXPONENT;
+  const country = wishes.defaultCountry ?? stored?.default_country ?? null;
   if (stored !== undefined && !isEmpty) {
     if (stored.time_zone !== timeZone) {
       throw new StoreRefused(
@@ -40,12 +44,41 @@ export function chooseProviderSettings(
         `--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
       );
     }
+    // The codes by which customers are found were made with it.
+    if (stored.default_country !== country) {
+      throw new StoreRefused(
+        `--default-country (TOPUPD_DEFAULT_COUNTRY) is ${country}, but the database was filled with ${stored.default_country ?? "none"}: export all of it, and import it into a new one`,
+      );
+    }
   }
-  return { time_zone: timeZone, currency_exponent: currencyExponent };
+  return { time_zone: timeZone, currency_exponent: currencyExponent, default_country: country };
 }
 
-export function toProviderSettings({ time_zone, currency_exponent }: ProviderRow): ProviderSettings {
-  return { calendar: createCalendar(time_zone), currencyExponent: currency_exponent };
+export function toProviderSettings({ time_zone, currency_exponent, default_country }: ProviderRow): ProviderSettings {
+  const provider = { calendar: createCalendar(time_zone), currencyExponent: currency_exponent };
+  if (default_country === null) return provider;
+  return { ...provider, defaultCountry: default_country, normaliseMobile: mobileNumbersOf(default_country) };
+}
+
+/** What is stored beside a mobile number. */
+export function e164Of(mobile: string | undefined, { normaliseMobile }: ProviderSettings): string | null {
+  return (mobile === undefined ? undefined : normaliseMobile?.(mobile)) ?? null;
+}
+
+/** The codes by which a text may find customers: it as it is and, where it is a mobile number, its one form. */
+export function codesToFind(code: string, { normaliseMobile }: ProviderSettings): readonly [string, ...string[]] {
+  const normal = normaliseMobile?.(code);
+  return normal === undefined || normal === code ? [code] : [code, normal];
+}
+
+/** Whether these are what a database has. */
+export function isProviderRow(stored: ProviderRow | undefined, settings: ProviderSettings): boolean {
+  const { calendar, currencyExponent, defaultCountry } = settings;
+  return (
+    stored?.time_zone === calendar.timeZone &&
+    stored.currency_exponent === currencyExponent &&
+    stored.default_country === (defaultCountry ?? null)
+  );
 }
 
 /**
@@ -53,7 +86,7 @@ export function toProviderSettings({ time_zone, currency_exponent }: ProviderRow
  * by then is read and written by these no more.
  * @throws StoreUnavailable where this process does not know of them yet.
  */
-export function verifyProviderRow(stored: ProviderRow, { calendar, currencyExponent }: ProviderSettings): void {
-  if (stored.time_zone === calendar.timeZone && stored.currency_exponent === currencyExponent) return;
-  throw new StoreUnavailable("another process has changed time zone or currency exponent: restart this one");
+export function verifyProviderRow(stored: ProviderRow, settings: ProviderSettings): void {
+  if (isProviderRow(stored, settings)) return;
+  throw new StoreUnavailable("another process has changed time zone, currency exponent or country: restart this one");
 }

@@ -58,6 +58,7 @@ export interface GrantRow {
   on_top_months: number;
   on_top_days: number;
   checkout_id: string;
+  granted_end_at: number | null;
 }
 
 export interface BouquetRow {
@@ -137,7 +138,8 @@ export function toGrant(row: GrantRow): Grant {
   if (kind === "top_up") return { kind, at, bouquet, period: { months, days }, checkoutId: row.checkout_id };
   if (kind === "goodwill") return { kind, at, bouquet, period: { months, days } };
   const onTop = { months: row.on_top_months, days: row.on_top_days };
-  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop };
+  const grantedEnd = row.granted_end_at ?? undefined;
+  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop, grantedEnd };
 }
 
 export function toBouquet(row: BouquetRow): Bouquet {
@@ -194,19 +196,23 @@ type Value = string | number | null;
 
 const NOTHING_ELSE = [null, null, null, null, null, null, null, null, null] as const;
 
-/** kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id */
+/**
+ * kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id,
+ * granted_end_at
+ */
 export function grantColumns(grant: Grant): Value[] {
   const { kind, at } = grant;
-  if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null];
-  if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId];
+  if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null, null];
+  if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId, null];
   const { code, name, addOn } = grant.bouquet;
   const label = [kind, at, code, name, addOn ? 1 : 0];
   if (kind === "statement") {
-    const { start, span, onTop } = grant;
-    return [...label, start, span.months, span.days, span.seconds, onTop.months, onTop.days, null];
+    const { start, span, onTop, grantedEnd } = grant;
+    const run = [start, span.months, span.days, span.seconds, onTop.months, onTop.days];
+    return [...label, ...run, null, grantedEnd ?? null];
   }
   const checkoutId = kind === "top_up" ? grant.checkoutId : null;
-  return [...label, null, grant.period.months, grant.period.days, 0, null, null, checkoutId];
+  return [...label, null, grant.period.months, grant.period.days, 0, null, null, checkoutId, null];
 }
 
 /** code, name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at */
@@ -235,6 +241,13 @@ export const REVERSAL_COLUMNS = `checkout_id, txn_id, partner_id, environment, s
 export function reversalColumns(transaction: Transaction, { at, author, reason }: ReasonedAttribution): Value[] {
   const { checkoutId, txnId, partnerId, environment, service, bouquetCode, amount } = transaction;
   return [checkoutId, txnId, partnerId, environment, service, bouquetCode, Number(amount), at, author, reason];
+}
+
+/** Of the bouquets, those that are not known just as they are. */
+export function unknownAmong(bouquets: readonly Bouquet[], known: readonly Bouquet[]): Bouquet[] {
+  const asText = (bouquet: Bouquet) => JSON.stringify(bouquetColumns(bouquet));
+  const texts = new Set(bouquets.length === 0 ? [] : known.map(asText));
+  return bouquets.filter((bouquet) => !texts.has(asText(bouquet)));
 }
 
 /** service, code, name, price, segments, plan, add_on, months, days */

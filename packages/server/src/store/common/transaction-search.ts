@@ -115,7 +115,7 @@ export type LedgerRow = GrantRow & { readonly plan: string } & (
  */
 export function ledgersQuery(condition: string, join = ""): string {
   return `SELECT g.plan, g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds,
-      g.on_top_months, g.on_top_days, g.checkout_id, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
+      g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
     FROM subscription_grant AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;

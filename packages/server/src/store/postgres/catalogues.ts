@@ -1,16 +1,16 @@
-import type { Attribution } from "../../domain/audit.ts";
+import type { Attribution, AuditedChange } from "../../domain/audit.ts";
 import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
 import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Statement } from "./session.ts";
+import type { Query, Statement } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
@@ -97,17 +97,31 @@ export class CatalogueTables {
     return found;
   }
 
-  async publish(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
+  async publish(
+    environment: Environment,
+    bouquets: readonly Bouquet[],
+    by: Attribution,
+    retired: readonly Bouquet[] = [],
+  ): Promise<Catalogue> {
     const opening = [LOCK_REFERENCE, HOLD_PROVIDER] as const;
     const revision = await this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
       const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
       const [former] = await session.run<{ revision: number }>(CURRENT, [environment]);
-      const rows = bouquets.map((bouquet, position) => [next.revision, position, ...bouquetColumns(bouquet)]);
-      const published = { revision: next.revision, bouquets: bouquets.length };
-      const audit = await auditing(session, [cataloguePublished(environment, former?.revision, published)], by);
-      await session.commit([[ADD, [next.revision, environment, by.at]], ADD_BOUQUETS(rows), ...audit]);
-      return next.revision;
+      const known = (await session.run<BouquetRow>(KNOWN, [environment])).map(toBouquet);
+      const unknown = unknownAmong(retired, known);
+      const lists = unknown.length > 0 ? [unknown, bouquets] : [bouquets];
+      const writes: Query[] = [];
+      const changes: AuditedChange[] = [];
+      for (const [index, list] of lists.entries()) {
+        const number = next.revision + index;
+        const rows = list.map((bouquet, position) => [number, position, ...bouquetColumns(bouquet)]);
+        writes.push([ADD, [number, environment, by.at]], ADD_BOUQUETS(rows));
+        const before = index === 0 ? former?.revision : number - 1;
+        changes.push(cataloguePublished(environment, before, { revision: number, bouquets: list.length }));
+      }
+      await session.commit([...writes, ...(await auditing(session, changes, by))]);
+      return next.revision + lists.length - 1;
     });
     this.#memory.forget();
     return { revision, bouquets };

@@ -1,9 +1,12 @@
 import type { Attribution } from "../../domain/audit.ts";
+import type { Instant } from "../../domain/calendar.ts";
 import { customerDigest } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
+import { e164Of } from "../common/provider-settings.ts";
 import { StoredCustomers, type StoredRows, withoutRepetition } from "../common/stored-customers.ts";
 import { StoreContended } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -11,7 +14,7 @@ import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
 import { LOCK_IMPORT } from "./locks.ts";
-import { HOLD_PROVIDER, verifyProvider } from "./provider.ts";
+import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
 import type { Query, Session, Statement } from "./session.ts";
 import { type Column, deleteRows, insertRows, replacing } from "./tables.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
@@ -23,6 +26,7 @@ const CUSTOMER: readonly Column[] = [
   ["last_name", "text"],
   ["mobile", "text"],
   ["status", "text"],
+  ["mobile_e164", "text"],
 ];
 const CONNECTION: readonly Column[] = [
   ...CONNECTION_KEY,
@@ -53,6 +57,8 @@ const LOAD_STORED: readonly Statement[] = [
   { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
 ];
 
+const ONE_VIEW: Query = [{ name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" }];
+
 /** A top-up or another import may hold a customer for a moment; more often than this, something is wrong. */
 const ATTEMPTS = 5;
 
@@ -72,7 +78,7 @@ export class CustomerImports {
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-  ): Promise<void> {
+  ): Promise<CustomerEffect[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#tryToImport(environment, customers, by, mode);
@@ -87,24 +93,57 @@ export class CustomerImports {
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-  ): Promise<void> {
+  ): Promise<CustomerEffect[]> {
     // In one order, whoever takes them.
     const digests = [...new Set(customers.map(({ cuid }) => customerDigest({ environment, cuid })))];
     const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
-    await this.#database.transact(opening, async ([, provider = []], session) => {
+    return this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
       const imported: ImportedChange[] = [];
       for (const once of withoutRepetition(customers)) {
         const stored = await loadStored(session, environment, once);
         const changes = once.map((stated) => {
           const found = stored.find(stated.cuid);
-          const change = changeCustomer(found, stated, by.at, this.#provider.calendar, mode);
+          const change = changeCustomer(
+            found,
+            stated,
+            by.at,
+            this.#provider.calendar,
+            mode,
+            this.#provider.normaliseMobile,
+          );
           imported.push({ customer: found?.customer, change });
           return change;
         });
-        await session.runAll(writesOf(environment, changes));
+        await session.runAll(writesOf(environment, changes, this.#provider));
       }
       await session.commit(await auditing(session, customersImported(environment, mode, imported), by));
+      return imported.map(effectOf);
+    });
+  }
+
+  /** As {@link import}, and writes nothing: it holds no lock, and sees one moment. */
+  preview(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<CustomerEffect[]> {
+    return this.#database.transact([ONE_VIEW, READ_PROVIDER], async ([, provider = []], session) => {
+      verifyProvider(provider, this.#provider);
+      const stored = await loadStored(session, environment, customers);
+      return customers.map((stated) => {
+        const found = stored.find(stated.cuid);
+        const change = changeCustomer(
+          found,
+          stated,
+          now,
+          this.#provider.calendar,
+          mode,
+          this.#provider.normaliseMobile,
+        );
+        return effectOf({ customer: found?.customer, change });
+      });
     });
   }
 }
@@ -120,14 +159,25 @@ async function loadStored(
   return new StoredCustomers({ customers: stored, connections, subscriptions, grants } as unknown as StoredRows);
 }
 
-function writesOf(environment: Environment, changes: readonly CustomerChange[]): Query[] {
+function writesOf(environment: Environment, changes: readonly CustomerChange[], provider: ProviderSettings): Query[] {
   const of = <Row>(rows: (change: CustomerChange, customer: readonly [number, Environment, string]) => Row[]) =>
     changes.flatMap((change) => {
       const { cuid } = change.profile;
       return rows(change, [customerDigest({ environment, cuid }), environment, cuid]);
     });
   const profiles = of(({ profile, changesProfile }, customer) =>
-    changesProfile ? [[...customer, profile.firstName, profile.lastName, profile.mobile, profile.status]] : [],
+    changesProfile
+      ? [
+          [
+            ...customer,
+            profile.firstName,
+            profile.lastName,
+            profile.mobile,
+            profile.status,
+            e164Of(profile.mobile, provider),
+          ],
+        ]
+      : [],
   );
   const removed = of(({ removedConnections }, customer) =>
     removedConnections.map(({ service, reqId }) => [...customer, service, reqId]),

@@ -2,8 +2,9 @@ import { customerDigest } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../common/customer-join.ts";
 import { type OverviewRow, overviewColumns, toOverviews } from "../common/customer-overview.ts";
+import { codesToFind } from "../common/provider-settings.ts";
 import { toProfile } from "../common/rows.ts";
-import type { FoundConnection } from "../store.ts";
+import type { FoundConnection, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { Statement } from "./session.ts";
 
@@ -11,16 +12,21 @@ const CUIDS: Statement = {
   name: "cuids",
   text: "SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 LIMIT 2",
 };
+/** By a mobile number in two forms. Whom both fit is one customer. */
+const CUIDS_OF_TWO: Statement = {
+  name: "cuids_of_two",
+  text: "SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2",
+};
 
 const CUSTOMER = `SELECT ${JOINED_COLUMNS} FROM customer AS c`;
-const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.customer_digest = n.customer_digest
+export const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.customer_digest = n.customer_digest
     AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id`;
 const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.customer_digest = n.customer_digest
     AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id
     AND NOT s.add_on`;
 const THIS_CUSTOMER = "WHERE c.customer_digest = $1 AND c.environment = $2 AND c.cuid = $3";
 
-const CONNECTIONS = `LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
+export const CONNECTIONS = `LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
       AND n.environment = c.environment AND n.cuid = c.cuid`;
 
 export const OVERVIEW: Statement = {
@@ -44,9 +50,11 @@ export const ONE_CONNECTION: Statement = {
 /** The SQL by which customers are found. */
 export class CustomerTables {
   readonly #database: Database;
+  readonly #provider: ProviderSettings;
 
-  constructor(database: Database) {
+  constructor(database: Database, provider: ProviderSettings) {
     this.#database = database;
+    this.#provider = provider;
   }
 
   async lookUp(environment: Environment, code: string): Promise<CustomerOverview[]> {
@@ -71,7 +79,10 @@ export class CustomerTables {
 
   /** The rows by which a statement tells of those whom a code fits. */
   async #ofCode<Row>(statement: Statement, environment: Environment, code: string): Promise<Row[]> {
-    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment]);
+    const [, normal] = codesToFind(code, this.#provider);
+    const found = await (normal === undefined
+      ? this.#database.ask<{ cuid: string }>(CUIDS, [code, environment])
+      : this.#database.ask<{ cuid: string }>(CUIDS_OF_TWO, [code, environment, normal]));
     const rows = found.map(({ cuid }) =>
       this.#database.ask<Row>(statement, [customerDigest({ environment, cuid }), environment, cuid]),
     );

@@ -55,6 +55,7 @@ const GRANT: readonly Column[] = [
   ["on_top_months", "integer"],
   ["on_top_days", "integer"],
   ["checkout_id", "text"],
+  ["granted_end_at", "bigint"],
 ];
 const GRANT_VALUES = GRANT.map(([name]) => name).filter((name) => name !== "later");
 const APPEND_GRANTS: Statement = {

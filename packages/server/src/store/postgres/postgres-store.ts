@@ -8,6 +8,7 @@ import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-s
 import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import type { CustomerEffect } from "../../domain/import-effect.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
@@ -120,8 +121,8 @@ class PostgresStore implements Store {
     this.#partners = new PartnerTables(database, memory);
     this.#checkoutSecrets = new CheckoutSecretTable(database, memory);
     this.#catalogues = new CatalogueTables(database, memory, provider);
-    this.#customers = new CustomerTables(database);
-    this.search = new SearchTables(database, this.#customers);
+    this.#customers = new CustomerTables(database, provider);
+    this.search = new SearchTables(database, this.#customers, provider);
     this.corrections = new CorrectionTables(database, provider);
     this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
@@ -205,8 +206,8 @@ class PostgresStore implements Store {
     return this.#catalogues.current(environment);
   }
 
-  publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
-    return this.#catalogues.publish(environment, bouquets, by);
+  publishCatalogue(...what: Parameters<CatalogueTables["publish"]>): Promise<Catalogue> {
+    return this.#catalogues.publish(...what);
   }
 
   knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
@@ -230,8 +231,17 @@ class PostgresStore implements Store {
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-  ): Promise<void> {
+  ): Promise<readonly CustomerEffect[]> {
     return this.#imports.import(environment, customers, by, mode);
+  }
+
+  previewCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<readonly CustomerEffect[]> {
+    return this.#imports.preview(environment, customers, now, mode);
   }
 
   settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {

@@ -1,5 +1,6 @@
 import {
   chooseProviderSettings,
+  isProviderRow,
   type ProviderRow,
   type ProviderWishes,
   toProviderSettings,
@@ -8,7 +9,10 @@ import {
 import type { ProviderSettings } from "../store.ts";
 import type { Query, Session, Statement } from "./session.ts";
 
-const READ: Statement = { name: "provider", text: "SELECT time_zone, currency_exponent FROM provider" };
+const READ: Statement = {
+  name: "provider",
+  text: "SELECT time_zone, currency_exponent, default_country FROM provider",
+};
 const LOCK: Statement = { name: "provider_lock", text: `${READ.text} FOR UPDATE` };
 const SHARE: Statement = { name: "provider_share", text: `${READ.text} FOR SHARE` };
 const IS_EMPTY: Statement = {
@@ -17,8 +21,8 @@ const IS_EMPTY: Statement = {
 };
 const PUT: Statement = {
   name: "provider_put",
-  text: `INSERT INTO provider (only_row, time_zone, currency_exponent) VALUES (true, $1, $2)
-    ON CONFLICT (only_row) DO UPDATE SET time_zone = $1, currency_exponent = $2`,
+  text: `INSERT INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (true, $1, $2, $3)
+    ON CONFLICT (only_row) DO UPDATE SET time_zone = $1, currency_exponent = $2, default_country = $3`,
 };
 
 /** Reads the settings as they are. For whoever is about to give a stored price or date a meaning. */
@@ -35,9 +39,10 @@ export async function settleProviderSettings(session: Session, wishes: ProviderW
   // Asked once the row is held: whoever fills the database holds it too.
   const [{ is_empty }] = (await session.run<{ is_empty: boolean }>(IS_EMPTY)) as [{ is_empty: boolean }];
   const chosen = chooseProviderSettings(stored, wishes, is_empty);
-  if (stored?.time_zone !== chosen.time_zone || stored.currency_exponent !== chosen.currency_exponent)
-    await session.run(PUT, [chosen.time_zone, chosen.currency_exponent]);
-  return toProviderSettings(chosen);
+  const settings = toProviderSettings(chosen);
+  if (!isProviderRow(stored, settings))
+    await session.run(PUT, [chosen.time_zone, chosen.currency_exponent, chosen.default_country]);
+  return settings;
 }
 
 /** @throws StoreUnavailable where another process has changed them while the database was empty. */

@@ -3,6 +3,8 @@ import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { JOINED_COLUMNS, type JoinedRow, toCustomers } from "../common/customer-join.ts";
+import { codesToFind } from "../common/provider-settings.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
 import {
   addUp,
@@ -24,8 +26,17 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
-import type { CustomerTables } from "./customers.ts";
+import type {
+  CustomerPage,
+  Period,
+  PlanLedger,
+  RecordedReversal,
+  Search,
+  TransactionFilter,
+  TransactionPage,
+} from "../search.ts";
+import type { ProviderSettings } from "../store.ts";
+import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { connectionKey } from "./ledger.ts";
 import type { Statement } from "./session.ts";
@@ -36,7 +47,7 @@ const IN_RANGE = `t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND}
 
 const CUIDS: Statement = {
   name: "search_cuids",
-  text: `SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 ORDER BY cuid LIMIT $3`,
+  text: `SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $4) AND environment = $2 ORDER BY cuid LIMIT $3`,
 };
 export const LEDGERS: Statement = {
   name: "search_ledgers",
@@ -46,6 +57,17 @@ export const LEDGERS: Statement = {
   ),
 };
 const BY_TXN_ID: Statement = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };
+/** Less than every digest. */
+const BEFORE_ALL = -1;
+
+/** By the customer's key, in which the digest of the cuid stands first. */
+export const PAGE: Statement = {
+  name: "search_customers",
+  text: `SELECT ${JOINED_COLUMNS} FROM (SELECT * FROM customer
+      WHERE (customer_digest, cuid) > ($1::bigint, $2::text) AND customer_digest >= $1 AND environment = $3
+      ORDER BY customer_digest, environment, cuid LIMIT $4) AS c
+    ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.customer_digest, c.cuid, n.service, n.req_id`,
+};
 const REVERSAL: Statement = {
   name: "search_reversal",
   text: "SELECT at, author, reason FROM reversal WHERE customer_digest = $1 AND checkout_id = $2",
@@ -92,20 +114,28 @@ export const IN_ORDER: Statement = {
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {
   readonly #database: Database;
+  readonly #provider: ProviderSettings;
   readonly #customers: CustomerTables;
 
-  constructor(database: Database, customers: CustomerTables) {
+  constructor(database: Database, customers: CustomerTables, provider: ProviderSettings) {
+    this.#provider = provider;
     this.#database = database;
     this.#customers = customers;
   }
 
   async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
-    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment, limit]);
+    const [, normal = code] = codesToFind(code, this.#provider);
+    const found = await this.#database.ask<{ cuid: string }>(CUIDS, [code, environment, limit, normal]);
     return found.map(({ cuid }) => cuid);
   }
 
   findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined> {
     return this.#customers.findByCuid(environment, cuid);
+  }
+
+  async listCustomers(environment: Environment, { after, limit }: CustomerPage): Promise<Customer[]> {
+    const digest = after === undefined ? BEFORE_ALL : customerDigest({ environment, cuid: after });
+    return toCustomers(await this.#step<JoinedRow>(PAGE, [digest, after ?? "", environment, limit]));
   }
 
   async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {

@@ -3,7 +3,7 @@ import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, toBouquet } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
@@ -53,8 +53,19 @@ export class CatalogueTables {
   }
 
   /** To be called inside a write transaction. */
-  publish(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Catalogue {
+  publish(
+    environment: Environment,
+    bouquets: readonly Bouquet[],
+    by: Attribution,
+    retired: readonly Bouquet[] = [],
+  ): Catalogue {
     this.#verifyPrices();
+    const unknown = unknownAmong(retired, this.known(environment));
+    if (unknown.length > 0) this.#add(environment, unknown, by);
+    return this.#add(environment, bouquets, by);
+  }
+
+  #add(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Catalogue {
     const former = this.currentRevision(environment);
     const { lastInsertRowid } = this.#database
       .prepare("INSERT INTO catalogue_revision (environment, created_at) VALUES (?, ?)")

@@ -1,11 +1,14 @@
 import type { Attribution } from "../../domain/audit.ts";
-import type { Calendar } from "../../domain/calendar.ts";
+import type { Instant } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
+import { e164Of } from "../common/provider-settings.ts";
 import { grantColumns, subscriptionColumns } from "../common/rows.ts";
 import { type StoredCustomers, withoutRepetition } from "../common/stored-customers.ts";
+import type { ProviderSettings } from "../store.ts";
 import type { AuditTable } from "./audit.ts";
 import { BulkInsert, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
@@ -38,7 +41,7 @@ export class CustomerImports {
       database.prepare(
         `DELETE FROM ${table} WHERE environment = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`,
       );
-    this.#putCustomers = put("customer", ["cuid", "first_name", "last_name", "mobile", "status"]);
+    this.#putCustomers = put("customer", ["cuid", "first_name", "last_name", "mobile", "status", "mobile_e164"]);
     this.#deleteConnection = remove("connection", CONNECTION_KEY);
     this.#putConnections = put("connection", [
       ...CONNECTION_KEY,
@@ -52,7 +55,7 @@ export class CustomerImports {
     this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE", "customer_code", ["code", "cuid"]);
     this.#appendGrants = new BulkInsert(database, "INSERT", "subscription_grant", [
       ...[...PLAN_KEY, "seq", "kind", "at", "code", "name", "add_on", "start_at"],
-      ...["months", "days", "seconds", "on_top_months", "on_top_days", "checkout_id"],
+      ...["months", "days", "seconds", "on_top_months", "on_top_days", "checkout_id", "granted_end_at"],
     ]);
     this.#putSubscriptions = put("subscription", [
       ...[...PLAN_KEY, "code", "name", "add_on", "start_at", "end_at", "months", "days", "seconds"],
@@ -67,32 +70,66 @@ export class CustomerImports {
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-    calendar: Calendar,
-  ): void {
+    provider: ProviderSettings,
+  ): CustomerEffect[] {
+    const { calendar, normaliseMobile } = provider;
+    const effects: CustomerEffect[] = [];
     for (let from = 0; from < customers.length; from += CUSTOMERS_AT_ONCE) {
       for (const once of withoutRepetition(customers.slice(from, from + CUSTOMERS_AT_ONCE))) {
         const cuids = once.map(({ cuid }) => cuid);
         const stored = this.#stored.find(environment, cuids);
         const imported = once.map((stated): ImportedChange => {
           const found = stored.find(stated.cuid);
-          return { customer: found?.customer, change: changeCustomer(found, stated, by.at, calendar, mode) };
+          return {
+            customer: found?.customer,
+            change: changeCustomer(found, stated, by.at, calendar, mode, normaliseMobile),
+          };
         });
         this.#write(
           environment,
           stored,
           imported.map(({ change }) => change),
+          provider,
         );
         for (const entry of customersImported(environment, mode, imported)) this.#audit.append(entry, by);
+        effects.push(...imported.map(effectOf));
       }
     }
+    return effects;
   }
 
-  #write(environment: Environment, stored: StoredCustomers, changes: readonly CustomerChange[]): void {
+  /** As {@link import}, and writes nothing. */
+  preview(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+    provider: ProviderSettings,
+  ): CustomerEffect[] {
+    const { calendar, normaliseMobile } = provider;
+    // Who stands twice is asked for once.
+    const stored = this.#stored.find(environment, [...new Set(customers.map(({ cuid }) => cuid))]);
+    return customers.map((stated) => {
+      const found = stored.find(stated.cuid);
+      return effectOf({
+        customer: found?.customer,
+        change: changeCustomer(found, stated, now, calendar, mode, normaliseMobile),
+      });
+    });
+  }
+
+  #write(
+    environment: Environment,
+    stored: StoredCustomers,
+    changes: readonly CustomerChange[],
+    provider: ProviderSettings,
+  ): void {
     const [customers, connections, codes]: [Row[], Row[], Row[]] = [[], [], []];
     const [grants, subscriptions]: [Row[], Row[]] = [[], []];
     for (const change of changes) {
       const { cuid, firstName, lastName, mobile, status } = change.profile;
-      if (change.changesProfile) customers.push([cuid, firstName, lastName, mobile ?? null, status]);
+      if (change.changesProfile)
+        customers.push([cuid, firstName, lastName, mobile ?? null, status, e164Of(mobile, provider)]);
       for (const { service, reqId } of change.removedConnections)
         this.#deleteConnection.run(environment, cuid, service, reqId);
       if (change.changesConnections) connections.push(...connectionRows(change));

@@ -7,21 +7,25 @@ import type { Database } from "./database.ts";
 
 // Without ORDER BY, for which SQLite would sort: as the joins are nested, what belongs together comes together.
 const SELECT = `SELECT ${JOINED_COLUMNS} FROM`;
-const JOIN = `customer AS c
-  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
-const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
+export const CONNECTIONS = "LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment";
+const JOIN = `customer AS c ${CONNECTIONS}`;
+export const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.cuid = n.cuid AND s.environment = n.environment
   AND s.service = n.service AND s.req_id = n.req_id`;
 
 const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
   AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0`;
 // Two customers are enough to know that a code is ambiguous. Only CROSS keeps SQLite from beginning with the customers.
 const CODES = "(SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2) AS k";
+// The same for a mobile number in two forms. Whom both fit is one customer.
+const TWO_CODES = "(SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2) AS k";
 const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
 
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #overviews;
   readonly #byCode;
+  readonly #overviewsOfTwo;
+  readonly #byTwoCodes;
   readonly #byCuid;
   readonly #connection;
   readonly #markToppedUp;
@@ -31,6 +35,12 @@ export class CustomerTables {
       `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
     );
     this.#byCode = database.prepareRows(`${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`);
+    this.#overviewsOfTwo = database.prepareRows(
+      `SELECT ${overviewColumns(BASE_END)} FROM ${TWO_CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
+    );
+    this.#byTwoCodes = database.prepareRows(
+      `${SELECT} ${TWO_CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
+    );
     this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`);
     this.#connection = database.prepareRows(
       `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
@@ -40,12 +50,17 @@ export class CustomerTables {
     );
   }
 
-  lookUp(environment: Environment, code: string): CustomerOverview[] {
-    return toOverviews(this.#overviews(code, environment).map(overviewRow));
+  /** @param normal the code in another form, by which it may also be found. */
+  lookUp(environment: Environment, code: string, normal?: string): CustomerOverview[] {
+    const rows =
+      normal === undefined ? this.#overviews(code, environment) : this.#overviewsOfTwo(code, environment, normal);
+    return toOverviews(rows.map(overviewRow));
   }
 
-  findByCode(environment: Environment, code: string): Customer[] {
-    return toCustomers(this.#byCode(code, environment).map(joinedRow));
+  /** @param normal as of {@link lookUp}. */
+  findByCode(environment: Environment, code: string, normal?: string): Customer[] {
+    const rows = normal === undefined ? this.#byCode(code, environment) : this.#byTwoCodes(code, environment, normal);
+    return toCustomers(rows.map(joinedRow));
   }
 
   findByCuid(environment: Environment, cuid: string): Customer | undefined {

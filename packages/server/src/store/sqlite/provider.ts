@@ -8,7 +8,7 @@ import {
 import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 
-const STORED = "SELECT time_zone, currency_exponent FROM provider";
+const STORED = "SELECT time_zone, currency_exponent, default_country FROM provider";
 
 /** @throws StoreRefused where the operator asks for other settings than the database was filled with. */
 export function settleProviderSettings(database: Database, wishes: ProviderWishes): ProviderSettings {
@@ -16,8 +16,10 @@ export function settleProviderSettings(database: Database, wishes: ProviderWishe
     const stored = database.prepare(STORED).get() as ProviderRow | undefined;
     const chosen = chooseProviderSettings(stored, wishes, isEmpty(database));
     database
-      .prepare("INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent) VALUES (1, ?, ?)")
-      .run(chosen.time_zone, chosen.currency_exponent);
+      .prepare(
+        "INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (1, ?, ?, ?)",
+      )
+      .run(chosen.time_zone, chosen.currency_exponent, chosen.default_country);
     return toProviderSettings(chosen);
   });
 }

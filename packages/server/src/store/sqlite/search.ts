@@ -2,6 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { JOINED_COLUMNS, joinedRow, toCustomers } from "../common/customer-join.ts";
+import { codesToFind } from "../common/provider-settings.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
 import {
   addUp,
@@ -23,8 +25,17 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
-import type { CustomerTables } from "./customers.ts";
+import type {
+  CustomerPage,
+  Period,
+  PlanLedger,
+  RecordedReversal,
+  Search,
+  TransactionFilter,
+  TransactionPage,
+} from "../search.ts";
+import type { ProviderSettings } from "../store.ts";
+import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
 import type { Database } from "./database.ts";
 
 const [LEAST, BEYOND, LIMIT] = [1, 2, 3].map((next) => `?${FILTER_VALUES + next}`) as [string, string, string];
@@ -48,11 +59,18 @@ export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) 
 export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM reversal
   WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
+/** Customers by their key, each with all that is known of them. */
+export const PAGE = `SELECT ${JOINED_COLUMNS}
+  FROM (SELECT * FROM customer WHERE cuid > ?1 AND environment = ?2 ORDER BY cuid LIMIT ?3) AS c
+  ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.cuid, n.service, n.req_id`;
+
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {
   readonly #database: Database;
+  readonly #provider: ProviderSettings;
   readonly #customers: CustomerTables;
   readonly #cuids;
+  readonly #page;
   readonly #ledgers;
   readonly #byTxnId;
   readonly #boundary;
@@ -61,12 +79,14 @@ export class SearchTables implements Search {
   readonly #sums;
   readonly #reversalSums;
 
-  constructor(database: Database, customers: CustomerTables) {
+  constructor(database: Database, customers: CustomerTables, provider: ProviderSettings) {
+    this.#provider = provider;
     this.#database = database;
     this.#customers = customers;
     this.#cuids = database.prepareRows(
-      `SELECT cuid FROM customer_code WHERE code = ? AND environment = ? ORDER BY cuid LIMIT ?`,
+      `SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?4) AND environment = ?2 ORDER BY cuid LIMIT ?3`,
     );
+    this.#page = database.prepareRows(PAGE);
     this.#ledgers = database.prepare(
       ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?"),
     );
@@ -79,11 +99,18 @@ export class SearchTables implements Search {
   }
 
   async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
-    return this.#database.ask(() => this.#cuids(code, environment, limit).map(([cuid]) => cuid as string));
+    const [, normal = code] = codesToFind(code, this.#provider);
+    return this.#database.ask(() => this.#cuids(code, environment, limit, normal).map(([cuid]) => cuid as string));
   }
 
   async findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined> {
     return this.#database.ask(() => this.#customers.findByCuid(environment, cuid));
+  }
+
+  async listCustomers(environment: Environment, { after = "", limit }: CustomerPage): Promise<Customer[]> {
+    // This process may have top-ups to settle.
+    await setImmediate();
+    return this.#database.ask(() => toCustomers(this.#page(after, environment, limit).map(joinedRow)));
   }
 
   async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {

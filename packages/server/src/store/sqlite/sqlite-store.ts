@@ -8,8 +8,10 @@ import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts
 import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
+import type { CustomerEffect } from "../../domain/import-effect.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
+import { codesToFind } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
@@ -160,8 +162,8 @@ export class SqliteStore implements Store {
     });
   }
 
-  async publishCatalogue(environment: Environment, bouquets: readonly Bouquet[], by: Attribution): Promise<Catalogue> {
-    return this.#change(() => this.#catalogues.publish(environment, bouquets, by));
+  async publishCatalogue(...what: Parameters<CatalogueTables["publish"]>): Promise<Catalogue> {
+    return this.#change(() => this.#catalogues.publish(...what));
   }
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
@@ -169,11 +171,11 @@ export class SqliteStore implements Store {
   }
 
   async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    return this.#database.read(() => this.#customers.lookUp(environment, code));
+    return this.#database.read(() => this.#customers.lookUp(environment, ...codesToFind(code, this.provider)));
   }
 
   async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#database.read(() => this.#customers.findByCode(environment, code));
+    return this.#database.read(() => this.#customers.findByCode(environment, ...codesToFind(code, this.provider)));
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
@@ -185,12 +187,22 @@ export class SqliteStore implements Store {
     customers: readonly StatedCustomer[],
     by: Attribution,
     mode: ImportMode,
-  ): Promise<void> {
-    await this.#database.write(() => {
+  ): Promise<readonly CustomerEffect[]> {
+    return this.#database.write(() => {
       verifyProviderSettings(this.#database, this.provider);
-      // Made only here: a service that serves has no use for its statements.
-      this.#imports ??= new CustomerImports(this.#database, this.#audit);
-      this.#imports.import(environment, customers, by, mode, this.provider.calendar);
+      return this.#customerImports.import(environment, customers, by, mode, this.provider);
+    });
+  }
+
+  async previewCustomers(
+    environment: Environment,
+    customers: readonly StatedCustomer[],
+    now: Instant,
+    mode: ImportMode,
+  ): Promise<readonly CustomerEffect[]> {
+    return this.#database.read(() => {
+      verifyProviderSettings(this.#database, this.provider);
+      return this.#customerImports.preview(environment, customers, now, mode, this.provider);
     });
   }
 
@@ -232,8 +244,14 @@ export class SqliteStore implements Store {
 
   /** Made when it is first asked for, as for imports. */
   get search(): SearchTables {
-    this.#search ??= new SearchTables(this.#database, this.#customers);
+    this.#search ??= new SearchTables(this.#database, this.#customers, this.provider);
     return this.#search;
+  }
+
+  /** Made only here: a service that serves has no use for its statements. */
+  get #customerImports(): CustomerImports {
+    this.#imports ??= new CustomerImports(this.#database, this.#audit);
+    return this.#imports;
   }
 
   /** On a connection of its own: others may use the store while the check has its one view of it. */

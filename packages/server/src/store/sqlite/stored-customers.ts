@@ -23,7 +23,7 @@ export class StoredCustomerTables {
     this.#grants = rows(
       "subscription_grant",
       `cuid service req_id plan seq kind at code name add_on start_at months days seconds
-       on_top_months on_top_days checkout_id`,
+       on_top_months on_top_days checkout_id granted_end_at`,
       "seq",
     );
   }

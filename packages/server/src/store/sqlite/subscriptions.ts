@@ -14,9 +14,9 @@ export class SubscriptionTables {
       `INSERT INTO subscription_grant
          (cuid, environment, service, req_id, plan, seq,
           kind, at, code, name, add_on, start_at, months, days, seconds,
-          on_top_months, on_top_days, checkout_id)
+          on_top_months, on_top_days, checkout_id, granted_end_at)
        SELECT ?1, ?2, ?3, ?4, ?5, coalesce(max(seq), 0) + 1,
-         ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+         ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
        FROM subscription_grant WHERE cuid = ?1 AND environment = ?2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
     );
     // An update in place: REPLACE would delete the row and make another.

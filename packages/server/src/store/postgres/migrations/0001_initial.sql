@@ -8,7 +8,9 @@
 CREATE TABLE provider (
   only_row          boolean PRIMARY KEY CHECK (only_row),
   time_zone         text    NOT NULL,
-  currency_exponent integer NOT NULL
+  currency_exponent integer NOT NULL,
+  -- ISO 3166; null where mobile numbers are compared as they are written.
+  default_country   text
 );
 
 CREATE TABLE checkout_secret (
@@ -76,6 +78,8 @@ CREATE TABLE customer (
   last_name       text   NOT NULL,
   mobile          text,
   status          text   NOT NULL CHECK (status IN ('active', 'inactive')),
+  -- The one form of the mobile number, where it is one and the provider has a country.
+  mobile_e164 text,
   PRIMARY KEY (customer_digest, environment, cuid)
 );
 
@@ -124,6 +128,8 @@ CREATE TABLE subscription_grant (
   on_top_days     integer CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
   -- Of the top-up that made the grant, or that the reversal takes back.
   checkout_id     text COLLATE "C" CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
+  -- Of a statement that carries a run over from another topupd.
+  granted_end_at  bigint  CHECK (granted_end_at IS NULL OR kind = 'statement'),
   PRIMARY KEY (customer_digest, environment, cuid, service, req_id, plan, seq)
 );
 

@@ -4,7 +4,9 @@
 CREATE TABLE provider (
   only_row          INTEGER PRIMARY KEY CHECK (only_row = 1),
   time_zone         TEXT    NOT NULL,
-  currency_exponent INTEGER NOT NULL
+  currency_exponent INTEGER NOT NULL,
+  -- ISO 3166; null where mobile numbers are compared as they are written.
+  default_country   TEXT
 ) STRICT;
 
 CREATE TABLE checkout_secret (
@@ -71,6 +73,8 @@ CREATE TABLE customer (
   last_name   TEXT NOT NULL,
   mobile      TEXT,
   status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
+  -- The one form of the mobile number, where it is one and the provider has a country.
+  mobile_e164 TEXT,
   PRIMARY KEY (cuid, environment)
 ) STRICT, WITHOUT ROWID;
 
@@ -117,6 +121,8 @@ CREATE TABLE subscription_grant (
   on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
   -- Of the top-up that made the grant, or that the reversal takes back.
   checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
+  -- Of a statement that carries a run over from another topupd.
+  granted_end_at INTEGER CHECK (granted_end_at IS NULL OR kind = 'statement'),
   PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
 ) STRICT, WITHOUT ROWID;
 

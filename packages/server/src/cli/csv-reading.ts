@@ -1,0 +1,116 @@
+import { Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+import type { FieldProblem } from "../domain/fields.ts";
+import type { SourceRow } from "../operations/source-rows.ts";
+import { unguardCell } from "./csv-cells.ts";
+import { CommandFailed } from "./runtime.ts";
+
+/** A line below the header, by its columns; what is empty is left out. */
+export interface CsvLine {
+  readonly line: number;
+  readonly cells: ReadonlyMap<string, string>;
+  readonly problems: readonly FieldProblem[];
+}
+
+interface ParsedRecord {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+/** Lines that are handed on together. */
+const LINES_AT_ONCE = 500;
+/** As much as a line of NDJSON may have. */
+const LINE_MAX_CHARACTERS = 256 * 1024;
+
+/**
+ * The lines of a CSV file as RFC 4180 has them, below a header that names known columns in any order.
+ * @throws CommandFailed where the file is none, or its header names another column.
+ */
+export async function* readCsvLines(
+  pieces: AsyncIterable<Uint8Array>,
+  columns: readonly string[],
+): AsyncGenerator<readonly CsvLine[]> {
+  const parser = parse({
+    bom: true,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: LINE_MAX_CHARACTERS,
+  });
+  const source = Readable.from(decode(pieces));
+  source.on("error", (error) => parser.destroy(error));
+  let header: readonly string[] | undefined;
+  let lines: CsvLine[] = [];
+  try {
+    for await (const { record, info } of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
+      if (header === undefined) {
+        header = readHeader(record, columns);
+        continue;
+      }
+      lines.push(readLine(record, header, info.lines - lineBreaksIn(record)));
+      if (lines.length < LINES_AT_ONCE) continue;
+      yield lines;
+      lines = [];
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new CommandFailed(`the file is no CSV as RFC 4180 has it: ${error.message}`);
+    throw error;
+  } finally {
+    source.destroy();
+  }
+  if (lines.length > 0) yield lines;
+}
+
+async function* decode(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    for await (const piece of pieces) yield decoder.decode(piece, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandFailed('the file is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
+  }
+}
+
+function readHeader(record: readonly string[], columns: readonly string[]): readonly string[] {
+  const names = record.map((cell) => cell.trim());
+  const known = `the first line must name columns out of ${columns.join(",")}`;
+  const strange = names.find((name) => !columns.includes(name));
+  if (strange !== undefined) throw new CommandFailed(`${known}, but has ${JSON.stringify(strange.slice(0, 64))}`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new CommandFailed(`${known}, each once, but has ${twice} twice`);
+  return names;
+}
+
+function readLine(record: readonly string[], header: readonly string[], line: number): CsvLine {
+  const cells = new Map<string, string>();
+  for (const [index, name] of header.entries()) {
+    const cell = unguardCell(record[index] ?? "");
+    if (cell !== "") cells.set(name, cell);
+  }
+  const problem = `has ${record.length} cells, and the header ${header.length}`;
+  return { line, cells, problems: record.length === header.length ? [] : [{ field: "(line)", problem }] };
+}
+
+/** Within quotes; the parser counts the lines up to the record's end. */
+function lineBreaksIn(record: readonly string[]): number {
+  return record.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+}
+
+/** What a cell holds, a value on each of its lines. */
+export function linesOf(cell: string | undefined): string[] {
+  return cell === undefined ? [] : cell.split(/\r\n|\r|\n/);
+}
+
+/** `true` and `false` as such; a reader refuses anything else. */
+export function flagOf(cell: string | undefined): boolean | string | undefined {
+  const word = cell?.toLowerCase();
+  return word === "true" || word === "false" ? word === "true" : cell;
+}
+
+/** A row without what is undefined. */
+export function objectOf(
+  fields: Readonly<Record<string, unknown>>,
+): Extract<SourceRow["value"], { ok: true }>["value"] {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,114 @@
+import type { ImportedRow, ImportOptions, ImportReport } from "../operations/import-report.ts";
+import type { ReadRows, RejectedLine } from "../operations/source-rows.ts";
+import { type OutputOptions, printJson } from "./output.ts";
+import { progressLine } from "./progress-line.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
+import { printable } from "./text.ts";
+
+export interface ImportFlags extends OutputOptions {
+  readonly skipInvalid?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What hears of an import, and tells of it. */
+export interface ImportOutput {
+  readonly hooks: ImportOptions;
+  /** @throws CommandFailed where nothing was taken. */
+  readonly conclude: (report: ImportReport) => void;
+  readonly fail: () => void;
+}
+
+/** Lines between two words of progress. */
+const PROGRESS_LINES = 5_000;
+
+/** How many refused lines, and changes, a report in JSON names; of the others it has the number. */
+const MOST_NAMED = 1_000;
+
+/** Refused lines go to stderr as they are met; so do, to stdout, the changes that a dry run finds. */
+export function importOutput(
+  runtime: Runtime,
+  { skipInvalid = false, dryRun = false, json }: ImportFlags,
+  readRows: ReadRows,
+): ImportOutput {
+  const progress = progressLine(runtime);
+  const refused = new Some<RejectedLine>();
+  const changes = new Some<ImportedRow>();
+  let hasWritten = false;
+  const hooks: ImportOptions = {
+    skipInvalid,
+    dryRun,
+    readRows,
+    onRejected: (line) => {
+      refused.add(line);
+      progress.interrupt(describeRefused(line));
+    },
+    onProgress: ({ step, lines }) => {
+      hasWritten ||= step === "writing";
+      if (step !== "checking" || lines % PROGRESS_LINES === 0) progress.show(`${step} ... ${lines} lines`);
+    },
+    onChange: (change) => {
+      if (!dryRun) return;
+      changes.add(change);
+      if (json === true) return;
+      progress.end();
+      runtime.stdout(`${describeChange(change)}\n`);
+    },
+  };
+  return {
+    hooks,
+    conclude(report) {
+      progress.end();
+      if (json === true) {
+        const found = dryRun ? { dryRun, changes: changes.named, moreChanges: changes.more } : {};
+        printJson(runtime, { ...report, refused: refused.named, moreRefused: refused.more, ...found });
+      } else runtime.stdout(summarize(report, dryRun));
+      const nothing = `nothing ${dryRun ? "would be" : "was"} written`;
+      if (report.rejected > 0 && !skipInvalid)
+        throw new CommandFailed(`${nothing}: mend these lines, or give --skip-invalid to leave them out`);
+      if (report.accepted === 0) throw new CommandFailed(`${nothing}: the file holds no good line`);
+    },
+    fail() {
+      progress.end();
+      if (hasWritten)
+        runtime.stderr("topupd: a part of the file was written before this; importing it again mends it\n");
+    },
+  };
+}
+
+function summarize(
+  { accepted, rejected, removed, reorders, revision, ...effects }: ImportReport,
+  dryRun: boolean,
+): string {
+  const { added, changed, unchanged } = effects;
+  const counts = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`];
+  if (removed !== undefined) counts.push(`${removed} removed`);
+  if (reorders === true) counts.push("in another order");
+  const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
+  const lines = `${accepted} accepted, ${rejected} rejected${asRevision}`;
+  return `${lines}\n${dryRun ? "it would be: " : ""}${counts.join(", ")}\n`;
+}
+
+function describeRefused({ line, problems }: RejectedLine): string {
+  return problems.map(({ field, problem }) => `line ${line}: ${printable(field)} ${problem}\n`).join("");
+}
+
+function describeChange(change: ImportedRow): string {
+  const { kind } = change;
+  if (change.what === "customer") {
+    const parts = change.parts.length === 0 ? "" : `: ${change.parts.join(", ")}`;
+    return printable(`line ${change.line}: ${change.cuid} ${kind}${parts}`);
+  }
+  const fields = change.fields.map(({ field, from, to }) => `${field} ${from} -> ${to}`);
+  return printable(`${change.service} ${change.code} ${kind}${fields.length === 0 ? "" : `: ${fields.join("; ")}`}`);
+}
+
+/** The first ones, and how many more there were: a file may have any number. */
+class Some<Item> {
+  readonly named: Item[] = [];
+  more = 0;
+
+  add(item: Item): void {
+    if (this.named.length < MOST_NAMED) this.named.push(item);
+    else this.more += 1;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Bouquet, Service } from "./bouquet.ts";
+import type { ImportedChange } from "./customer-audit.ts";
+import { type CurrencyExponent, formatMoney } from "./money.ts";
+
+/** What an import does with one row, beside what is stored. */
+export type EffectKind = "added" | "changed" | "unchanged";
+
+/** What an import does with one customer, and in which parts. */
+export interface CustomerEffect {
+  readonly kind: EffectKind;
+  readonly parts: readonly CustomerPart[];
+}
+
+type CustomerPart = "profile" | "connections" | "subscriptions" | "codes";
+
+/** A bouquet of one service that a new catalogue adds, changes or no longer has. */
+export interface BouquetEffect {
+  readonly kind: "added" | "changed" | "removed";
+  readonly service: Service;
+  readonly code: string;
+  /** Of a changed one, what was and what is; as texts, amounts as decimals. */
+  readonly fields: readonly { readonly field: string; readonly from: string; readonly to: string }[];
+}
+
+/** What a new catalogue is, beside the one before it. */
+export interface CatalogueEffect {
+  readonly bouquets: readonly BouquetEffect[];
+  readonly unchanged: number;
+  /** Whether those that stay come in another order, in which partners see them. */
+  readonly reorders: boolean;
+}
+
+export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
+  const parts: CustomerPart[] = [];
+  if (change.changesProfile) parts.push("profile");
+  if (change.changesConnections) parts.push("connections");
+  if (change.entries.length > 0) parts.push("subscriptions");
+  // Codes follow from the profile and the connections; by themselves they change only where those are as they were.
+  if (parts.length === 0 && change.addedCodes.length + change.removedCodes.length > 0) parts.push("codes");
+  if (customer === undefined) return { kind: "added", parts: [] };
+  return { kind: parts.length > 0 ? "changed" : "unchanged", parts };
+}
+
+export function compareCatalogues(
+  before: readonly Bouquet[],
+  after: readonly Bouquet[],
+  exponent: CurrencyExponent,
+): CatalogueEffect {
+  const former = new Map(before.map((bouquet) => [keyOf(bouquet), bouquet]));
+  const current = new Set(after.map(keyOf));
+  const bouquets = after.flatMap((bouquet): BouquetEffect[] => {
+    const { service, code } = bouquet;
+    const was = former.get(keyOf(bouquet));
+    if (was === undefined) return [{ kind: "added", service, code, fields: [] }];
+    const fields = differences(was, bouquet, exponent);
+    return fields.length === 0 ? [] : [{ kind: "changed", service, code, fields }];
+  });
+  const removed = before
+    .filter((bouquet) => !current.has(keyOf(bouquet)))
+    .map(({ service, code }): BouquetEffect => ({ kind: "removed", service, code, fields: [] }));
+  const stayed = after.map(keyOf).filter((key) => former.has(key));
+  const stayedBefore = before.map(keyOf).filter((key) => current.has(key));
+  return {
+    bouquets: [...bouquets, ...removed],
+    unchanged: after.length - bouquets.length,
+    reorders: stayed.some((key, index) => key !== stayedBefore[index]),
+  };
+}
+
+function differences(was: Bouquet, is: Bouquet, exponent: CurrencyExponent): BouquetEffect["fields"] {
+  const describe = ({ name, price, segments, plan }: Bouquet) => [
+    ["name", name],
+    ["price", formatMoney(price, exponent)],
+    ["segments", segments.length === 0 ? "all" : segments.join(", ")],
+    ["plan", plan],
+  ];
+  const after = describe(is);
+  return describe(was)
+    .map(([field = "", from = ""], index) => ({ field, from, to: after[index]?.[1] ?? "" }))
+    .filter(({ from, to }) => from !== to);
+}
+
+function keyOf({ service, code }: Pick<Bouquet, "service" | "code">): string {
+  return `${service}:${code}`;
+}

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readCatalogueCsv } from "../../src/cli/csv-catalogue.ts";
+import { guardCell, unguardCell } from "../../src/cli/csv-cells.ts";
+import { readCustomersCsv } from "../../src/cli/csv-customers.ts";
+import { CUSTOMERS_HEADER, csvText, customerLines } from "../../src/cli/csv-writing.ts";
+import { CommandFailed } from "../../src/cli/runtime.ts";
+import type { CustomerRow } from "../../src/domain/customer-export.ts";
+import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/operations/source-rows.ts";
+import { RUNS } from "../domain/builders.ts";
+
+async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield typeof text === "string" ? Buffer.from(text) : text;
+}
+
+async function rowsOf(rows: AsyncIterable<readonly SourceRow[]>): Promise<SourceRow[]> {
+  const all: SourceRow[] = [];
+  for await (const some of rows) all.push(...some);
+  return all;
+}
+
+const valuesOf = (rows: readonly SourceRow[]) =>
+  rows.map(({ value }) => {
+    if (!value.ok) throw new Error(JSON.stringify(value.problems));
+    return JSON.parse(JSON.stringify(value.value, (_, each) => each?.literal ?? each));
+  });
+
+const problemsOf = (rows: readonly SourceRow[]): RejectedLine[] =>
+  rows.flatMap((row) => (row.value.ok ? [] : rejectedLines(row, row.value.problems)));
+
+const anyText = fc.string({
+  unit: fc.constantFrom("a", " ", "'", "=", "+", "-", "@", ",", '"', ";", "\u0928", "0"),
+  minLength: 1,
+});
+
+describe("a cell", () => {
+  test("is read as the text that was written, and never begins a formula", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(guardCell(text)).not.toMatch(/^[=+\-@\t\r]/);
+        expect(unguardCell(guardCell(text))).toBe(text);
+      }),
+      RUNS,
+    );
+  });
+
+  test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that nobody has guarded, %s, is read as it stands", (text) => {
+    expect(unguardCell(text)).toBe(text);
+  });
+});
+
+describe("customers in CSV", () => {
+  const anyRow: fc.Arbitrary<CustomerRow> = fc.record({
+    cuid: fc.uuid(),
+    first_name: fc.oneof(fc.constant(""), anyText),
+    last_name: anyText,
+    mobile: anyText,
+    status: fc.constant("active"),
+    connections: fc.record(
+      {
+        tv: fc.array(fc.record({ stb: anyText, status: anyText, topped_up: fc.constant(true as const) }), {
+          minLength: 1,
+        }),
+        internet: fc.array(
+          fc.record({
+            username: anyText,
+            status: anyText,
+            segment: anyText,
+            subscriptions: fc.array(
+              fc.record(
+                { code: anyText, startdate: anyText, enddate: anyText, carried: fc.constant({ start: "x" } as never) },
+                { requiredKeys: ["code", "startdate", "enddate"] },
+              ),
+              { minLength: 1, maxLength: 3 },
+            ),
+          }),
+          { minLength: 1 },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  });
+
+  test("are read as they were written, whatever stands in them", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow, { maxLength: 4 }), async (rows) => {
+        const text = csvText([CUSTOMERS_HEADER, ...rows.flatMap(customerLines)]);
+        const read = valuesOf(await rowsOf(readCustomersCsv(pieces(text))));
+        const plain = JSON.parse(
+          JSON.stringify(rows, (key, each) => (key === "subscriptions" && each.length === 0 ? undefined : each)),
+        );
+        for (const row of plain) for (const box of row.connections.tv ?? []) box.subscriptions = [];
+        expect(read).toEqual(plain);
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+
+  test("of one customer are told of by the line and column where each thing stands", async () => {
+    const text = [
+      "cuid,first_name,last_name,status,service,connection,connection_status,code,startdate,enddate",
+      '1,A,B,active,tv,"two\nlines",active,,,',
+      "2,A,B,active,,,,,,",
+      '3,A,B,active,internet,u1,active,"X\nY","s\ns","e"',
+      "3,A,B,active,internet,u2,asleep,Z,s,e",
+    ].join("\r\n");
+    const rows = await rowsOf(readCustomersCsv(pieces(text)));
+    expect(rows.map(({ line }) => line)).toEqual([2, 4, 5]);
+    const fields = [
+      "first_name",
+      "connections.internet[0].username",
+      "connections.internet[0].subscriptions[1].enddate",
+      "connections.internet[1].status",
+      "connections.internet[1].subscriptions[0].carried.start",
+    ];
+    const told = rejectedLines(
+      rows[2] as SourceRow,
+      fields.map((field) => ({ field, problem: "is bad" })),
+    );
+    expect(told.map(({ line, problems }) => [line, problems.map(({ field }) => field)])).toEqual([
+      [5, ["first_name", "connection", "enddate"]],
+      [8, ["connection_status", "carried"]],
+    ]);
+  });
+
+  test("whose lines contradict each other, or stand apart, are refused", async () => {
+    const text = [
+      "cuid,last_name,service,connection",
+      "1,A,tv,a",
+      "1,B,tv,b",
+      "2,A,radio,c",
+      "1,A,tv,d",
+      "2,A,,",
+      "3,A,,,",
+    ];
+    const rows = await rowsOf(readCustomersCsv(pieces(text.join("\n"))));
+    expect(
+      problemsOf(rows).map(({ line, problems }) => `${line} ${problems.map(({ field }) => field).join()}`),
+    ).toEqual(["3 last_name", "4 service", "5 cuid", "6 cuid", "7 (line)"]);
+  });
+});
+
+describe("a catalogue in CSV", () => {
+  test("may have its columns in any order, and leave out what is optional", async () => {
+    const text =
+      '\ufeffcode,service,name,price,segments,retired\nA,tv,"Family, one (MONTHLY)",450.5,"home\nsme",TRUE\n\nB,tv,B,1,,\n';
+    const rows = await rowsOf(
+      readCatalogueCsv(pieces(Buffer.from(text).subarray(0, 30), Buffer.from(text).subarray(30))),
+    );
+    expect(valuesOf(rows)).toEqual([
+      {
+        code: "A",
+        service: "tv",
+        name: "Family, one (MONTHLY)",
+        price: "450.5",
+        segments: ["home", "sme"],
+        retired: true,
+      },
+      { code: "B", service: "tv", name: "B", price: "1" },
+    ]);
+  });
+
+  test.each([
+    ["another column", "code,color\n", 'but has "color"'],
+    ["a column twice", "code,code\n", "has code twice"],
+    ["semicolons between its cells", "code;service\n", 'but has "code;service"'],
+    ["a quote that does not end", 'code\n"A', "is no CSV"],
+    ["another encoding", Buffer.from([0x63, 0xe9, 0x0a]), "is not UTF-8"],
+  ])("with %s is refused whole", async (_, text, said) => {
+    const reading = rowsOf(readCatalogueCsv(pieces(text)));
+    await expect(reading).rejects.toThrow(CommandFailed);
+    await expect(reading).rejects.toThrow(said);
+  });
+});

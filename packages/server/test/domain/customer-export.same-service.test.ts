@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Bouquet, Service } from "../../src/domain/bouquet.ts";
+import type { Instant } from "../../src/domain/calendar.ts";
+import { connectionState, wireStatus } from "../../src/domain/customer.ts";
+import { customerRow } from "../../src/domain/customer-export.ts";
+import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
+import { type JsonObject, readJson } from "../../src/domain/json.ts";
+import { ALL_BOUQUETS, anyStep, anyWorld, play, REQ_IDS, START } from "./any-steps.ts";
+import { DAY_MS, MONTHLY, RUNS, UTC } from "./builders.ts";
+import { ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
+
+/** What the catalogue has become since: the same codes, under other names and plans. */
+const RENAMED = ALL_BOUQUETS.map((bouquet) => ({
+  ...bouquet,
+  name: `New ${bouquet.name}`,
+  plan: `New ${bouquet.plan}`,
+}));
+
+const anySteps = fc.array(anyStep, { minLength: 1, maxLength: 10 });
+const anyCatalogue = fc.constantFrom<readonly Bouquet[]>(ALL_BOUQUETS, RENAMED);
+const anyWait = fc.nat({ max: 90 * DAY_MS });
+
+function contextOf(world: ProviderWorld, catalogue: readonly Bouquet[]) {
+  const findBouquet = (service: Service, code: string) =>
+    catalogue.find((bouquet) => bouquet.service === service && bouquet.code === code);
+  return { calendar: world.calendar, findBouquet };
+}
+
+function exportOf(world: ProviderWorld, catalogue: readonly Bouquet[]): string {
+  if (world.customer === undefined) throw new Error("there is nobody to export");
+  return JSON.stringify(customerRow(world.customer, contextOf(world, catalogue)));
+}
+
+function read(text: string, world: ProviderWorld, catalogue: readonly Bouquet[]): StatedCustomer {
+  const reading = readCustomerRow(readJson(text) as JsonObject, contextOf(world, catalogue));
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  return reading.value;
+}
+
+/** Plays the steps, and imports what comes of them into an empty world. */
+function move(world: ProviderWorld, steps: Parameters<typeof play>[1], wait: number, catalogue: readonly Bouquet[]) {
+  play(world, steps, () => {});
+  const now = steps.reduce((time, { afterMs }) => time + afterMs, START) + wait;
+  const text = exportOf(world, catalogue);
+  const elsewhere = new ProviderWorld(world.calendar);
+  elsewhere.import(read(text, elsewhere, catalogue), now);
+  return { text, elsewhere, now };
+}
+
+/** All that answers depend on; in an order of its own, since services are told one after the other. */
+function stateOf(world: ProviderWorld) {
+  const { connections = [], ...profile } = world.customer ?? {};
+  const byPlan = connections.map(({ subscriptions, ...connection }) => ({
+    ...connection,
+    subscriptions: Object.fromEntries(subscriptions.map((subscription) => [subscription.plan, subscription])),
+  }));
+  return { profile, connections: Object.fromEntries(byPlan.map((each) => [each.reqId, each])) };
+}
+
+function statusesOf(world: ProviderWorld, now: Instant) {
+  return world.customer?.connections.map((each) => [each.reqId, wireStatus(connectionState(each), now)]);
+}
+
+describe("any customer, exported and imported where there is none", () => {
+  const anyMove = fc.tuple(anyWorld, anySteps, anyWait, anyCatalogue);
+
+  test("is the very same, to the millisecond", () => {
+    fc.assert(
+      fc.property(anyMove, ([makeWorld, steps, wait, catalogue]) => {
+        const world = makeWorld();
+        const { text, elsewhere, now } = move(world, steps, wait, catalogue);
+        expect(stateOf(elsewhere)).toEqual(stateOf(world));
+        expect(statusesOf(elsewhere, now + wait)).toEqual(statusesOf(world, now + wait));
+        expect(exportOf(elsewhere, catalogue)).toBe(text);
+      }),
+      RUNS,
+    );
+  });
+
+  test("has ledgers that fold to what is shown", () => {
+    fc.assert(
+      fc.property(anyMove, ([makeWorld, steps, wait, catalogue]) => {
+        const { elsewhere } = move(makeWorld(), steps, wait, catalogue);
+        for (const { service, reqId, subscriptions } of elsewhere.customer?.connections ?? [])
+          for (const subscription of subscriptions)
+            expect(elsewhere.folded({ service, reqId, plan: subscription.plan })).toEqual(subscription);
+      }),
+      RUNS,
+    );
+  });
+
+  test("is topped up to the same end", () => {
+    fc.assert(
+      fc.property(anyMove, fc.constantFrom(...REQ_IDS), fc.constantFrom(...ALL_BOUQUETS), (moved, reqId, bouquet) => {
+        const [makeWorld, steps, wait, catalogue] = moved;
+        const world = makeWorld();
+        const { elsewhere, now } = move(world, steps, wait, catalogue);
+        if (world.connection(reqId) === undefined) return;
+        for (const each of [world, elsewhere]) each.topUp(reqId, now + wait, bouquet);
+        expect(stateOf(elsewhere)).toEqual(stateOf(world));
+      }),
+      RUNS,
+    );
+  });
+
+  test("stays as it is when the export is imported again, whatever is said of top-ups, here and there", () => {
+    const anyMode = fc.constantFrom("unsaid" as const, "apart" as const, "included" as const);
+    fc.assert(
+      fc.property(anyMove, anyMode, ([makeWorld, steps, wait, catalogue], mode) => {
+        const world = makeWorld();
+        const { text, elsewhere, now } = move(world, steps, wait, catalogue);
+        const nothing = { entries: [], addedCodes: [], removedCodes: [], removedConnections: [] };
+        expect(world.import(read(text, world, catalogue), now)).toMatchObject(nothing);
+        const again = elsewhere.import(read(text, elsewhere, catalogue), now + wait, mode);
+        expect(again).toMatchObject(nothing);
+      }),
+      RUNS,
+    );
+  });
+
+  test("takes a nightly copy of what is shown as it was taken before", () => {
+    fc.assert(
+      fc.property(anyMove, ([makeWorld, steps, wait]) => {
+        const world = makeWorld();
+        const { text, elsewhere, now } = move(world, steps, wait, ALL_BOUQUETS);
+        const copy = text.replaceAll(/,"carried":\{[^}]*\}/g, "");
+        const before = stateOf(world);
+        for (const each of [world, elsewhere]) each.import(read(copy, each, ALL_BOUQUETS), now + wait);
+        const ends = (state: ReturnType<typeof stateOf>) =>
+          Object.values(state.connections).map(({ reqId, subscriptions }) => [
+            reqId,
+            Object.entries(subscriptions).map(([plan, { end }]) => [plan, Math.floor(end / 1000)]),
+          ]);
+        expect(ends(stateOf(elsewhere))).toEqual(ends(before));
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("an exported row", () => {
+  const file = (world: ProviderWorld) => JSON.parse(exportOf(world, ALL_BOUQUETS));
+
+  test("of what was imported alone is what was imported", () => {
+    const world = new ProviderWorld(UTC);
+    const stated = {
+      cuid: "7001",
+      first_name: "Asha",
+      last_name: "Rai",
+      mobile: "9800000001",
+      status: "active",
+      connections: {
+        tv: [{ stb: "00012", status: "blocked" }],
+        internet: [
+          {
+            username: "fiber1",
+            status: "active",
+            segment: "home",
+            subscriptions: [{ code: MONTHLY.code, startdate: "2026-01-31 10:00:00", enddate: "2026-03-31 10:00:00" }],
+          },
+        ],
+      },
+    };
+    world.import(read(JSON.stringify(stated), world, ALL_BOUQUETS), START);
+    expect(file(world)).toEqual(stated);
+  });
+
+  test("carries what was granted, and from when on", () => {
+    const world = new ProviderWorld(UTC);
+    world.import(statedCustomer([statedConnection({ status: "inactive" })]), START);
+    world.topUp("fiber1", START + 5);
+    expect(file(world).connections.internet).toMatchObject([
+      {
+        ...{ username: "fiber1", status: "inactive", topped_up: true },
+        subscriptions: [{ carried: { months: 1, days: 0, seconds: 0, topped_up_months: 1, topped_up_days: 0 } }],
+      },
+    ]);
+    expect(file(world).connections.internet[0].subscriptions[0].carried.start).toMatch(/:30\.005Z$/);
+  });
+
+  test.each([
+    ["other dates than it carries", { enddate: "2027-01-01 00:00:00" }, {}, "carried.start"],
+    ["a start that is no time", {}, { start: "yesterday" }, "carried.start"],
+    ["a negative count", {}, { months: -1 }, "carried.months"],
+    ["more that was granted than there is", {}, { topped_up_months: 2 }, "carried.topped_up_months"],
+    ["a field of nobody's", {}, { color: "red" }, "carried.color"],
+  ])("with %s is refused", (_, dates, changes, field) => {
+    const world = new ProviderWorld(UTC);
+    world.import(statedCustomer(), START);
+    world.topUp("fiber1", START);
+    const row = file(world);
+    const [subscription] = row.connections.internet[0].subscriptions;
+    row.connections.internet[0].subscriptions = [
+      { ...subscription, ...dates, carried: { ...subscription.carried, ...changes } },
+    ];
+    const reading = readCustomerRow(readJson(JSON.stringify(row)) as JsonObject, contextOf(world, ALL_BOUQUETS));
+    const fields = reading.ok ? [] : reading.problems.map((problem) => problem.field);
+    expect(fields).toContain(`connections.internet[0].subscriptions[0].${field}`);
+  });
+});

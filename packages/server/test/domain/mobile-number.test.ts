@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { isCountry, mobileNumbersOf } from "../../src/domain/mobile-number.ts";
+
+const normalise = mobileNumbersOf("NP");
+
+describe("a mobile number", () => {
+  test.each([
+    "+977 9841000000",
+    "+977-984-100-0000",
+    "977-9841000000",
+    "9841000000",
+    "(984) 100-0000",
+    "009779841000000",
+    "\u0669\u0668\u0664\u0661\u0660\u0660\u0660\u0660\u0660\u0660",
+    "\u096f\u096e\u096a\u0967\u0966\u0966\u0966\u0966\u0966\u0966",
+  ])("written as %s is the same one", (text) => {
+    expect(normalise(text)).toBe("+9779841000000");
+    expect(normalise(text)).toBe("+9779841000000");
+  });
+
+  test("of another country is that country's", () => {
+    expect(normalise("+44 7400 123456")).toBe("+447400123456");
+    expect(mobileNumbersOf("GB")("07400 123456")).toBe("+447400123456");
+    expect(mobileNumbersOf("GB")("9841000000")).toBeUndefined();
+  });
+
+  test.each([
+    "204117",
+    "007700000000001",
+    "maya.rai",
+    "junk9841000000",
+    "9841000000 ext 3",
+    "9841000000;ext=1",
+    "+",
+    "",
+  ])("is not what %s is", (text) => {
+    expect(normalise(text)).toBeUndefined();
+  });
+
+  test("is told in one form, however many others were asked for", () => {
+    for (let number = 0; number < 10_050; number += 1) normalise(`98420${String(number).padStart(5, "0")}`);
+    expect(normalise("9841000000")).toBe("+9779841000000");
+  });
+});
+
+test.each([
+  ["NP", true],
+  ["np", false],
+  ["XX", false],
+  ["", false],
+])("%s is a country: %s", (country, expected) => {
+  expect(isCountry(country)).toBe(expected);
+});
