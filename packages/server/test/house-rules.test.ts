@@ -6,7 +6,14 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = ["store/store.ts", "store/search.ts", "store/corrections.ts", "store/audit-trail.ts", "store/errors.ts"];
+const PORT = [
+  "store/store.ts",
+  "store/search.ts",
+  "store/corrections.ts",
+  "store/audit-trail.ts",
+  "store/retention.ts",
+  "store/errors.ts",
+];
 
 /** Who may import whom, by the beginning of the path. What is not listed may import nothing. */
 const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
@@ -19,6 +26,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["store/search.ts", ["domain/"]],
   ["store/corrections.ts", ["domain/"]],
   ["store/audit-trail.ts", ["domain/"]],
+  ["store/retention.ts", ["domain/"]],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["http/", ["http/", "operations/", "domain/", ...PORT]],
@@ -52,6 +60,7 @@ const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]]
   ["store/search.ts", []],
   ["store/corrections.ts", []],
   ["store/audit-trail.ts", []],
+  ["store/retention.ts", []],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["metrics/", ["node:events", "node:http", "node:net"]],

@@ -11,6 +11,7 @@ import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addPruneCommand } from "./prune.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
@@ -65,6 +66,7 @@ export function buildProgram(runtime: Runtime): Command {
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
   addCopyCommand(program, runtime);
+  addPruneCommand(program, runtime);
   addSecretCommands(program, runtime);
   guideWrongUsage(program);
   return program;

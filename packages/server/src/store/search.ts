@@ -67,6 +67,8 @@ export interface TransactionPage {
 export interface PlanLedger {
   readonly plan: string;
   readonly entries: readonly LedgerEntry[];
+  /** Whether the beginning of it was let go. */
+  readonly isPruned: boolean;
 }
 
 export interface LedgerEntry {

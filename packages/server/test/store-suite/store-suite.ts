@@ -16,6 +16,7 @@ import { testObservedBatches } from "./observed-batches.ts";
 import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
+import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
@@ -40,6 +41,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
+    describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
   });
