@@ -190,9 +190,9 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     await topUpEvery(opened, 100, 3);
     const request = { before: opened.now - 50 * DAY, dryRun: false };
-    await expect(store.retention.pruneLedgers(request, undefined)).rejects.toThrow(/never deleted/);
+    await expect(store.retention.pruneLedgers(request, undefined)).rejects.toThrow(/never deleted|P0001/);
     await store.retention.moveHorizon(opened.now - 250 * DAY, by(opened.now));
-    await expect(store.retention.pruneLedgers(request, undefined)).rejects.toThrow(/never deleted/);
+    await expect(store.retention.pruneLedgers(request, undefined)).rejects.toThrow(/never deleted|P0001/);
     expect(await countRows(opened, "top_up")).toBe(3);
     expect(await findWrong(store)).toEqual([]);
   });
