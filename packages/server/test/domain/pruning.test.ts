@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createCalendar } from "../../src/domain/calendar.ts";
 import { NO_PERIOD } from "../../src/domain/period.ts";
 import { countPrunable, readRetentionAge, startOfRetention } from "../../src/domain/pruning.ts";
+import { restate } from "../../src/domain/restatement.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
 import { at, goodwill, labelOf, MONTHLY, months, reversal, topUp, UTC } from "./builders.ts";
 
@@ -41,6 +42,16 @@ describe("of a plan's ledger", () => {
     const ledger = [of("a", "2018-01-01"), of("b", "2018-06-01"), reversal("2021-01-01", "a"), of("c", "2022-01-01")];
     expect(countBefore("2020-01-01", ...ledger)).toBe(0);
     expect(countBefore("2023-01-01", ...ledger, statement("2023-02-01", "2023-01-20"))).toBe(4);
+  });
+
+  test("what was taken back since the provider's last word stays, so that no copy from before brings it back", () => {
+    const ledger = [of("a", "2018-01-01"), of("b", "2018-01-10"), reversal("2018-01-11", "b"), of("c", "2018-06-01")];
+    const copy = { plan: MONTHLY.plan, bouquet: labelOf(MONTHLY), start: at("2018-01-01"), span: months(2) };
+    const restated = (grants: readonly Grant[]) =>
+      restate(grants, { ...copy, end: at("2018-03-01") }, at("2020-01-01"), UTC, "unsaid");
+    expect(restated(ledger)).toBeUndefined();
+    expect(restated(ledger.slice(3))).toBeDefined();
+    expect(countBefore("2020-01-01", ...ledger)).toBe(0);
   });
 
   test("a run does not begin with a top-up that was taken back", () => {
