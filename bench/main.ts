@@ -18,6 +18,9 @@ const words = process.argv.slice(2);
 if (words[0] === "growth") {
   const { measureGrowth } = await import("./growth.ts");
   await measureGrowth(words.slice(1));
+} else if (words[0] === "reports") {
+  const { measureReports } = await import("./reports.ts");
+  await measureReports(words.slice(1));
 } else {
   await measureAll(readOptions(words));
 }

@@ -23,6 +23,9 @@ const LOOK_EVERY_MS = 5;
 /** The program of topupd, built. */
 export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
 
+/** How a provider has it: with metrics, on whatever ports are free. */
+export const SERVE = [TOPUPD, "serve", "--port", "0", "--metrics-port", "0"];
+
 /** Runs one command of topupd to its end. @returns its stdout. */
 export async function runTopupd(words: readonly string[], { cwd, env = {} }: RunOptions): Promise<string> {
   return runProgram(process.execPath, [TOPUPD, ...words], { cwd, env: environment(env) });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { measureLoneTopUp } from "./lone-top-up.ts";
 import { measureOperations } from "./operations.ts";
 import type { BenchOptions } from "./options.ts";
-import { startServer, TOPUPD } from "./processes.ts";
+import { SERVE, startServer } from "./processes.ts";
 import { say } from "./progress.ts";
 import type { Results } from "./results.ts";
 import { measureStart } from "./start.ts";
@@ -19,7 +19,7 @@ export async function measureSqlite(folder: string, options: BenchOptions): Prom
   const imported = importFigure("SQLite", customers, importMs, LEAST_IMPORTED);
   const target = await readSqliteTarget(join(folder, "topupd.db"), customers);
   const started = parts.includes("start") ? [await measureStart(folder, token, target)] : [];
-  const server = await startServer([TOPUPD, "serve", "--port", "0"], {}, folder);
+  const server = await startServer(SERVE, {}, folder);
   try {
     const serving = { server, token, target };
     const comparisons = await measureOperations(serving, options);

@@ -18,8 +18,11 @@ export interface Grown {
 
 const PARTNER = "bench";
 
-/** Makes a database in a folder of its own: by the command line, but for its past. */
-export async function growDatabase(folder: string, customers: number): Promise<Grown> {
+/**
+ * Makes a database in a folder of its own: by the command line, but for its past.
+ * @param days in which all of the past was; undefined for as many as is usual.
+ */
+export async function growDatabase(folder: string, customers: number, days?: number): Promise<Grown> {
   mkdirSync(folder);
   const inFolder = { cwd: folder };
   await runTopupd(["partner", "add", PARTNER], inFolder);
@@ -35,7 +38,7 @@ export async function growDatabase(folder: string, customers: number): Promise<G
   rmSync(file);
 
   const path = join(folder, "topupd.db");
-  const history = await appendHistory(path, customers);
+  const history = await appendHistory(path, customers, days);
   return { folder, token, imported, history, fileMiB: statSync(path).size / 1024 / 1024 };
 }
 

@@ -22,7 +22,7 @@ import { connectionOf, PRICE } from "../world.ts";
 /** A customer has none to four of them. */
 const MOST_EACH = 4;
 const MEAN_EACH = MOST_EACH / 2;
-/** Over so many days before the customers were imported. */
+/** Over so many days before the customers were imported, unless others are asked for. */
 const DAYS = 90;
 /** One in so many has a seal, and can be asked for: sealing them all would take longer than all the rest. */
 const SEALED_EVERY = 101;
@@ -41,12 +41,12 @@ export interface History {
 }
 
 /** Gives the customers of a new database a past. No other connection may be open. */
-export async function appendHistory(path: string, customers: number): Promise<History> {
+export async function appendHistory(path: string, customers: number, days = DAYS): Promise<History> {
   const database = new Database(path, { mustExist: true });
   try {
     database.exec(PREPARE);
     const target = readTarget(database, customers);
-    const writer = new HistoryWriter(database, target);
+    const writer = new HistoryWriter(database, target, days);
     // The first top-up of everybody, then the second of everybody who has one, and so on.
     for (let turn = 0; turn < MOST_EACH; turn += 1) {
       for await (const [from, to] of ranges(customers)) inTransaction(database, () => writer.topUp(turn, from, to));
@@ -83,12 +83,12 @@ class HistoryWriter {
   readonly #foldSubscriptions;
   readonly #markToppedUp;
 
-  constructor(database: Database, target: Target) {
+  constructor(database: Database, target: Target, days: number) {
     this.#target = target;
     const plan = database.prepare("SELECT plan FROM bouquet WHERE code = ?").get(BOUQUET.code);
     this.#plan = (plan as { plan: string }).plan;
-    this.#begin = target.secret.createdAt - DAYS * DAY_MS;
-    this.#pauseMs = (DAYS * DAY_MS) / (target.customers * MEAN_EACH);
+    this.#begin = target.secret.createdAt - days * DAY_MS;
+    this.#pauseMs = (days * DAY_MS) / (target.customers * MEAN_EACH);
     this.#insertTopUp = database.prepare(
       `INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
          bouquet_code, amount, at, status, udf1, udf2) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { lookUps, topUps } from "../bodies.ts";
 import { pathOf } from "../calls.ts";
 import { CONNECTIONS } from "../operations.ts";
-import { type Server, startServer, TOPUPD } from "../processes.ts";
+import { SERVE, type Server, startServer } from "../processes.ts";
 import { overHttp, type Round, type RoundOptions, runRounds } from "../rounds.ts";
 import type { Grown } from "./grown.ts";
 
@@ -41,7 +41,7 @@ const OPERATIONS: readonly Operation[] = [
 export async function measureLoad(databases: readonly Grown[], options: RoundOptions): Promise<Loaded[]> {
   const servers: Server[] = [];
   try {
-    for (const { folder } of databases) servers.push(await startServer([TOPUPD, "serve", "--port", "0"], {}, folder));
+    for (const { folder } of databases) servers.push(await startServer(SERVE, {}, folder));
     const loaded: Loaded[] = [];
     for (const operation of OPERATIONS) {
       for (const { folder } of databases) await readIntoMemory(join(folder, "topupd.db"));

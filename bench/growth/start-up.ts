@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { lookUps } from "../bodies.ts";
 import { call } from "../calls.ts";
-import { startServer, TOPUPD } from "../processes.ts";
+import { SERVE, startServer } from "../processes.ts";
 import { runProgram } from "../programs.ts";
 import { median } from "../rounds.ts";
 import type { Grown } from "./grown.ts";
@@ -31,7 +31,7 @@ export async function measureStartUp(grown: Grown): Promise<StartUp> {
 async function startOnce({ folder, history, token }: Grown): Promise<number> {
   const [body = ""] = lookUps(history.target, 1);
   const begun = performance.now();
-  const server = await startServer([TOPUPD, "serve", "--port", "0", "--drain-seconds", "0"], {}, folder);
+  const server = await startServer([...SERVE, "--drain-seconds", "0"], {}, folder);
   try {
     await call({ server, operation: "get-customer-information", token, body });
     return performance.now() - begun;

@@ -2,7 +2,7 @@ import { topUps } from "../bodies.ts";
 import { pathOf } from "../calls.ts";
 import { CONNECTIONS } from "../operations.ts";
 import type { BenchOptions } from "../options.ts";
-import { type Server, startServer, TOPUPD } from "../processes.ts";
+import { SERVE, type Server, startServer } from "../processes.ts";
 import { findProgram } from "../programs.ts";
 import { say } from "../progress.ts";
 import type { Comparison, Results } from "../results.ts";
@@ -36,7 +36,7 @@ export async function measurePostgres(cluster: Cluster, folder: string, options:
   try {
     const express = await startExpress(cluster, token, customers);
     servers.push(express);
-    const topupd = await startServer([TOPUPD, "serve", "--port", "0"], env, folder);
+    const topupd = await startServer(SERVE, env, folder);
     servers.push(topupd);
     // What was written to fill the databases is to be on disk before anybody is measured.
     await ask(cluster.url, "CHECKPOINT");

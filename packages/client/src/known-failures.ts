@@ -14,6 +14,7 @@ export const KNOWN_FAILURES = {
   "400ac004": { httpStatus: 401, reason: "revoked_token", retry: "no" },
   "400ac005": { httpStatus: 403, reason: "partner_suspended", retry: "no" },
   "400ac006": { httpStatus: 429, reason: "rate_limited", retry: "same_request" },
+  "400ac007": { httpStatus: 403, reason: "address_not_allowed", retry: "no" },
   "400ad001": { httpStatus: 400, reason: "malformed_json", retry: "fix_request" },
   "400ad002": { httpStatus: 400, reason: "invalid_field", retry: "fix_request" },
   "400ad003": { httpStatus: 404, reason: "unknown_operation", retry: "fix_request" },

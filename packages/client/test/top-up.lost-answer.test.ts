@@ -38,6 +38,7 @@ const REFUSALS: readonly FailureCode[] = [
   "400ac003",
   "400ac004",
   "400ac005",
+  "400ac007",
   "400ad001",
   "400ad002",
   "400ad003",

@@ -2,10 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { backup } from "./backup.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
+import { month } from "./month.ts";
 import { createDatabase, postgresStories } from "./postgres.ts";
 import { race } from "./race.ts";
 import { storm } from "./storm.ts";
@@ -26,6 +30,12 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
   lossy,
+  month: (size) => {
+    const path = join(size.cwd, "month.db");
+    return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
+  },
+  // With a server beside it, since a backup goes into either store.
+  backup: (size) => withServer(({ url }) => backup({ ...size, createDatabase: (name) => createDatabase(url, name) })),
   model: (size) => {
     let story = 0;
     return model({
@@ -42,7 +52,17 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url, "race") })),
   kill: (size) => withServer(async ({ url }) => kill({ ...size, database: await createDatabase(url, "kill") })),
+  backup: (size) =>
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url, "backup");
+      return backup({ ...size, database, createDatabase: (name) => createDatabase(url, name) });
+    }),
   model: (size) => withServer(({ url }) => model({ ...size, makeStore: postgresStories(url, "story") })),
+  month: (size) =>
+    withServer(async (server) => {
+      const url = await createDatabase(server.url, "month");
+      return month({ ...size, openStore: (options) => openPostgresStore({ ...options, url, connections: 4 }) });
+    }),
   storm: (size) =>
     withServer(async (server) => storm({ ...size, server, database: await createDatabase(server.url, "storm") })),
 };
@@ -74,7 +94,7 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|model|month|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
       "(storm: on postgres only; lossy: on sqlite only)\n",
   );
   process.exit(2);

@@ -1,4 +1,6 @@
 import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
+import { AddressList, MOST_ADDRESS_RANGES } from "./domain/address-list.ts";
+import { readAddressRange } from "./domain/address-range.ts";
 import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
@@ -11,6 +13,8 @@ export interface Config {
   /** How many sessions one process has with PostgreSQL at most, beside the one that watches it. */
   readonly databaseConnections: number;
   readonly prefix: string;
+  /** Undefined where none is trusted. */
+  readonly trustedProxies: AddressList | undefined;
   /** Undefined where nothing was said: then the database's own holds. */
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
@@ -86,6 +90,15 @@ export const SETTINGS: Settings = {
       /^(\/[A-Za-z0-9._-]+)*$/.test(text)
         ? text
         : mustBe("a path such as /api/third-party, without a slash at its end"),
+  },
+  trustedProxies: {
+    env: "TOPUPD_TRUSTED_PROXIES",
+    flag: "trusted-proxies",
+    placeholder: "LIST",
+    fallback: undefined,
+    description:
+      "addresses and CIDR ranges of proxies whose X-Forwarded-For says who calls, separated by commas (none is trusted)",
+    read: readAddressList,
   },
   timeZone: {
     env: "TOPUPD_TIME_ZONE",
@@ -216,6 +229,17 @@ function readInteger(text: string, min: number, max: number): number {
   return /^[0-9]{1,5}$/.test(text) && value >= min && value <= max
     ? value
     : mustBe(`a whole number from ${min} to ${max}`);
+}
+
+function readAddressList(text: string): AddressList {
+  const ranges = text.split(",").map((part) => {
+    const range = readAddressRange(part.trim());
+    if (typeof range === "string") return range;
+    throw new Error(part === text ? range.problem : `names ${JSON.stringify(part.trim())}, which ${range.problem}`);
+  });
+  return ranges.length <= MOST_ADDRESS_RANGES
+    ? new AddressList(ranges)
+    : mustBe(`a list of up to ${MOST_ADDRESS_RANGES} addresses and ranges`);
 }
 
 function readDate(text: string): Instant {

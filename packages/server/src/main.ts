@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
-import { userInfo } from "node:os";
+import { setPriority, userInfo } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
@@ -10,10 +10,12 @@ import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
+import { openScratchFile } from "./scratch-file.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
+import { writeWholeFile } from "./whole-file.ts";
 
 /*
  * The composition root: the only place that knows the process, the clock and randomness, and which
@@ -22,6 +24,8 @@ import { openSqliteStore } from "./store/sqlite/open.ts";
 
 /** As much of the log as waits in memory to be written. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
+/** About a tenth of a processor for which a service competes, and all of one that is free. */
+const LOW_PRIORITY = 10;
 /** How often the event loop is looked at for metrics. */
 const DELAY_RESOLUTION_MS = 10;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -64,6 +68,16 @@ const runtime: Runtime = {
     });
   },
   openFile: openRegularFile,
+  giveWay: () => {
+    try {
+      setPriority(LOW_PRIORITY);
+    } catch {
+      // Where the system does not allow it, nothing is lost but politeness.
+    }
+  },
+  openScratch: openScratchFile,
+  writeFile: (path, pieces, options) =>
+    writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
     const logger = createLogger(logLevel, lines);

@@ -1,18 +1,21 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { backup } from "../campaign/backup.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
+import { type MonthOptions, month } from "../campaign/month.ts";
 import { createDatabase } from "../campaign/postgres.ts";
 import { race } from "../campaign/race.ts";
 import { storm } from "../campaign/storm.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
 import { startPostgres } from "./support/postgres-server.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|storm --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|model|month|storm|backup --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -31,10 +34,27 @@ describe("on SQLite", () => {
       expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));
   }, 120_000);
 
+  test("backups under load are restored with all that was acknowledged before them", async () => {
+    const report = await backup({ seed: 1, rounds: 3, cwd: temporaryFolder(), createDatabase: makeEmpty });
+    expect(report).toContain("3 backups");
+  }, 120_000);
+
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
     await expect(model({ seed: 1, rounds: 60, makeStore })).resolves.toContain("60 stories");
   }, 120_000);
+
+  test.each([1, 2, 3])(
+    "what is said of a month's money is what was topped up in it (seed %i)",
+    async (seed) => {
+      const path = join(temporaryFolder(), "topupd.db");
+      const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+      await expect(month({ seed, rounds: 4, cwd: temporaryFolder(), openStore })).resolves.toMatch(
+        /^4000 top-ups and [1-9]\d+ reversals/,
+      );
+    },
+    120_000,
+  );
 });
 
 describe("on PostgreSQL", () => {
@@ -52,6 +72,12 @@ describe("on PostgreSQL", () => {
     await expect(storm({ ...ground, seed: 2, rounds: 5, processes: 2, server })).resolves.toContain("5 rounds");
   }, 300_000);
 
+  test("backups under load are restored with all that was acknowledged before them", async () => {
+    const ground = { cwd: temporaryFolder(), database: await makeEmpty() };
+    const report = await backup({ ...ground, seed: 2, rounds: 3, createDatabase: makeEmpty });
+    expect(report).toContain("3 backups");
+  }, 120_000);
+
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => {
       const database = makePostgresDatabase();
@@ -59,4 +85,18 @@ describe("on PostgreSQL", () => {
     };
     await expect(model({ seed: 2, rounds: 25, makeStore })).resolves.toContain("25 stories");
   }, 120_000);
+
+  test("what is said of a month's money is what was topped up in it", async () => {
+    const { open: openStore } = makePostgresDatabase();
+    await expect(month({ seed: 4, rounds: 3, cwd: temporaryFolder(), openStore })).resolves.toMatch(
+      /^3000 top-ups and [1-9]\d+ reversals/,
+    );
+  }, 120_000);
 });
+
+/** An empty database that is gone after the test. */
+async function makeEmpty(): Promise<string> {
+  const { url, made } = makeEmptyDatabase();
+  await made;
+  return url;
+}

@@ -8,6 +8,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
 const PORT = [
   "store/store.ts",
+  "store/access.ts",
   "store/search.ts",
   "store/corrections.ts",
   "store/audit-trail.ts",
@@ -18,11 +19,13 @@ const PORT = [
 /** Who may import whom, by the beginning of the path. What is not listed may import nothing. */
 const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ["domain/", ["domain/"]],
-  ["operations/", ["operations/", "domain/", ...PORT]],
+  ["backup/", ["backup/", "store/common/archive.ts", "domain/", ...PORT]],
+  ["operations/", ["operations/", "backup/", "domain/", ...PORT]],
   ["store/common/", ["store/common/", "domain/", ...PORT]],
   ["store/sqlite/", ["store/sqlite/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
   ["store/postgres/", ["store/postgres/", "store/common/", "store/batcher.ts", "domain/", ...PORT]],
   ["store/store.ts", ["domain/", ...PORT]],
+  ["store/access.ts", ["domain/"]],
   ["store/search.ts", ["domain/"]],
   ["store/corrections.ts", ["domain/"]],
   ["store/audit-trail.ts", ["domain/"]],
@@ -39,6 +42,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
       "metrics/metrics.ts",
       "config.ts",
       "database-address.ts",
+      "backup/",
       "operations/",
       "domain/",
       ...PORT,
@@ -48,15 +52,20 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["database-address.ts", []],
   ["log.ts", []],
   ["log-lines.ts", []],
+  ["whole-file.ts", []],
   ["random-pool.ts", []],
+  ["scratch-file.ts", ["operations/scratch.ts"]],
   ["main.ts", [""]],
 ];
 
 /** What of the outside each room may use; a room that is not listed may use anything. */
 const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]])[] = [
-  ["domain/", ["node:crypto", "node:zlib", "temporal-polyfill"]],
+  // Of node:net, what computes with addresses.
+  ["domain/", ["node:crypto", "node:net", "node:zlib", "temporal-polyfill"]],
+  ["backup/", ["node:crypto", "node:stream", "node:zlib"]],
   ["operations/", []],
   ["store/store.ts", []],
+  ["store/access.ts", []],
   ["store/search.ts", []],
   ["store/corrections.ts", []],
   ["store/audit-trail.ts", []],
@@ -105,6 +114,13 @@ describe("the house", () => {
       return outside.filter((name) => !allowed.includes(name)).map((name) => `${path} imports ${name}`);
     });
     expect(breaches).toEqual([]);
+  });
+
+  test("takes of Node's network only what computes, where the rules are", () => {
+    const taken = sources
+      .filter(({ path }) => path.startsWith("domain/"))
+      .flatMap(({ text }) => [...text.matchAll(/^import (.*) from "node:net";$/gm)].map(([, names]) => names));
+    expect(new Set(taken)).toEqual(new Set(["{ BlockList }", "{ isIP, SocketAddress }"]));
   });
 
   test("knows the clock, randomness and the process in main.ts alone", () => {

@@ -7,24 +7,17 @@ import {
   showDatabaseAddress,
   withoutPassword,
 } from "../database-address.ts";
-import type { Partner } from "../domain/access-token.ts";
-import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
 import { type CopyProgress, copyStore } from "../operations/copy-store.ts";
-import type { ArchiveTotals } from "../store/store.ts";
+import { type ArchiveOutput, describeFilling, partnerNames, printArchive } from "./archive-output.ts";
 import { examples } from "./help.ts";
-import { jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
+import { jsonOption, type OutputOptions } from "./output.ts";
+import { progressLine } from "./progress-line.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";
 import { withStoreOf } from "./settings.ts";
 
 interface CopyOptions extends OutputOptions {
   readonly from: string;
   readonly to: string;
-}
-
-interface Copied {
-  readonly totals: ArchiveTotals;
-  readonly partners: readonly Partner[];
-  readonly currencyExponent: CurrencyExponent;
 }
 
 const ADDRESS = "sqlite:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or env:NAME for a variable that holds it";
@@ -45,7 +38,7 @@ export function addCopyCommand(program: Command, runtime: Runtime): void {
     const from = readAddress("--from", options.from, runtime);
     const to = readAddress("--to", options.to, runtime);
     if (nameOf(from) === nameOf(to)) throw new WrongUsage("--from and --to name the same database");
-    print(runtime, await copy(runtime, from, to), options);
+    printArchive(runtime, await copy(runtime, from, to), options);
     runtime.stderr(
       `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop whatever still serves ${showDatabaseAddress(from)}: what is recorded there from now on is not in the copy.\n`,
     );
@@ -70,48 +63,16 @@ function nameOf(address: DatabaseAddress): string {
   return address.store === "sqlite" ? resolve(address.path) : showDatabaseAddress(address);
 }
 
-async function copy(runtime: Runtime, from: DatabaseAddress, to: DatabaseAddress): Promise<Copied> {
+async function copy(runtime: Runtime, from: DatabaseAddress, to: DatabaseAddress): Promise<ArchiveOutput> {
   const config = { ...readConfig(runtime.env, {}), timeZone: undefined, currencyExponent: undefined };
   return withStoreOf({ ...config, database: from }, runtime, { mustExist: true }, async (source) => {
     const { calendar, currencyExponent } = source.provider;
     const likeSource = { ...config, timeZone: calendar.timeZone, currencyExponent, database: to };
     return withStoreOf(likeSource, runtime, { mustExist: false }, async (target) => {
       const progress = progressLine(runtime);
-      const totals = await copyStore(source, target, progress.show).finally(progress.end);
-      return { totals, partners: await target.listPartners(), currencyExponent };
+      const onProgress = (step: CopyProgress) => progress.show(describeFilling("copying", step));
+      const totals = await copyStore(source, target, onProgress).finally(progress.end);
+      return { totals, partners: await partnerNames(target), currencyExponent };
     });
   });
-}
-
-function print(runtime: Runtime, { totals, partners, currencyExponent }: Copied, { json }: OutputOptions): void {
-  const money = totals.money.map(({ partnerId, environment, service, status, topUps, amount }) => ({
-    partner: partners.find(({ id }) => id === partnerId)?.name ?? String(partnerId),
-    ...{ environment, service, status, topUps, amount: formatMoney(amount, currencyExponent) },
-  }));
-  if (json === true) {
-    printJson(runtime, { rows: totals.rows, money });
-    return;
-  }
-  const rows = Object.entries(totals.rows).map(([table, count]) => [table, String(count)]);
-  printTable(runtime, ["TABLE", "ROWS"], rows);
-  if (money.length === 0) return;
-  runtime.stdout("\n");
-  const cells = money.map((total) => Object.values(total).map(String));
-  printTable(runtime, ["PARTNER", "ENVIRONMENT", "SERVICE", "STATUS", "TOP-UPS", "AMOUNT"], cells);
-}
-
-/** One line on a terminal that is written over and over; nothing where nobody watches. */
-function progressLine({ isTerminal, stderr }: Runtime) {
-  const write = (text: string) => {
-    if (isTerminal) stderr(`\r\u001b[K${text}`);
-  };
-  return {
-    show: (progress: CopyProgress) => write(describe(progress)),
-    end: () => write(""),
-  };
-}
-
-function describe(progress: CopyProgress): string {
-  if (progress.step === "verifying") return "verifying ...";
-  return `copying ... ${progress.rows} of ${progress.of} rows (${progress.table})`;
 }

@@ -12,7 +12,8 @@ import {
 } from "../operations/import-report.ts";
 import type { StaffPorts } from "../operations/ports.ts";
 import { examples } from "./help.ts";
-import { jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { isFileError, jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
@@ -88,7 +89,8 @@ function addImport(parent: Command, runtime: Runtime, what: string, description:
       onRejected: (rejected: RejectedLine) => progress.interrupt(describe(rejected)),
       onProgress: (seen: ImportProgress) => {
         hasWritten ||= seen.step === "writing";
-        progress.show(seen);
+        if (seen.step === "writing" || seen.lines % PROGRESS_LINES === 0)
+          progress.show(`${seen.step} ... ${seen.lines} lines`);
       },
     };
     try {
@@ -122,24 +124,4 @@ function conclude(runtime: Runtime, report: ImportReport, options: CliOptions): 
 
 function describe({ line, problems }: RejectedLine): string {
   return problems.map(({ field, problem }) => `line ${line}: ${field} ${problem}\n`).join("");
-}
-
-/** One line on a terminal that is written over and over; nothing where nobody watches. */
-function progressLine({ isTerminal, stderr }: Runtime) {
-  const clear = () => isTerminal && stderr("\r\u001b[K");
-  return {
-    show({ step, lines }: ImportProgress): void {
-      if (isTerminal && (step === "writing" || lines % PROGRESS_LINES === 0))
-        stderr(`\r\u001b[K${step} ... ${lines} lines`);
-    },
-    interrupt(text: string): void {
-      clear();
-      stderr(text);
-    },
-    end: clear,
-  };
-}
-
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "path" in error;
 }

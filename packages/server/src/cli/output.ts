@@ -11,6 +11,14 @@ export function jsonOption(): Option {
   return new Option("--json", "print the data as JSON");
 }
 
+export interface CsvOptions extends OutputOptions {
+  readonly csv?: boolean;
+}
+
+export function csvOption(): Option {
+  return new Option("--csv", "print the data as CSV").conflicts("json");
+}
+
 export function printJson(runtime: Runtime, data: unknown): void {
   runtime.stdout(`${printableJson(data)}\n`);
 }
@@ -27,9 +35,19 @@ export function isoTimeOrNull(instant: Instant | undefined): string | null {
 /** Columns as wide as their widest cell. */
 export function printTable(runtime: Runtime, header: readonly string[], rows: readonly (readonly string[])[]): void {
   const lines = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  const widths = header.map((_, column) => widthOf(lines, column));
   for (const line of lines) {
     const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
     runtime.stdout(`${cells.join("  ").trimEnd()}\n`);
   }
+}
+
+/** Of the widest cell of a column, however many lines there are. */
+export function widthOf(lines: readonly (readonly string[])[], column: number): number {
+  return lines.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0);
+}
+
+/** Whether the system refused something of a file, and not topupd. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
 }

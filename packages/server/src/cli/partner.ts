@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Partner, PartnerStatus } from "../domain/access-token.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
+import { addPartnerAllowCommand } from "./partner-allow.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, attributed, type StaffOptions } from "./staff.ts";
@@ -10,7 +11,10 @@ const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 
 /** `topupd partner ...`: who may call. */
 export function addPartnerCommands(program: Command, runtime: Runtime): void {
-  const partner = program.command("partner").description("add, list, suspend and resume partners").helpCommand(false);
+  const partner = program
+    .command("partner")
+    .description("add, list, suspend and resume partners, and limit from where they call")
+    .helpCommand(false);
 
   const add = partner
     .command("add")
@@ -38,6 +42,9 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
 
   addStatusCommand(partner, runtime, "suspend", "suspended", "refuse all requests of a partner until it is resumed");
   addStatusCommand(partner, runtime, "resume", "active", "let a suspended partner call again");
+  addPartnerAllowCommand(partner, runtime, (allowed, { json }) =>
+    print(runtime, [allowed], json === true ? "one" : "table"),
+  );
 }
 
 function addStatusCommand(
@@ -64,13 +71,21 @@ function addStatusCommand(
 }
 
 function print(runtime: Runtime, partners: readonly Partner[], form: "table" | "one" | "many"): void {
-  const rows = partners.map(({ id, name, status, createdAt }) => ({ id, name, status, createdAt: isoTime(createdAt) }));
+  const rows = partners.map(({ id, name, status, createdAt, allowedAddresses }) => {
+    return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: allowedAddresses?.ranges ?? null };
+  });
   if (form === "one") printJson(runtime, rows[0]);
   else if (form === "many") printJson(runtime, rows);
   else
     printTable(
       runtime,
-      ["ID", "NAME", "STATUS", "CREATED"],
-      rows.map((row) => [String(row.id), row.name, row.status, row.createdAt]),
+      ["ID", "NAME", "STATUS", "CREATED", "ALLOWED ADDRESSES"],
+      rows.map((row) => [
+        String(row.id),
+        row.name,
+        row.status,
+        row.createdAt,
+        row.allowedAddresses?.join(" ") ?? "any",
+      ]),
     );
 }

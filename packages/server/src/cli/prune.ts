@@ -36,6 +36,7 @@ export function addPruneCommand(program: Command, runtime: Runtime): void {
   addSettings(command, STORE_SETTINGS).action(async (options: PruneOptions) => {
     const age = readRetentionAge(options.olderThan);
     if (age === undefined) throw new WrongUsage(`--older-than must be an age such as 7y, 18m or 400d${butIs(options)}`);
+    runtime.giveWay();
     const reason = options.reason === undefined ? undefined : readReason({ reason: options.reason });
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const before = startOfRetention(age, runtime.clock(), store.provider.calendar);

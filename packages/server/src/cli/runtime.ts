@@ -2,10 +2,11 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../operations/ports.ts";
+import type { Scratch } from "../operations/scratch.ts";
 import type { MigrationState, ObserveBatch, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
-export interface Runtime extends Omit<Ports, "store" | "observer"> {
+export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses"> {
   /** Of topupd. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,6 +23,19 @@ export interface Runtime extends Omit<Ports, "store" | "observer"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** A file's bytes from its beginning; rejects where it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /** Has the machine serve others first from now on: for work that has time, beside a service that has none. */
+  readonly giveWay: () => void;
+  /** Room on disk for what does not fit into memory. */
+  readonly openScratch: () => Promise<Scratch>;
+  /**
+   * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
+   * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
+   */
+  readonly writeFile: (
+    path: string,
+    pieces: AsyncIterable<Uint8Array>,
+    options: { readonly overwrite: boolean },
+  ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   readonly openLog: (config: Config) => ServiceLog;

@@ -2,6 +2,7 @@ import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 import { buildApp, type Phase } from "../http/app.ts";
+import { TokenUses } from "../operations/token-uses.ts";
 import { listening } from "./listen.ts";
 import { type OpenedStore, serveMetrics } from "./metrics.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
@@ -29,8 +30,16 @@ export async function startService(
   const { clock, random } = runtime;
   const { store, metrics } = opened;
   let phase: Phase = "serving";
+  const tokenUses = new TokenUses({
+    store,
+    onFailure: (error) => {
+      const cause = error instanceof Error ? error.message : String(error);
+      logger.warn({ cause }, "when tokens were last used could not be written yet");
+    },
+  });
   const { app, sockets } = await buildApp({
-    ports: { store, clock, random, observer: metrics?.observer },
+    ports: { store, clock, random, tokenUses, observer: metrics?.observer },
+    trustedProxies: config.trustedProxies,
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
@@ -55,6 +64,7 @@ export async function startService(
   } finally {
     logger.level = level;
   }
+  tokenUses.keepWriting(runtime.sleep);
   // A connection that cannot be taken is no reason to end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
@@ -82,6 +92,7 @@ export async function startService(
         await closed;
       }
       await metricsServer?.close();
+      await tokenUses.close();
       await store.close();
     },
   };

@@ -13,6 +13,7 @@ const HEADINGS: Readonly<Record<SettingName, string>> = {
   database: "Database and provider:",
   databaseConnections: "Database and provider:",
   prefix: "Service:",
+  trustedProxies: "Service:",
   timeZone: "Database and provider:",
   currencyExponent: "Database and provider:",
   lapsedDays: "Service:",

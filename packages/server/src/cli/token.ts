@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { AccessToken } from "../domain/access-token.ts";
-import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
+import type { Instant } from "../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { examples } from "./help.ts";
@@ -8,6 +8,8 @@ import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, prin
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, attributed, type StaffOptions, staffPorts } from "./staff.ts";
+import { checkExpiry, expiresOption, readExpiry } from "./token-expiry.ts";
+import { addTokenRotateCommand } from "./token-rotate.ts";
 
 interface IssueOptions extends OutputOptions, StaffOptions {
   readonly partner: string;
@@ -15,11 +17,14 @@ interface IssueOptions extends OutputOptions, StaffOptions {
   readonly expires?: string;
 }
 
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+const ABOUT_USES = `
+A use is a request that was let through; "never" counts from the token's issue.
+Each process writes uses down every 30 seconds and when it stops: those of the
+last half minute may be missing yet, and are lost where a process is killed.`;
 
 /** `topupd token ...`: what partners authenticate with (interface, section 5). */
 export function addTokenCommands(program: Command, runtime: Runtime): void {
-  const token = program.command("token").description("issue, list and revoke access tokens").helpCommand(false);
+  const token = program.command("token").description("issue, rotate, list and revoke access tokens").helpCommand(false);
 
   const issue = token
     .command("issue")
@@ -28,10 +33,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     .addOption(
       new Option("--environment <ENVIRONMENT>", "which customers it shows").choices(ENVIRONMENTS).makeOptionMandatory(),
     )
-    .option(
-      "--expires <DATE>",
-      "last day on which a production token holds, YYYY-MM-DD in the provider's zone, or an ISO 8601 time",
-    )
+    .addOption(expiresOption("until revoked"))
     .addOption(asOption())
     .addOption(jsonOption());
   examples(issue, [
@@ -42,26 +44,32 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     if (options.environment === "trial" && options.expires !== undefined) {
       throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
     }
-    if (options.expires !== undefined) readExpiry(options.expires, createCalendar("UTC"));
+    checkExpiry(options.expires);
     await withStore(issue, runtime, { mustExist: true }, async (store) => {
       const partner = await store.findPartner(options.partner);
       if (partner === undefined)
         throw new CommandFailed(`there is no partner named ${options.partner}: add it with topupd partner add`);
+      const { expires } = options;
       const expiresAt =
-        options.expires === undefined ? undefined : readExpiry(options.expires, store.provider.calendar);
-      if (expiresAt !== undefined && expiresAt <= runtime.clock())
-        throw new WrongUsage("--expires must be in the future");
+        expires === undefined ? undefined : readExpiry(expires, store.provider.calendar, runtime.clock());
       const ports = staffPorts(runtime, store, options);
       const issued = await issueToken(ports, partner, options.environment, expiresAt);
       printIssued(runtime, issued.token, issued.record, options);
     });
   });
 
-  const list = token.command("list").description("list access tokens, without what is secret").addOption(jsonOption());
+  addTokenRotateCommand(token, runtime);
+
+  const list = token
+    .command("list")
+    .description("list access tokens, without what is secret, and when each was last used")
+    .addOption(jsonOption());
   examples(list, ["topupd token list", "topupd token list --json"]);
+  list.addHelpText("after", ABOUT_USES);
   addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
     await withStore(list, runtime, { mustExist: true }, async (store) => {
-      printTokens(runtime, await store.listAccessTokens(), options.json === true ? "many" : "table");
+      const [tokens, uses] = [await store.listAccessTokens(), await store.access.lastUses()];
+      printTokens(runtime, tokens, uses, options.json === true ? "many" : "table");
     });
   });
 
@@ -76,23 +84,9 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     await withStore(revoke, runtime, { mustExist: true }, async (store) => {
       const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));
       if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
-      printTokens(runtime, [revoked], options.json === true ? "one" : "table");
+      printTokens(runtime, [revoked], await store.access.lastUses(), options.json === true ? "one" : "table");
     });
   });
-}
-
-/** A day counts to its end: the token holds until the next one begins. */
-function readExpiry(text: string, calendar: Calendar): Instant {
-  const day = calendar.parse(`${text} 00:00:00`);
-  if (day !== undefined) return calendar.add(day, { months: 0, days: 1, seconds: 0 });
-  const time = ISO_TIME.test(text) && isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new WrongUsage("--expires must be a date such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z");
-}
-
-/** Date.parse would take 31 February for 3 March. */
-function isDate(text: string): boolean {
-  return createCalendar("UTC").parse(`${text} 00:00:00`) !== undefined;
 }
 
 /** The token alone goes to stdout, so that a shell can take it as it is. */
@@ -109,7 +103,12 @@ function printIssued(runtime: Runtime, token: string, record: AccessToken, { jso
   );
 }
 
-function printTokens(runtime: Runtime, tokens: readonly AccessToken[], form: "table" | "one" | "many"): void {
+function printTokens(
+  runtime: Runtime,
+  tokens: readonly AccessToken[],
+  uses: ReadonlyMap<string, Instant>,
+  form: "table" | "one" | "many",
+): void {
   const now = runtime.clock();
   const rows = tokens.map((token) => ({
     id: token.id,
@@ -119,6 +118,8 @@ function printTokens(runtime: Runtime, tokens: readonly AccessToken[], form: "ta
     createdAt: isoTime(token.createdAt),
     expiresAt: isoTimeOrNull(token.expiresAt),
     revokedAt: isoTimeOrNull(token.revokedAt),
+    replacedBy: token.replacedBy ?? null,
+    lastUsedAt: isoTimeOrNull(uses.get(token.id)),
   }));
   if (form === "one") printJson(runtime, rows[0]);
   else if (form === "many") printJson(runtime, rows);
@@ -131,8 +132,9 @@ function printTokens(runtime: Runtime, tokens: readonly AccessToken[], form: "ta
       row.createdAt,
       row.expiresAt ?? "-",
       row.revokedAt ?? "-",
+      row.lastUsedAt ?? "never",
     ]);
-    printTable(runtime, ["ID", "PARTNER", "ENVIRONMENT", "STATE", "CREATED", "EXPIRES", "REVOKED"], cells);
+    printTable(runtime, ["ID", "PARTNER", "ENVIRONMENT", "STATE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"], cells);
   }
 }
 

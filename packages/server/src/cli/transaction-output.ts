@@ -50,7 +50,7 @@ export function printTransactions(runtime: Runtime, transactions: readonly Trans
   );
 }
 
-export function partnerName({ partnerId }: Transaction, { partnerNames }: Showing): string {
+export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { partnerNames }: Showing): string {
   return partnerNames.get(partnerId) ?? String(partnerId);
 }
 

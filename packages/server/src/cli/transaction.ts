@@ -65,6 +65,8 @@ function addListCommand(parent: Command, runtime: Runtime): void {
   ]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
     const [limit, cursor] = [readLimit(flags.limit), readCursor(flags.cursor)];
+    // With a customer, somebody is on the telephone, and there is little to do.
+    if (flags.cuid === undefined) runtime.giveWay();
     // Before the database is opened: a day that does not exist does so in no zone.
     readDays(flags);
     await withStore(list, runtime, { mustExist: true }, async (store) => {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { AddressList, Peer } from "./address-list.ts";
 import { DAY_MS, type Instant } from "./calendar.ts";
 import type { Environment } from "./customer.ts";
 import { done, type Result, refused } from "./failure.ts";
@@ -22,6 +23,8 @@ export interface Partner {
   readonly name: string;
   readonly status: PartnerStatus;
   readonly createdAt: Instant;
+  /** From where requests may come; undefined where they may from anywhere. */
+  readonly allowedAddresses: AddressList | undefined;
 }
 
 /** What is kept of an access token. The token itself is shown once and stored nowhere. */
@@ -34,6 +37,8 @@ export interface AccessToken {
   /** The first instant at which it no longer holds; undefined where it lasts until revoked. */
   readonly expiresAt: Instant | undefined;
   readonly revokedAt: Instant | undefined;
+  /** The id of the token that was issued to take its place. */
+  readonly replacedBy: string | undefined;
 }
 
 /** @param random 32 random bytes. */
@@ -55,11 +60,13 @@ export function hashAccessToken(token: string): Buffer {
 }
 
 /** Whether a token that is on record may be used now (decisions, "Failures"). */
-export function admitAccessToken(token: AccessToken | undefined, now: Instant): Result<AccessToken> {
+export function admitAccessToken(token: AccessToken | undefined, now: Instant, peer: Peer): Result<AccessToken> {
   if (token === undefined) return refused("unknown_token");
   if (token.revokedAt !== undefined) return refused("revoked_token");
   if (token.expiresAt !== undefined && now >= token.expiresAt) return refused("expired_token");
   if (token.partner.status === "suspended") return refused("partner_suspended");
+  const { allowedAddresses } = token.partner;
+  if (allowedAddresses !== undefined && !allowedAddresses.has(peer.ip)) return refused("address_not_allowed");
   return done(token);
 }
 

@@ -1,4 +1,5 @@
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
+import type { AddressList } from "./address-list.ts";
 import type { AuditedChange } from "./audit.ts";
 import type { Instant } from "./calendar.ts";
 import type { CheckoutSecret } from "./checkout-secret.ts";
@@ -18,6 +19,12 @@ export function partnerStatusSet({ name, status: before }: Partner, after: Partn
   return { action, subject: name, before: { status: before }, after: { status: after } };
 }
 
+/** The ranges; null where requests may come from anywhere. */
+export function partnerAllowed({ name, allowedAddresses }: Partner, after: AddressList | undefined): AuditedChange {
+  const of = (list: AddressList | undefined) => ({ addresses: list?.ranges ?? null });
+  return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
+}
+
 export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {
   const after = { partner: partner.name, environment, expiresAt: isoOrNull(expiresAt) };
   return { action: "token.issue", subject: id, before: undefined, after };
@@ -30,6 +37,15 @@ export function tokenRevoked({ id, partner, environment }: AccessToken, at: Inst
     { ...of, revokedAt: isoOrNull(at) },
   ];
   return { action: "token.revoke", subject: id, before, after };
+}
+
+/** The old token's part; that the new one was issued is an entry of its own. */
+export function tokenRotated(before: AccessToken, after: AccessToken): AuditedChange {
+  const of = ({ partner, environment, expiresAt, replacedBy }: AccessToken) => {
+    const successor = replacedBy ?? null;
+    return { partner: partner.name, environment, expiresAt: isoOrNull(expiresAt), replacedBy: successor };
+  };
+  return { action: "token.rotate", subject: before.id, before: of(before), after: of(after) };
 }
 
 export function secretRotated({ id, createdAt }: CheckoutSecret): AuditedChange {

@@ -8,6 +8,23 @@ export interface Day {
   readonly end: Instant;
 }
 
+/** How many days there are from the first to the last, both included and both such as {@link readDay} reads. */
+export function countDays(first: string, last: string): number {
+  return Math.max(0, (midnightOf(last) - midnightOf(first)) / DAY_MS + 1);
+}
+
+/** All of these days. */
+export function listDays(first: string, last: string): string[] {
+  const start = midnightOf(first);
+  return Array.from({ length: countDays(first, last) }, (_, index) =>
+    UTC.format(start + index * DAY_MS).slice(0, first.length),
+  );
+}
+
+function midnightOf(day: string): Instant {
+  return UTC.parse(`${day} 00:00:00`) as Instant;
+}
+
 /**
  * Reads a day such as `2026-11-20`. It has 23 or 25 hours where clocks are changed on it. Its end is where the
  * next day's date begins and not 24 hours on, nor the same time of the next day: in some zones clocks skip midnight.

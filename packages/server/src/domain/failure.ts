@@ -4,6 +4,7 @@ export type Refusal =
   | "expired_token"
   | "revoked_token"
   | "partner_suspended"
+  | "address_not_allowed"
   | "customer_not_found"
   | "ambiguous_code"
   | "connection_not_found"

@@ -41,6 +41,17 @@ export function formatMoney(minor: Money, exponent: CurrencyExponent): string {
   return decimals === "" ? units : `${units}.${decimals}`;
 }
 
+/**
+ * Writes every decimal of the currency, as bookkeepers do: `113000n` is `1130.00`. Unlike an amount of a top-up,
+ * what is left after reversals may be negative.
+ */
+export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): string {
+  if (minor < 0n) return `-${formatMoneyInFull(-minor, exponent)}`;
+  const digits = minor.toString().padStart(exponent + 1, "0");
+  const units = digits.length - exponent;
+  return exponent === 0 ? digits : `${digits.slice(0, units)}.${digits.slice(units)}`;
+}
+
 /** The JSON number that goes out to partners (interface, section 2). Exact below 10^15 minor units. */
 export function moneyToJson(minor: Money, exponent: CurrencyExponent): number {
   return Number(formatMoney(minor, exponent));

@@ -6,6 +6,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import type { AddressList } from "../domain/address-list.ts";
 import type { Ports } from "../operations/ports.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly prefix: string;
   /** For how many days a subscription that has ended stays listed. */
   readonly lapsedDays: number;
+  /** Whose word on the address of whoever calls is taken; undefined where nobody's is. */
+  readonly trustedProxies: AddressList | undefined;
   /** By the name of the version; a version that is not named stays. */
   readonly retirements: Readonly<Record<string, Retirement>>;
   readonly logger: FastifyBaseLogger;
@@ -62,10 +65,13 @@ export interface App {
 export async function buildApp(options: AppOptions): Promise<App> {
   const nextId = requestIds(options.ports.random);
   const sockets = new Sockets(nextId);
+  const { trustedProxies } = options;
   const app = fastify({
     loggerInstance: new LazyLogger(() => options.logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: nextId,
+    // Read right to left, the first address in X-Forwarded-For that is no trusted proxy's is the caller's.
+    trustProxy: trustedProxies !== undefined && ((address: string) => trustedProxies.has(address)),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -34,7 +34,7 @@ export function authenticateRequests(app: FastifyInstance, ports: Ports): void {
       sendFailure(reply, "missing_token");
       return false;
     }
-    const admitted = await authenticate(ports, token);
+    const admitted = await authenticate(ports, token, request);
     if (admitted.ok) request.caller = admitted.value;
     else sendFailure(reply, admitted.refusal);
     return admitted.ok;

@@ -74,6 +74,12 @@ export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
     retry: "same_request",
     message: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
   },
+  address_not_allowed: {
+    code: "400ac007",
+    status: 403,
+    retry: "no",
+    message: "The provider takes no requests of this partner from this address. Contact the provider.",
+  },
   malformed_json: {
     code: "400ad001",
     status: 400,

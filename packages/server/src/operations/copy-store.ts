@@ -1,8 +1,8 @@
 import type { ArchiveChunk, ArchiveTotals, Store } from "../store/store.ts";
+import { type ArchiveProgress, watchArchive } from "./watch-archive.ts";
 
 export type CopyProgress =
-  /** `rows` of all rows were read, the last ones from `table`. */
-  | { readonly step: "copying"; readonly table: string; readonly rows: number; readonly of: number }
+  | ({ readonly step: "copying" } & ArchiveProgress)
   /** All rows were written, and are read again. */
   | { readonly step: "verifying" };
 
@@ -17,21 +17,22 @@ export async function copyStore(
   to: Store,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<ArchiveTotals> {
-  return from.exportArchive((chunks) => to.importArchive(watched(chunks, onProgress)));
+  return from.exportArchive("wait", (chunks) => fillStore(to, chunks, onProgress));
+}
+
+/** Fills a store, and says how far that is. @throws StoreRefused as Store.importArchive. */
+export function fillStore(
+  to: Store,
+  chunks: AsyncIterable<ArchiveChunk>,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<ArchiveTotals> {
+  return to.importArchive(watched(chunks, onProgress));
 }
 
 async function* watched(
   chunks: AsyncIterable<ArchiveChunk>,
   onProgress: (progress: CopyProgress) => void,
 ): AsyncGenerator<ArchiveChunk> {
-  let [rows, of] = [0, 0];
-  for await (const chunk of chunks) {
-    if (chunk.kind === "totals") of = Object.values(chunk.totals.rows).reduce((sum, count) => sum + count, 0);
-    else {
-      rows += chunk.rows.length;
-      onProgress({ step: "copying", table: chunk.table, rows, of });
-    }
-    yield chunk;
-  }
+  yield* watchArchive(chunks, (progress) => onProgress({ step: "copying", ...progress }));
   onProgress({ step: "verifying" });
 }

@@ -32,13 +32,18 @@ export async function issueToken(
   const by = attributionOf(ports);
   const token = formatAccessToken(environment, random(ACCESS_TOKEN_RANDOM_BYTES));
   const record = {
-    id: `tok_${Buffer.from(random(ID_RANDOM_BYTES)).toString("hex")}`,
+    id: makeTokenId(random),
     partner,
     environment,
     createdAt: by.at,
     expiresAt: environment === "trial" ? by.at + TRIAL_TOKEN_VALID_MS : expiresAt,
     revokedAt: undefined,
+    replacedBy: undefined,
   };
   await store.addAccessToken(record, hashAccessToken(token), by);
   return { token, record };
+}
+
+export function makeTokenId(random: StaffPorts["random"]): string {
+  return `tok_${Buffer.from(random(ID_RANDOM_BYTES)).toString("hex")}`;
 }

@@ -4,6 +4,7 @@ import type { Environment } from "../domain/customer.ts";
 import type { ReasonedAttribution } from "../store/corrections.ts";
 import type { Store } from "../store/store.ts";
 import type { Observer } from "./observer.ts";
+import type { TokenUses } from "./token-uses.ts";
 
 /** What every operation needs of the world. */
 export interface Ports {
@@ -13,6 +14,8 @@ export interface Ports {
   readonly random: (bytes: number) => Uint8Array;
   /** Absent where nobody counts what the service does. */
   readonly observer?: Observer | undefined;
+  /** Absent where nobody asks when tokens were used. */
+  readonly tokenUses?: Pick<TokenUses, "note"> | undefined;
 }
 
 /** What operations of the provider's staff need beside that. */

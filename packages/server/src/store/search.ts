@@ -2,6 +2,7 @@ import type { Service } from "../domain/bouquet.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
 import type { Money } from "../domain/money.ts";
+import type { SettlementSum } from "../domain/settlement.ts";
 import type { Grant } from "../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
 
@@ -28,6 +29,13 @@ export interface Search {
    * the other, until the page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
+  /**
+   * What the top-ups come to that were recorded in a period, whatever became of them since. In no order, and without
+   * those of which there are none.
+   */
+  sumTopUps(period: Period): Promise<SettlementSum[]>;
+  /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
+  sumReversals(period: Period): Promise<SettlementSum[]>;
 }
 
 /** When a top-up was taken back, by whom, and why. */
@@ -61,6 +69,15 @@ export interface TransactionPage {
   /** The txnId of the former page's last transaction; undefined for the first page. */
   readonly before: string | undefined;
   readonly limit: number;
+}
+
+/** A stretch of time in which something was recorded, of one partner or, where none is named, of all. */
+export interface Period {
+  readonly environment: Environment;
+  readonly partnerId: number | undefined;
+  readonly from: Instant;
+  /** The first instant that does not belong to it. */
+  readonly until: Instant;
 }
 
 /** All grants of one plan on one connection, oldest first. */

@@ -16,6 +16,7 @@ import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { Access } from "./access.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Corrections } from "./corrections.ts";
 import type { Retention } from "./retention.ts";
@@ -98,6 +99,7 @@ export interface Store {
   /** What a back office asks, and what it sets right. */
   readonly search: Search;
   readonly corrections: Corrections;
+  readonly access: Access;
   readonly auditTrail: AuditTrail;
   /** How long history is kept. */
   readonly retention: Retention;
@@ -105,12 +107,12 @@ export interface Store {
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
 
-  // Moving to another database, of whichever kind
+  // Moving to another database, of whichever kind, and backups
   /**
-   * Hands over all that is stored, at one moment. Nobody can write until `work` is done, so that nothing is
-   * acknowledged here that it does not see: whoever tries waits, or is told that the store is unavailable.
+   * Hands over all that is stored, at one moment. Everything that was acknowledged before the call, by whichever
+   * process, is in it.
    */
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result>;
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result>;
   /**
    * Fills this database, which must be empty, in one transaction that ends with a look at all of it: the rows,
    * the money, and everything that {@link check} holds against the rules.
@@ -152,6 +154,16 @@ export interface MigrationState {
 export type CheckEvent =
   | { readonly kind: "checked"; readonly what: string; readonly count: number }
   | { readonly kind: "wrong"; readonly what: string };
+
+/**
+ * What others may do while an archive is taken. `wait`: nobody can write until the work with it is done, so that
+ * nothing is acknowledged that it does not hold; whoever tries waits, or is told that the store is unavailable.
+ * `go_on`: nobody is held up, and what is written meanwhile is not in it.
+ */
+export type Writers = "wait" | "go_on";
+
+/** What is done with an archive while it is there to be read. */
+export type ArchiveWork<Result> = (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>;
 
 /** A part of an archive. The totals come first, and then the rows, table by table, in an order in which references hold. */
 export type ArchiveChunk =

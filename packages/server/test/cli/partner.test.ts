@@ -9,9 +9,15 @@ describe("topupd partner", () => {
     const line = commandLine();
     const added = await line.run("partner", "add", "wallet", "--json");
     expect(added).toMatchObject({ code: 0, stderr: "" });
-    expect(JSON.parse(added.stdout)).toEqual({ id: 1, name: "wallet", status: "active", createdAt: NOW });
+    expect(JSON.parse(added.stdout)).toEqual({
+      id: 1,
+      name: "wallet",
+      status: "active",
+      createdAt: NOW,
+      allowedAddresses: null,
+    });
     const table = await line.mustRun("partner", "add", "The Bank of आज");
-    expect(table).toMatch(/^ID {2}NAME +STATUS {2}CREATED\n2 {3}The Bank of आज +active {2}\d{4}-/);
+    expect(table).toMatch(/^ID {2}NAME +STATUS {2}CREATED +ALLOWED ADDRESSES\n2 {3}The Bank of आज +active {2}\d{4}-/);
   });
 
   test("add refuses a name that is taken, and leaves one partner", async () => {
@@ -39,8 +45,8 @@ describe("topupd partner", () => {
       "",
     ]);
     expect(JSON.parse(await line.mustRun("partner", "list", "--json"))).toEqual([
-      { id: 1, name: "wallet", status: "active", createdAt: NOW },
-      { id: 2, name: "bank", status: "suspended", createdAt: NOW },
+      { id: 1, name: "wallet", status: "active", createdAt: NOW, allowedAddresses: null },
+      { id: 2, name: "bank", status: "suspended", createdAt: NOW, allowedAddresses: null },
     ]);
   });
 
@@ -60,7 +66,7 @@ describe("topupd partner", () => {
     };
     expect(await call()).toEqual([200, "400aa010"]);
     const suspended = JSON.parse(await line.mustRun("partner", "suspend", "wallet", "--json"));
-    expect(suspended).toEqual({ id: 1, name: "wallet", status: "suspended", createdAt: NOW });
+    expect(suspended).toEqual({ id: 1, name: "wallet", status: "suspended", createdAt: NOW, allowedAddresses: null });
     expect(await call()).toEqual([403, "400ac005"]);
     const resumed = JSON.parse(await line.mustRun("partner", "resume", "wallet", "--json"));
     expect(resumed).toEqual({ ...suspended, status: "active" });

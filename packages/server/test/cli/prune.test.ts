@@ -52,6 +52,18 @@ describe.each([
     expect(all.stderr).toBe(
       "History from before 2026-07-10 was let go (topupd prune): what is shown of it is not all there was.\n",
     );
+    const days = ["--from", "2026-02-01", "--to", "2026-02-28"];
+    expect((await line.run("report", "settlement", ...days)).stderr).toBe(all.stderr);
+    line.write("theirs.csv", "orderId,amt\n");
+    const columns = [
+      "--partner",
+      "Blue Wallet of the Trade Unions",
+      "--key-column",
+      "orderId",
+      "--amount-column",
+      "amt",
+    ];
+    expect((await line.run("reconcile", "theirs.csv", ...columns, ...days)).stderr).toContain(all.stderr);
     const why = (await line.run("why", "internet", "sita", "--cuid", SITA.cuid)).stdout.replaceAll(/\s+/g, " ");
     expect(why).toContain("The subscription was taken back. What there was before it was let go.");
     expect((await line.run("audit", "list", "--author", "maya")).stdout).toContain("history.prune  horizon");

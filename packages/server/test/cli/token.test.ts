@@ -114,7 +114,7 @@ describe("topupd token list", () => {
     await line.mustRun("token", "revoke", id);
     const table = await line.mustRun("token", "list");
     const json = await line.mustRun("token", "list", "--json");
-    expect(table.split("\n")[0]).toMatch(/^ID +PARTNER +ENVIRONMENT +STATE +CREATED +EXPIRES +REVOKED$/);
+    expect(table.split("\n")[0]).toMatch(/^ID +PARTNER +ENVIRONMENT +STATE +CREATED +EXPIRES +REVOKED +LAST USED$/);
     expect(JSON.parse(json)).toEqual([
       {
         id: expect.any(String),
@@ -124,6 +124,8 @@ describe("topupd token list", () => {
         createdAt: TIME,
         expiresAt: null,
         revokedAt: null,
+        replacedBy: null,
+        lastUsedAt: null,
       },
       {
         id: expect.any(String),
@@ -133,6 +135,8 @@ describe("topupd token list", () => {
         createdAt: TIME,
         expiresAt: TIME,
         revokedAt: null,
+        replacedBy: null,
+        lastUsedAt: null,
       },
       {
         id,
@@ -142,6 +146,8 @@ describe("topupd token list", () => {
         createdAt: TIME,
         expiresAt: null,
         revokedAt: TIME,
+        replacedBy: null,
+        lastUsedAt: null,
       },
     ]);
     for (const token of [first.stdout.trim(), second.stdout.trim()]) {

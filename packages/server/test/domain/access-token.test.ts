@@ -10,6 +10,7 @@ import {
   isAccessToken,
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
+import { AddressList } from "../../src/domain/address-list.ts";
 import { seededRandom } from "../support/random.ts";
 import { at, DAY_MS, RUNS } from "./builders.ts";
 
@@ -22,13 +23,16 @@ const anyEnvironment = fc.constantFrom("trial" as const, "production" as const);
 
 const STORED: AccessToken = {
   id: "t1",
-  partner: { id: 7, name: "wallet", status: "active", createdAt: ISSUED_AT },
+  partner: { id: 7, name: "wallet", status: "active", createdAt: ISSUED_AT, allowedAddresses: undefined },
   environment: "trial",
   createdAt: ISSUED_AT,
   expiresAt: ISSUED_AT + TRIAL_TOKEN_VALID_MS,
   revokedAt: undefined,
+  replacedBy: undefined,
 };
-const SUSPENDED = { ...STORED.partner, status: "suspended" } as const;
+const LIMITED = { ...STORED.partner, allowedAddresses: new AddressList(["203.0.113.0/24"]) };
+const PEER = { ip: "192.0.2.1" };
+const SUSPENDED = { ...LIMITED, status: "suspended" } as const;
 
 describe("an access token", () => {
   test("shows its environment, 43 digits of randomness and 6 of checksum", () => {
@@ -105,20 +109,20 @@ describe("an access token", () => {
 
 describe("a token on record", () => {
   test("is admitted with its partner and environment", () => {
-    expect(admitAccessToken(STORED, ISSUED_AT)).toEqual({ ok: true, value: STORED });
+    expect(admitAccessToken(STORED, ISSUED_AT, PEER)).toEqual({ ok: true, value: STORED });
   });
 
   test("of the trial ends exactly seven days after its issue", () => {
     const end = ISSUED_AT + 7 * DAY_MS;
-    expect(admitAccessToken(STORED, end - 1)).toMatchObject({ ok: true });
-    expect(admitAccessToken(STORED, end)).toEqual({ ok: false, refusal: "expired_token" });
+    expect(admitAccessToken(STORED, end - 1, PEER)).toMatchObject({ ok: true });
+    expect(admitAccessToken(STORED, end, PEER)).toEqual({ ok: false, refusal: "expired_token" });
   });
 
   test("without an end lasts until it is revoked", () => {
     const lasting = { ...STORED, expiresAt: undefined };
-    expect(admitAccessToken(lasting, ISSUED_AT + 10_000 * DAY_MS)).toMatchObject({ ok: true });
+    expect(admitAccessToken(lasting, ISSUED_AT + 10_000 * DAY_MS, PEER)).toMatchObject({ ok: true });
     const revoked = { ...lasting, revokedAt: ISSUED_AT + DAY_MS };
-    expect(admitAccessToken(revoked, ISSUED_AT + DAY_MS)).toEqual({ ok: false, refusal: "revoked_token" });
+    expect(admitAccessToken(revoked, ISSUED_AT + DAY_MS, PEER)).toEqual({ ok: false, refusal: "revoked_token" });
   });
 
   test.each([
@@ -126,7 +130,25 @@ describe("a token on record", () => {
     ["revoked_token", { ...STORED, revokedAt: ISSUED_AT, expiresAt: ISSUED_AT, partner: SUSPENDED }],
     ["expired_token", { ...STORED, expiresAt: ISSUED_AT, partner: SUSPENDED }],
     ["partner_suspended", { ...STORED, partner: SUSPENDED }],
+    ["address_not_allowed", { ...STORED, partner: LIMITED }],
   ] as const)("is refused as %s before anything that is less final", (refusal, token) => {
-    expect(admitAccessToken(token, ISSUED_AT)).toEqual({ ok: false, refusal });
+    expect(admitAccessToken(token, ISSUED_AT, PEER)).toEqual({ ok: false, refusal });
+  });
+
+  test("of a partner with a list is admitted from its addresses, and from nowhere else", () => {
+    const limited = { ...STORED, partner: LIMITED };
+    for (const ip of ["203.0.113.0", "203.0.113.255", "::ffff:203.0.113.9"])
+      expect(admitAccessToken(limited, ISSUED_AT, { ip })).toMatchObject({ ok: true });
+    for (const ip of ["203.0.114.0", "2001:db8::1", "", undefined])
+      expect(admitAccessToken(limited, ISSUED_AT, { ip })).toEqual({ ok: false, refusal: "address_not_allowed" });
+  });
+
+  test("of a partner without a list is admitted without a look at the address", () => {
+    const peer = {
+      get ip(): string {
+        throw new Error("the address was looked at");
+      },
+    };
+    expect(admitAccessToken(STORED, ISSUED_AT, peer)).toMatchObject({ ok: true });
   });
 });

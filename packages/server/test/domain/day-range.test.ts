@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCalendar } from "../../src/domain/calendar.ts";
-import { readDay } from "../../src/domain/day-range.ts";
+import { countDays, listDays, readDay } from "../../src/domain/day-range.ts";
 import { RUNS } from "./builders.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,4 +48,22 @@ describe("a day of the provider's zone", () => {
       expect(readDay(text, createCalendar("UTC"))).toBeUndefined();
     },
   );
+});
+
+describe("the days from one to another", () => {
+  test("are all of them, both included, over the ends of months and years", () => {
+    expect(listDays("2027-12-30", "2028-01-02")).toEqual(["2027-12-30", "2027-12-31", "2028-01-01", "2028-01-02"]);
+    expect(listDays("2028-02-28", "2028-03-01")).toEqual(["2028-02-28", "2028-02-29", "2028-03-01"]);
+    expect(listDays("2026-11-20", "2026-11-20")).toEqual(["2026-11-20"]);
+    expect(listDays("2026-01-01", "2026-12-31")).toHaveLength(365);
+  });
+
+  test("end with the year 9999, as the form of a timestamp does", () => {
+    expect(listDays("9999-12-30", "9999-12-31")).toEqual(["9999-12-30", "9999-12-31"]);
+    expect(countDays("0001-01-01", "9999-12-31")).toBe(3_652_059);
+  });
+
+  test("are none where the last is before the first", () => {
+    expect(listDays("2026-11-20", "2026-11-19")).toEqual([]);
+  });
 });

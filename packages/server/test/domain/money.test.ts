@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatMoney, MAX_CURRENCY_EXPONENT, moneyToJson, parseMoney } from "../../src/domain/money.ts";
+import {
+  formatMoney,
+  formatMoneyInFull,
+  MAX_CURRENCY_EXPONENT,
+  moneyToJson,
+  parseMoney,
+} from "../../src/domain/money.ts";
 import { RUNS } from "./builders.ts";
 
 const EXPONENTS = [0, 1, 2, 3, 4];
@@ -90,6 +96,31 @@ describe("an amount of money", () => {
       fc.property(anyMoney, anyExponent, (minor, exponent) => {
         const text = JSON.stringify(moneyToJson(minor, exponent));
         expect(parseMoney(text, exponent)).toBe(minor);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("an amount in full", () => {
+  test.each([
+    [0n, 2, "0.00"],
+    [5n, 2, "0.05"],
+    [113_000n, 2, "1130.00"],
+    [-5n, 2, "-0.05"],
+    [-45_000n, 2, "-450.00"],
+    [-7n, 0, "-7"],
+    [10n ** 24n, 4, "100000000000000000000.0000"],
+  ])("of %s minor units with %s decimals is %s", (minor, exponent, text) => {
+    expect(formatMoneyInFull(minor, exponent)).toBe(text);
+  });
+
+  test("is the amount of the shortest form, with all of its decimals", () => {
+    fc.assert(
+      fc.property(anyMoney, anyExponent, (minor, exponent) => {
+        const text = formatMoneyInFull(minor, exponent);
+        expect(parseMoney(text, exponent)).toBe(minor);
+        expect(text.split(".")[1]?.length ?? 0).toBe(exponent);
       }),
       RUNS,
     );

@@ -92,7 +92,7 @@ export function testAccessTokens(makeDatabase: MakeDatabase): void {
 async function addToken(store: Store, hash: Uint8Array, given: Partial<AccessToken> = {}): Promise<AccessToken> {
   const partner = (await store.findPartner("wallet")) ?? ((await store.addPartner("wallet", by(1))) as Partner);
   const usual = { id: "tok_1", environment: "production", createdAt: 2, expiresAt: undefined } as const;
-  const token = { ...usual, partner, revokedAt: undefined, ...given };
+  const token = { ...usual, partner, revokedAt: undefined, replacedBy: undefined, ...given };
   await store.addAccessToken(token, hash, by(1));
   return token;
 }

@@ -148,7 +148,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
 
   test("an export that is broken off leaves the store usable", async () => {
     const { store, command } = await openProvider(makeDatabase);
-    const failed = store.exportArchive(async (chunks) => {
+    const failed = store.exportArchive("wait", async (chunks) => {
       for await (const chunk of chunks) if (chunk.kind === "rows") throw new StoreRefused("enough");
     });
     await expect(failed).rejects.toThrow("enough");
@@ -171,7 +171,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
       if (outcome !== undefined && !isTaken) acknowledged.push(expectRecorded(outcome).checkoutId);
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const taken = await opened.store.exportArchive(async (chunks) => {
+    const taken = await opened.store.exportArchive("wait", async (chunks) => {
       const inArchive: unknown[] = [];
       for await (const chunk of chunks) {
         if (isOf(chunk, "top_up")) inArchive.push(...(chunk as Rows).rows.map(([checkoutId]) => checkoutId));
@@ -190,7 +190,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
   test("whoever waits too long for an archive to be taken is told that the store is unavailable", async () => {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();
-    await opened.store.exportArchive(async () => {
+    await opened.store.exportArchive("wait", async () => {
       const attempts = [
         other.settleTopUp(opened.command(SITA_NET, "NET-1M")),
         other.concludeCheckout(opened.command(SITA_NET, "NET-1M").checkoutId),

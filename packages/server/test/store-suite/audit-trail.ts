@@ -20,7 +20,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     await store.setPartnerStatus("bank", "suspended", by(now + 1));
     await store.setPartnerStatus("bank", "active", by(now + 2));
     const usual = { environment: "production", createdAt: now, expiresAt: undefined, revokedAt: undefined } as const;
-    const token = { id: "tok_1", partner: bank, ...usual };
+    const token = { id: "tok_1", partner: bank, ...usual, replacedBy: undefined };
     await store.addAccessToken(token, new Uint8Array(32).fill(9), by(now + 3));
     await store.revokeAccessToken("tok_1", by(now + 4));
     await store.rotateCheckoutSecret(new Uint8Array(32).fill(7), by(now + DAY));

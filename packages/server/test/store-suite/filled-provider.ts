@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
+import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -54,17 +55,28 @@ export function hashOf(token: string): Uint8Array {
 }
 
 export async function collect(store: Store): Promise<ArchiveChunk[]> {
-  return store.exportArchive(async (chunks) => {
-    const collected: ArchiveChunk[] = [];
-    for await (const chunk of chunks) collected.push(chunk);
-    return collected;
-  });
+  return store.exportArchive("wait", gather);
 }
 
-/** An archive in a form that two databases share, in whatever order they keep their rows. */
+async function gather(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveChunk[]> {
+  const gathered: ArchiveChunk[] = [];
+  for await (const chunk of chunks) gathered.push(chunk);
+  return gathered;
+}
+
+/** What a store holds in a form that two databases share, in whatever order they keep their rows. */
 export async function archiveOf(store: Store): Promise<unknown> {
+  return inOrder(await collect(store));
+}
+
+/** The same of an archive that is there already. */
+export async function contentsOf(chunks: AsyncIterable<ArchiveChunk>): Promise<unknown> {
+  return inOrder(await gather(chunks));
+}
+
+function inOrder(chunks: readonly ArchiveChunk[]): string[] {
   const lines: string[] = [];
-  for (const chunk of await collect(store)) {
+  for (const chunk of chunks) {
     if (chunk.kind === "totals") lines.push(plain(chunk.totals));
     else lines.push(...chunk.rows.map((row) => `${chunk.table} ${plain(row.map(inHex))}`));
   }
@@ -87,8 +99,8 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
   const suspended = (await store.addPartner("Ćevap & Söhne", by(now))) as Partner;
   await store.setPartnerStatus(suspended.name, "suspended", by(1));
   const token = (id: string, more: Partial<AccessToken>): AccessToken => {
-    const usual = { environment: "production", createdAt: now, expiresAt: undefined, revokedAt: undefined } as const;
-    return { id, partner, ...usual, ...more };
+    const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
+    return { id, partner, environment: "production", createdAt: now, ...ends, ...more };
   };
   await store.addAccessToken(token("tok_valid", {}), hashOf("valid"), by(1));
   await store.addAccessToken(
@@ -99,6 +111,14 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
   await store.addAccessToken(token("tok_expired", { expiresAt: now - 1 }), hashOf("expired"), by(1));
   await store.addAccessToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"), by(1));
   await store.revokeAccessToken("tok_revoked", by(now + 5));
+  await store.access.rotateToken(
+    "tok_valid",
+    { id: "tok_newer", overlapMs: DAY, expiresAt: "as_before" },
+    hashOf("newer"),
+    by(now + 6),
+  );
+  await store.access.recordUses(new Map([["tok_valid", now + 7]]));
+  await store.access.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
 }
 
 /** A subscription that is withdrawn, one that is moved, a connection that is gone, and a reset. */

@@ -6,7 +6,13 @@ export function testPartners(makeDatabase: MakeDatabase): void {
   test("a partner that was added is active, and found by its name", async () => {
     const { store, now } = await openStore(makeDatabase);
     const added = await store.addPartner("wallet", by(now));
-    expect(added).toEqual({ id: expect.any(Number), name: "wallet", status: "active", createdAt: now });
+    expect(added).toEqual({
+      id: expect.any(Number),
+      name: "wallet",
+      status: "active",
+      createdAt: now,
+      allowedAddresses: undefined,
+    });
     expect(await store.findPartner("wallet")).toEqual(added);
   });
 

@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { testAccess } from "./access.ts";
 import { testAccessTokens } from "./access-tokens.ts";
 import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
@@ -18,6 +19,8 @@ import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
+import { testSettlements } from "./settlements.ts";
+import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
 
@@ -26,6 +29,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
   describe(name, () => {
     describe("partners", () => testPartners(makeDatabase));
     describe("access tokens", () => testAccessTokens(makeDatabase));
+    describe("access", () => testAccess(makeDatabase));
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
@@ -39,10 +43,12 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions", () => testTransactions(makeDatabase));
     describe("concluded checkouts", () => testConcludedCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
+    describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
+    describe("snapshots", () => testSnapshots(makeDatabase));
   });
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { customerDigest } from "../../src/domain/checkout.ts";
+import { periodValues } from "../../src/store/common/settlement-sums.ts";
 import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import { withOwnSession } from "../../src/store/postgres/database.ts";
 import * as postgres from "../../src/store/postgres/search.ts";
@@ -44,6 +45,8 @@ describe("in SQLite", () => {
         "SEARCH top_up USING COVERING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)",
       ]);
       expect(planOf(sqlite.MATCHES)).toEqual(["SEARCH t USING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)"]);
+      expect(planOf(sqlite.SUMS)[0]).toBe("SEARCH top_up USING INDEX top_up_by_txn_id (txn_id>? AND txn_id<?)");
+      expect(planOf(sqlite.REVERSAL_SUMS)[0]).toBe("SEARCH reversal USING INDEX reversal_by_time (at>? AND at<?)");
       const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
       expect(ofCustomer).toContain("SEARCH subscription_grant USING PRIMARY KEY (cuid=? AND environment=?)");
@@ -88,6 +91,14 @@ async function expectSteps(session: Session): Promise<void> {
 
   const step = [...NOTHING, "txn", `txn${String(STEP_ROWS).padStart(23, "0")}`, 50];
   expect(await scansOf(session, postgres.MATCHES.text, step)).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);
+
+  const sums = [...periodValues({ environment: "production", partnerId: undefined, from: 0, until: ROWS })];
+  expect(
+    await scansOf(session, postgres.SUMS.text, [...sums, ...step.slice(FILTER_VALUES, FILTER_VALUES + 2)]),
+  ).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);
+
+  const [scan] = await scansOf(session, postgres.REVERSAL_SUMS.text, sums);
+  expect(scan).toEqual(["reversal_by_time", 0]);
 
   const own = filterValues({ environment: "production", cuid: SITA.cuid });
   const digest = customerDigest({ environment: "production", cuid: SITA.cuid });

@@ -39,8 +39,12 @@ export interface CommandLine {
   readonly folder: string;
   /** Runs a command to its end. */
   readonly run: (...words: readonly string[]) => Promise<Finished>;
+  /** As run, after a command of the shell that sets the process a limit. */
+  readonly runLimited: (limit: string, ...words: readonly string[]) => Promise<Finished>;
   /** As run; throws unless the exit code is 0. @returns stdout. */
   readonly mustRun: (...words: readonly string[]) => Promise<string>;
+  /** Starts a command, and does not wait for anything. */
+  readonly launch: (...words: readonly string[]) => Omit<RunningTopupd, "url">;
   /** Starts serve or demo on a free port; resolves once it is ready. */
   readonly start: (command: "serve" | "demo", ...words: readonly string[]) => Promise<RunningTopupd>;
   /** Writes a file of rows into the folder. @returns its name. */
@@ -54,15 +58,17 @@ export interface CommandLineOptions {
 }
 
 export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLineOptions = {}): CommandLine {
-  const launch = (words: readonly string[]) => launchTopupd(words, folder, env);
-  const run: CommandLine["run"] = async (...words) => {
-    const { ended, stdout, stderr } = launch(words);
+  const launch = (words: readonly string[], limit?: string) => launchTopupd(words, folder, env, limit);
+  const finish = async ({ ended, stdout, stderr }: ReturnType<typeof launch>): Promise<Finished> => {
     const code = await ended;
     return { code, stdout: stdout(), stderr: stderr() };
   };
+  const run: CommandLine["run"] = (...words) => finish(launch(words));
   return {
     folder,
     run,
+    runLimited: (limit, ...words) => finish(launch(words, limit)),
+    launch: (...words) => launch(words),
     async mustRun(...words) {
       const { code, stdout, stderr } = await run(...words);
       if (code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr}`);
@@ -82,8 +88,10 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
   };
 }
 
-function launchTopupd(words: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, env: { ...cleanEnvironment(), ...env } });
+function launchTopupd(words: readonly string[], cwd: string, env: Readonly<Record<string, string>>, limit?: string) {
+  const program = [process.execPath, PROGRAM, ...words];
+  const [command = "", ...rest] = limit === undefined ? program : ["sh", "-c", `${limit}; exec "$0" "$@"`, ...program];
+  const child = spawn(command, rest, { cwd, env: { ...cleanEnvironment(), ...env } });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;

@@ -7,7 +7,8 @@ import { listPackages } from "../../src/operations/list-packages.ts";
 import type { StaffPorts } from "../../src/operations/ports.ts";
 import { topUp } from "../../src/operations/top-up.ts";
 import { resetTrial } from "../../src/operations/trial.ts";
-import type { MakeDatabase } from "../store-suite/database.ts";
+import { openScratchFile } from "../../src/scratch-file.ts";
+import type { MakeDatabase, TestDatabase } from "../store-suite/database.ts";
 import { by } from "./by.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
@@ -31,9 +32,12 @@ const PURCHASES: readonly (readonly [when: string, key: ConnectionKey, bouquet: 
 const NOW = "2027-01-10 12:00:00";
 
 export interface HistoryLine {
+  readonly database: TestDatabase;
   readonly run: (
     ...words: readonly string[]
   ) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  /** Puts a file where the commands find it. */
+  readonly write: (name: string, content: string | Uint8Array) => void;
   /** Changes what the commands find. */
   readonly change: <Result>(work: (ports: StaffPorts) => Promise<Result>) => Promise<Result>;
 }
@@ -42,6 +46,7 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
   const database = makeDatabase();
   const world = { now: 0, random: seededRandom(5) };
   const clock = () => world.now;
+  const files = new Map<string, Uint8Array>();
   const open = () => database.open({ clock, random: world.random, timeZone: "Asia/Kathmandu" });
   const change: HistoryLine["change"] = async (work) => {
     const store = await open();
@@ -57,6 +62,8 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
     }),
   );
   return {
+    database,
+    write: (name, content) => files.set(name, Buffer.from(content as string)),
     change,
     run: async (...words) => {
       const said = { stdout: "", stderr: "" };
@@ -70,6 +77,9 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
           random: world.random,
           openStore: open,
         },
+        giveWay: () => {},
+        openScratch: openScratchFile,
+        openFile: (name: string) => piecesOf(files.get(name)),
         stdout: (text: string) => (said.stdout += text),
         stderr: (text: string) => (said.stderr += text),
       } as unknown as Runtime;
@@ -97,6 +107,12 @@ async function fill(ports: StaffPorts, setTime: (time: string) => void): Promise
   }
   setTime(NOW);
   await resetTrial(ports);
+}
+
+/** As a disk gives it, in pieces that end anywhere. */
+async function* piecesOf(file: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
+  if (file === undefined) throw Object.assign(new Error("no such file"), { syscall: "open", path: "" });
+  for (let at = 0; at < file.length; at += 7) yield file.subarray(at, at + 7);
 }
 
 const EXPECT_GOOD = {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import type { Partner } from "../../src/domain/access-token.ts";
+import type { AddressList } from "../../src/domain/address-list.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import { buildApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/log.ts";
@@ -29,6 +30,9 @@ export type OperationName =
 export interface CallOptions {
   readonly version?: "v1.0.1" | "v1.0.0";
   readonly token?: string;
+  /** From where the request comes; from this machine, unless said. */
+  readonly from?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
@@ -68,6 +72,7 @@ export interface OpenOptions {
   readonly currencyExponent?: number;
   readonly lapsedDays?: number;
   readonly prefix?: string;
+  readonly trustedProxies?: AddressList;
   readonly deprecatedAt?: number;
   readonly sunsetAt?: number;
   /** The file of the embedded store: made, or there already. */
@@ -119,11 +124,12 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     async issue(partner, environment) {
       return (await issueToken(ports, partner, environment)).token;
     },
-    async call(operation, body, { version = "v1.0.1", token = service.trialToken } = {}) {
+    async call(operation, body, { version = "v1.0.1", token = service.trialToken, from, headers } = {}) {
       const response = await service.app.inject({
         method: "POST",
         url: `${options.prefix ?? PREFIX}/${version}/${operation}`,
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+        ...(from !== undefined && { remoteAddress: from }),
         payload: JSON.stringify(body),
       });
       expectInContract(version, operation, response.statusCode, response.json(), response.headers);
@@ -142,6 +148,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const { app } = await buildApp({
     ports: { ...ports, observer },
     prefix: options.prefix ?? PREFIX,
+    trustedProxies: options.trustedProxies,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },
     logger: createLogger("debug", { write: (line) => logs.push(line) }),

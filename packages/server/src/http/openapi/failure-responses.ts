@@ -14,6 +14,7 @@ const ALWAYS: readonly FailureReason[] = [
   "expired_token",
   "revoked_token",
   "partner_suspended",
+  "address_not_allowed",
   "body_too_large",
   "unsupported_media_type",
   "rate_limited",

@@ -20,11 +20,12 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   table("provider", { only_row: "flag", time_zone: "text", currency_exponent: "integer" }),
   table("retention", { only_row: "flag", pruned_before: "integer" }),
   table("checkout_secret", { id: "integer", key: "bytes", created_at: "integer" }),
-  table("partner", { id: "integer", name: "text", status: "text", created_at: "integer" }),
+  table("partner", { id: "integer", name: "text", status: "text", created_at: "integer", allowed_addresses: "json" }),
   table("access_token", {
     ...{ hash: "bytes", id: "text", partner_id: "integer", environment: "text" },
-    ...{ created_at: "integer", expires_at: "integer", revoked_at: "integer" },
+    ...{ created_at: "integer", expires_at: "integer", revoked_at: "integer", replaced_by: "text" },
   }),
+  table("access_token_use", { token_id: "text", last_used_at: "integer" }),
   table("catalogue_revision", { revision: "integer", environment: "text", created_at: "integer" }),
   table("bouquet", {
     ...{ revision: "integer", position: "integer", service: "text", code: "text", name: "text", price: "integer" },

@@ -84,4 +84,10 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
        AND NOT EXISTS (SELECT 1 FROM connection AS c
          WHERE c.cuid = k.cuid AND c.environment = k.environment AND c.req_id = k.code)`,
   ],
+  [
+    "tokens that were replaced by none of their partner's, or never end",
+    `SELECT count(*) AS count FROM access_token AS t WHERE t.replaced_by IS NOT NULL AND (t.expires_at IS NULL
+       OR NOT EXISTS (SELECT 1 FROM access_token AS s WHERE s.id = t.replaced_by
+         AND s.partner_id = t.partner_id AND s.environment = t.environment))`,
+  ],
 ];

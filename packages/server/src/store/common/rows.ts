@@ -1,4 +1,3 @@
-import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
@@ -12,21 +11,6 @@ import type { ReasonedAttribution } from "../corrections.ts";
  */
 
 type Flag = boolean | 0 | 1;
-
-export interface PartnerRow {
-  partner_id: number;
-  partner_name: string;
-  partner_status: PartnerStatus;
-  partner_created_at: number;
-}
-
-export interface AccessTokenRow extends PartnerRow {
-  id: string;
-  environment: Environment;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-}
 
 export interface CustomerRow {
   cuid: string;
@@ -103,21 +87,6 @@ export interface TopUpRow {
   status: TransactionStatus;
   udf1: string | null;
   udf2: string | null;
-}
-
-export function toPartner(row: PartnerRow): Partner {
-  return { id: row.partner_id, name: row.partner_name, status: row.partner_status, createdAt: row.partner_created_at };
-}
-
-export function toAccessToken(row: AccessTokenRow): AccessToken {
-  return {
-    id: row.id,
-    partner: toPartner(row),
-    environment: row.environment,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  };
 }
 
 export function toProfile(row: CustomerRow): CustomerProfile {

@@ -2,7 +2,7 @@ import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type ColumnType, readArchive, type StoredRow } from "../common/archive.ts";
 import { fillFromArchive } from "../common/archive-filling.ts";
-import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ProviderSettings } from "../store.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, ProviderSettings, Writers } from "../store.ts";
 import { checkRows } from "./check.ts";
 import { LOCK_IMPORT, LOCK_REFERENCE } from "./locks.ts";
 import { readPages } from "./pages.ts";
@@ -24,12 +24,19 @@ const LOCKS_OF_EXPORT = TABLES.map(
 ).join("; ");
 const LOCKS_OF_IMPORT = `LOCK TABLE ${TABLES.join(", ")} IN EXCLUSIVE MODE`;
 
-/** Hands over all that is stored. Since nobody can write, every statement sees the same. */
+/*
+ * Every statement sees what was committed when the first one began. A top-up that was acknowledged is among it,
+ * whichever process did so: PostgreSQL shows a commit to others before it answers for it.
+ */
+const VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
+
+/** Hands over all that is stored. Where nobody can write, and where there is one view, every statement sees the same. */
 export async function exportArchive<Result>(
   session: Session,
-  work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>,
+  writers: Writers,
+  work: ArchiveWork<Result>,
 ): Promise<Result> {
-  await session.execute(`${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_EXPORT}`);
+  await session.execute(writers === "go_on" ? VIEW : `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_EXPORT}`);
   return work(readArchive((query) => readPages<StoredRow>(session, query)));
 }
 

@@ -1,7 +1,7 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Attribution, AuditedChange } from "../../domain/audit.ts";
 import { partnerAdded, partnerStatusSet, tokenIssued, tokenRevoked } from "../../domain/audited-changes.ts";
-import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/rows.ts";
+import { type AccessTokenRow, type PartnerRow, toAccessToken, toPartner } from "../common/partner-rows.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
@@ -9,9 +9,10 @@ import type { Memory } from "./memory.ts";
 import type { Session, Statement } from "./session.ts";
 
 const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
-  partner.status AS partner_status, partner.created_at AS partner_created_at`;
+  partner.status AS partner_status, partner.created_at AS partner_created_at,
+  partner.allowed_addresses AS partner_allowed_addresses`;
 const TOKENS = `SELECT access_token.id, access_token.environment, access_token.created_at,
-    access_token.expires_at, access_token.revoked_at, ${PARTNER_COLUMNS}
+    access_token.expires_at, access_token.revoked_at, access_token.replaced_by, ${PARTNER_COLUMNS}
   FROM access_token JOIN partner ON partner.id = access_token.partner_id`;
 
 const FIND: Statement = { name: "partner", text: `SELECT ${PARTNER_COLUMNS} FROM partner WHERE name = $1` };
@@ -49,17 +50,17 @@ export class PartnerTables {
   }
 
   async add(name: string, by: Attribution): Promise<Partner | "name_taken"> {
-    return this.#change<Partner | "name_taken">(by, async (session) => {
-      if ((await find(session, name)) !== undefined) return ["name_taken"];
+    return this.change<Partner | "name_taken">(by, async (session) => {
+      if ((await findPartner(session, name)) !== undefined) return ["name_taken"];
       await session.run(ADD, [name, by.at]);
-      const added = (await find(session, name)) as Partner;
+      const added = (await findPartner(session, name)) as Partner;
       return [added, partnerAdded(added)];
     });
   }
 
   async setStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined> {
-    return this.#change(by, async (session) => {
-      const partner = await find(session, name);
+    return this.change(by, async (session) => {
+      const partner = await findPartner(session, name);
       if (partner === undefined || partner.status === status) return [partner];
       await session.run(SET_STATUS, [name, status]);
       return [{ ...partner, status }, partnerStatusSet(partner, status)];
@@ -76,10 +77,8 @@ export class PartnerTables {
   }
 
   async addToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void> {
-    const { id, partner, environment, createdAt, expiresAt, revokedAt } = token;
-    const values = [hash, id, partner.id, environment, createdAt, expiresAt, revokedAt];
-    await this.#change(by, async (session) => {
-      await session.run(ADD_TOKEN, values);
+    await this.change(by, async (session) => {
+      await insertToken(session, token, hash);
       return [undefined, tokenIssued(token)];
     });
   }
@@ -97,9 +96,8 @@ export class PartnerTables {
   }
 
   async revokeToken(id: string, by: Attribution): Promise<AccessToken | undefined> {
-    return this.#change(by, async (session) => {
-      const [row] = await session.run<AccessTokenRow>(TOKEN_BY_ID, [id]);
-      const token = row && toAccessToken(row);
+    return this.change(by, async (session) => {
+      const token = await findTokenById(session, id);
       if (token === undefined || token.revokedAt !== undefined) return [token];
       await session.run(REVOKE, [id, by.at]);
       return [{ ...token, revokedAt: by.at }, tokenRevoked(token, by.at)];
@@ -107,7 +105,7 @@ export class PartnerTables {
   }
 
   /** @param work does something, and says what the audit trail is to keep of it. */
-  async #change<Result>(
+  async change<Result>(
     by: Attribution,
     work: (session: Session) => Promise<readonly [Result, ...AuditedChange[]]>,
   ): Promise<Result> {
@@ -121,7 +119,18 @@ export class PartnerTables {
   }
 }
 
-async function find(session: Session, name: string): Promise<Partner | undefined> {
+/** To be called in a transaction of {@link PartnerTables.change}, as are the next two. */
+export async function findPartner(session: Session, name: string): Promise<Partner | undefined> {
   const [row] = await session.run<PartnerRow>(FIND, [name]);
   return row && toPartner(row);
+}
+
+export async function findTokenById(session: Session, id: string): Promise<AccessToken | undefined> {
+  const [row] = await session.run<AccessTokenRow>(TOKEN_BY_ID, [id]);
+  return row && toAccessToken(row);
+}
+
+export async function insertToken(session: Session, token: AccessToken, hash: Uint8Array): Promise<void> {
+  const { id, partner, environment, createdAt, expiresAt, revokedAt } = token;
+  await session.run(ADD_TOKEN, [hash, id, partner.id, environment, createdAt, expiresAt, revokedAt]);
 }

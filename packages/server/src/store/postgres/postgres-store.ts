@@ -15,13 +15,16 @@ import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
+  ArchiveWork,
   CheckEvent,
   Conclusion,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
   Store,
+  Writers,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -95,6 +98,7 @@ class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
   readonly corrections: CorrectionTables;
+  readonly access: AccessTables;
   readonly auditTrail: AuditTable;
   readonly retention: RetentionTables;
   readonly #url: string;
@@ -122,6 +126,7 @@ class PostgresStore implements Store {
     this.#customers = new CustomerTables(database);
     this.search = new SearchTables(database, this.#customers);
     this.corrections = new CorrectionTables(database, provider);
+    this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
     this.retention = new RetentionTables(database, provider.calendar);
     this.#imports = new CustomerImports(database, provider);
@@ -259,8 +264,8 @@ class PostgresStore implements Store {
     }
   }
 
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
-    return this.#onOwnSession((session) => exportArchive(session, work));
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+    return this.#onOwnSession((session) => exportArchive(session, writers, work));
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {

@@ -1,7 +1,18 @@
+import type { Service } from "../../domain/bouquet.ts";
 import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
+import {
+  addUp,
+  PERIOD_VALUES,
+  periodValues,
+  SUM_COLUMNS,
+  type SumRow,
+  sumCondition,
+  sumInSteps,
+} from "../common/settlement-sums.ts";
 import {
   FILTER_VALUES,
   filterCondition,
@@ -13,7 +24,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
+import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { connectionKey } from "./ledger.ts";
@@ -54,6 +65,19 @@ export const MATCHES_OF_CUSTOMER: Statement = {
   name: "search_matches_of_customer",
   text: `WITH t AS MATERIALIZED (SELECT * FROM top_up WHERE customer_digest = ${DIGEST})
     SELECT t.* FROM t WHERE ${IN_RANGE}`,
+};
+/** What the top-ups of a step come to. */
+export const SUMS: Statement = {
+  name: "search_sums",
+  text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM top_up
+    WHERE txn_id >= $${PERIOD_VALUES + 1} AND txn_id < $${PERIOD_VALUES + 2}
+      AND ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
+};
+/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS: Statement = {
+  name: "search_reversal_sums",
+  text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM reversal
+    WHERE ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
 };
 
 /**
@@ -113,6 +137,22 @@ export class SearchTables implements Search {
     });
   }
 
+  async sumTopUps(period: Period): Promise<SettlementSum[]> {
+    const values = periodValues(period);
+    return sumInSteps(period, (least, beyond) =>
+      this.#database.transact([[IN_ORDER], [BOUNDARY, [least, beyond]]], async ([, found], session) => {
+        const boundary = (found as { txn_id: string }[])[0]?.txn_id;
+        const rows = await session.run<SumsRow>(SUMS, [...values, boundary ?? least, beyond]);
+        return { boundary, rows: rows.map(toSumRow) };
+      }),
+    );
+  }
+
+  async sumReversals(period: Period): Promise<SettlementSum[]> {
+    const rows = await this.#database.ask<SumsRow>(REVERSAL_SUMS, periodValues(period));
+    return addUp(rows.map(toSumRow));
+  }
+
   async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {
     return (await this.#step<TopUpRow>(statement, values)).map(toTransaction);
   }
@@ -121,4 +161,16 @@ export class SearchTables implements Search {
   #step<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     return this.#database.transact([[IN_ORDER]], (_, session) => session.run<Row>(statement, values));
   }
+}
+
+interface SumsRow {
+  readonly partner_id: number;
+  readonly service: Service;
+  readonly bouquet_code: string;
+  readonly count: number;
+  readonly amount: string;
+}
+
+function toSumRow({ partner_id, service, bouquet_code, count, amount }: SumsRow): SumRow {
+  return [partner_id, service, bouquet_code, count, amount];
 }

@@ -1,6 +1,6 @@
 import { type ArchiveTable, CHUNK_ROWS, readArchive, type StoredRow } from "../common/archive.ts";
 import { fillFromArchive } from "../common/archive-filling.ts";
-import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ProviderSettings } from "../store.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, ProviderSettings, Writers } from "../store.ts";
 import { checkRows } from "./check.ts";
 import { Database } from "./database.ts";
 import { translate } from "./trouble.ts";
@@ -8,12 +8,15 @@ import { translate } from "./trouble.ts";
 /** 64 MiB: rows may come in an order in which they go to all places of a table. */
 const CACHE = "PRAGMA cache_size = -65536";
 
-/** Hands over all that is stored, while it holds the right to write and writes nothing. */
-export async function exportArchive<Result>(
-  path: string,
-  work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>,
-): Promise<Result> {
-  return inTransaction(path, (database) => work(readArchive((query) => readPages(database, query))));
+/**
+ * Hands over all that is stored. Where writers are to wait, it holds the right to write, and writes nothing. Where
+ * they go on, the write-ahead log keeps all that they write until this is done.
+ */
+export function exportArchive<Result>(path: string, writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+  return onOwnConnection(path, async (database) => {
+    await (writers === "wait" ? database.beginWriting() : database.beginView());
+    return work(readArchive((query) => readPages(database, query)));
+  });
 }
 
 /** Fills the database, or leaves it as it is. */
@@ -22,7 +25,8 @@ export async function importArchive(
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
 ): Promise<ArchiveTotals> {
-  return inTransaction(path, async (database) => {
+  return onOwnConnection(path, async (database) => {
+    await database.beginWriting();
     database.exec(CACHE);
     const totals = await fillFromArchive(fillingTransaction(database, provider), chunks, provider);
     database.commit();
@@ -30,12 +34,11 @@ export async function importArchive(
   });
 }
 
-/** Runs `work` in a write transaction of its own, which is taken back unless `work` commits. */
-async function inTransaction<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
+/** Runs `work`, and takes back whatever transaction it has begun and not committed. */
+async function onOwnConnection<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
   const database = new Database(path, { mustExist: true });
   try {
     database.opened();
-    await database.beginWriting();
     return await work(database);
   } catch (error) {
     throw translate(error);

@@ -99,6 +99,22 @@ export class Database {
     });
   }
 
+  /**
+   * Begins a transaction that sees what was committed by now, for as long as it needs, and holds nobody up. It ends
+   * with {@link rollBack}.
+   * @throws StoreUnavailable as {@link write}.
+   */
+  async beginView(): Promise<void> {
+    await this.#patiently(() => {
+      this.#endReading();
+      this.rollBack();
+      this.exec("BEGIN");
+      // SQLite looks at the database, and at nothing later, from the first read on.
+      this.prepare("SELECT count(*) FROM provider").get();
+      this.#files.verify();
+    });
+  }
+
   commit(): void {
     this.#hasWritten = true;
     this.#files.verify();

@@ -1,14 +1,15 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
 import type { Attribution } from "../../domain/audit.ts";
 import { partnerAdded, partnerStatusSet, tokenIssued, tokenRevoked } from "../../domain/audited-changes.ts";
-import { toAccessToken, toPartner } from "../common/rows.ts";
+import { toAccessToken, toPartner } from "../common/partner-rows.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
 const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
-  partner.status AS partner_status, partner.created_at AS partner_created_at`;
+  partner.status AS partner_status, partner.created_at AS partner_created_at,
+  partner.allowed_addresses AS partner_allowed_addresses`;
 const TOKEN_COLUMNS = `access_token.id, access_token.environment, access_token.created_at,
-  access_token.expires_at, access_token.revoked_at, ${PARTNER_COLUMNS}`;
+  access_token.expires_at, access_token.revoked_at, access_token.replaced_by, ${PARTNER_COLUMNS}`;
 const TOKENS = "access_token JOIN partner ON partner.id = access_token.partner_id";
 
 /** The SQL of partners and access tokens. What changes them is to be called inside a write transaction. */
@@ -79,14 +80,14 @@ export class PartnerTables {
   }
 
   revokeToken(id: string, by: Attribution): AccessToken | undefined {
-    const token = this.#findTokenById(id);
+    const token = this.findTokenById(id);
     if (token === undefined || token.revokedAt !== undefined) return token;
     this.#database.prepare("UPDATE access_token SET revoked_at = ? WHERE id = ?").run(by.at, id);
     this.#audit.append(tokenRevoked(token, by.at), by);
     return { ...token, revokedAt: by.at };
   }
 
-  #findTokenById(id: string): AccessToken | undefined {
+  findTokenById(id: string): AccessToken | undefined {
     const row = this.#database.prepare(`SELECT ${TOKEN_COLUMNS} FROM ${TOKENS} WHERE access_token.id = ?`).get(id);
     return row && toAccessToken(row);
   }

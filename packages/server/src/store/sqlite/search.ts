@@ -1,7 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { ConnectionKey, Customer, Environment } from "../../domain/customer.ts";
+import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
+import {
+  addUp,
+  PERIOD_VALUES,
+  periodValues,
+  SUM_COLUMNS,
+  type SumRow,
+  sumCondition,
+  sumInSteps,
+} from "../common/settlement-sums.ts";
 import {
   FILTER_VALUES,
   filterCondition,
@@ -13,7 +23,7 @@ import {
   toLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
-import type { PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
+import type { Period, PlanLedger, RecordedReversal, Search, TransactionFilter, TransactionPage } from "../search.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 
@@ -30,6 +40,13 @@ export const MATCHES_OF_CUSTOMER = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
   WHERE t.checkout_id IN (SELECT checkout_id FROM subscription_grant
       WHERE cuid = ?4 AND environment = ?1 AND kind = 'top_up')
     AND +t.txn_id >= ${LEAST} AND +t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY +t.txn_id DESC LIMIT ${LIMIT}`;
+/** What the top-ups of a step come to. */
+export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM top_up
+  WHERE txn_id >= ?${PERIOD_VALUES + 1} AND txn_id < ?${PERIOD_VALUES + 2} AND ${sumCondition((index) => `?${index}`)}
+  GROUP BY ${SUM_COLUMNS}`;
+/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM reversal
+  WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {
@@ -41,6 +58,8 @@ export class SearchTables implements Search {
   readonly #boundary;
   readonly #matches;
   readonly #matchesOfCustomer;
+  readonly #sums;
+  readonly #reversalSums;
 
   constructor(database: Database, customers: CustomerTables) {
     this.#database = database;
@@ -55,6 +74,8 @@ export class SearchTables implements Search {
     this.#boundary = database.prepareRows(BOUNDARY);
     this.#matches = database.prepareRows(MATCHES);
     this.#matchesOfCustomer = database.prepareRows(MATCHES_OF_CUSTOMER);
+    this.#sums = database.prepareRows(SUMS);
+    this.#reversalSums = database.prepareRows(REVERSAL_SUMS);
   }
 
   async findCuids(environment: Environment, code: string, limit: number): Promise<string[]> {
@@ -86,13 +107,29 @@ export class SearchTables implements Search {
     if (filter.cuid !== undefined)
       return this.#database.ask(() => toTransactions(this.#matchesOfCustomer(...values, least, beyond, page.limit)));
     return searchInSteps(filter, page, {
-      boundary: async (...range) => {
-        // This process may have top-ups to settle.
-        await setImmediate();
-        return this.#database.ask(() => this.#boundary(...range))[0]?.[0] as string | undefined;
-      },
+      boundary: (...range) => this.#nextBoundary(...range),
       matches: (...range) => this.#database.ask(() => toTransactions(this.#matches(...values, ...range))),
     });
+  }
+
+  async sumTopUps(period: Period): Promise<SettlementSum[]> {
+    const values = periodValues(period);
+    return sumInSteps(period, async (least, beyond) => {
+      const boundary = await this.#nextBoundary(least, beyond);
+      const rows = this.#database.ask(() => this.#sums(...values, boundary ?? least, beyond));
+      return { boundary, rows: rows as unknown as SumRow[] };
+    });
+  }
+
+  async sumReversals(period: Period): Promise<SettlementSum[]> {
+    const rows = this.#database.ask(() => this.#reversalSums(...periodValues(period)));
+    return addUp(rows as unknown as SumRow[]);
+  }
+
+  async #nextBoundary(least: string, beyond: string): Promise<string | undefined> {
+    // This process may have top-ups to settle.
+    await setImmediate();
+    return this.#database.ask(() => this.#boundary(least, beyond))[0]?.[0] as string | undefined;
   }
 }
 

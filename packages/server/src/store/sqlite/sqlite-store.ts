@@ -14,13 +14,16 @@ import { StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
+  ArchiveWork,
   CheckEvent,
   Conclusion,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
   Store,
+  Writers,
 } from "../store.ts";
+import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
@@ -225,6 +228,10 @@ export class SqliteStore implements Store {
     return new RetentionTables(this.#database, this.#audit, this.provider.calendar);
   }
 
+  get access(): AccessTables {
+    return new AccessTables(this.#database, { audit: this.#audit, memory: this.#memory, partners: this.#partners });
+  }
+
   get auditTrail(): AuditTable {
     return this.#audit;
   }
@@ -245,8 +252,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  exportArchive<Result>(work: (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>): Promise<Result> {
-    return exportArchive(this.#path, work);
+  exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
+    return exportArchive(this.#path, writers, work);
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {

@@ -73,7 +73,11 @@ test.concurrent("nothing older than a second is served while PostgreSQL cannot b
 
 async function addToken({ store, partner, now }: Pick<FaultyProvider, "store" | "partner" | "now">): Promise<void> {
   const token = { id: "T1", partner, environment: "production", createdAt: now } as const;
-  await store.addAccessToken({ ...token, expiresAt: undefined, revokedAt: undefined }, HASH, by(1));
+  await store.addAccessToken(
+    { ...token, expiresAt: undefined, revokedAt: undefined, replacedBy: undefined },
+    HASH,
+    by(1),
+  );
 }
 
 async function expectChangesToShow({ store, partner, revision, otherSession }: FaultyProvider): Promise<void> {

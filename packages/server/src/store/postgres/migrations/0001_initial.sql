@@ -27,7 +27,9 @@ CREATE TABLE partner (
   id         integer PRIMARY KEY,
   name       text COLLATE "C" NOT NULL UNIQUE,
   status     text    NOT NULL CHECK (status IN ('active', 'suspended')),
-  created_at bigint  NOT NULL
+  created_at bigint  NOT NULL,
+  -- From where requests may come, as CIDR ranges; null where they may from anywhere.
+  allowed_addresses jsonb CHECK (jsonb_typeof(allowed_addresses) = 'array')
 );
 
 CREATE TABLE access_token (
@@ -37,7 +39,15 @@ CREATE TABLE access_token (
   environment text    NOT NULL CHECK (environment IN ('trial', 'production')),
   created_at  bigint  NOT NULL,
   expires_at  bigint,
-  revoked_at  bigint
+  revoked_at  bigint,
+  -- The id of the token that was issued to take its place.
+  replaced_by text COLLATE "C"
+);
+
+-- Apart from access_token, since it is written all the time, and no process needs to know.
+CREATE TABLE access_token_use (
+  token_id     text COLLATE "C" PRIMARY KEY REFERENCES access_token (id),
+  last_used_at bigint NOT NULL
 );
 
 CREATE TABLE catalogue_revision (

@@ -23,7 +23,9 @@ CREATE TABLE partner (
   id         INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,
   status     TEXT    NOT NULL CHECK (status IN ('active', 'suspended')),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  -- From where requests may come, as CIDR ranges; null where they may from anywhere.
+  allowed_addresses TEXT CHECK (json_type(allowed_addresses) = 'array')
 ) STRICT;
 
 CREATE TABLE access_token (
@@ -33,7 +35,15 @@ CREATE TABLE access_token (
   environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
   created_at  INTEGER NOT NULL,
   expires_at  INTEGER,
-  revoked_at  INTEGER
+  revoked_at  INTEGER,
+  -- The id of the token that was issued to take its place.
+  replaced_by TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Apart from access_token, since it is written all the time, and no process needs to know.
+CREATE TABLE access_token_use (
+  token_id     TEXT    PRIMARY KEY REFERENCES access_token (id),
+  last_used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE catalogue_revision (

@@ -1,0 +1,86 @@
+import { isIP, SocketAddress } from "node:net";
+
+/** A range of addresses in its one canonical form: `203.0.113.0/24`, `2001:db8::/32`, or an address by itself. */
+export type AddressRange = string;
+
+/** What was said instead of a range, as it goes on after the name of the field: "must be ...". */
+export interface AddressProblem {
+  readonly problem: string;
+}
+
+const BITS = { 4: 32, 6: 128 } as const;
+/** Before the address, in an IPv6 address that stands for one of IPv4. */
+const MAPPED_BITS = 96;
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+const WRITTEN = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/;
+const MALFORMED = { problem: "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32" };
+
+/** Reads an address or a range in CIDR notation. A range that is not written by its first address is refused. */
+export function readAddressRange(text: string): AddressRange | AddressProblem {
+  const [, written = "", length] = WRITTEN.exec(text) ?? [];
+  const address = canonicalAddress(written);
+  if (address === undefined) return MALFORMED;
+  const bits = BITS[familyOf(address)];
+  const isMapped = bits < BITS[6] && isIP(written) === 6;
+  const prefix = length === undefined ? bits : Number(length) - (isMapped ? MAPPED_BITS : 0);
+  if (prefix < 0 || prefix > bits) return MALFORMED;
+  if (prefix === 0) return { problem: "must not be all addresses there are" };
+  const beyond = BigInt(bits - prefix);
+  const value = toNumber(address);
+  const first = toAddress((value >> beyond) << beyond, bits);
+  const range = prefix === bits ? first : `${first}/${prefix}`;
+  return first === address ? range : { problem: `must be ${range} where that range is meant, or ${address} alone` };
+}
+
+/** An IPv4 address that an IPv6 address stands for is that IPv4 address. @returns undefined for what is no address. */
+export function canonicalAddress(text: string): string | undefined {
+  switch (isIP(text)) {
+    case 4:
+      return text;
+    case 6: {
+      // The zone says by which interface the address is reached, and not whose it is.
+      const { address } = new SocketAddress({ address: text.replace(/%.*/, ""), family: "ipv6" });
+      return MAPPED.exec(address)?.[1] ?? address;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** @param address as {@link canonicalAddress} gives it. */
+export function familyOf(address: string): 4 | 6 {
+  return address.includes(":") ? 6 : 4;
+}
+
+function toNumber(address: string): bigint {
+  if (familyOf(address) === 4) return joined(address.split(".").map(Number), 8n);
+  const [before = [], after = []] = withoutDots(address).split("::").map(groupsOf);
+  const zeros = new Array<number>(8 - before.length - after.length).fill(0);
+  return joined([...before, ...zeros, ...after], 16n);
+}
+
+/** The last 32 bits of an IPv6 address may be written as those of an IPv4 address. */
+function withoutDots(address: string): string {
+  return address.replace(/[\d.]+\.[\d.]+$/, (dotted) => {
+    const value = toNumber(dotted);
+    return `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
+  });
+}
+
+function groupsOf(text: string): number[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+}
+
+function joined(parts: readonly number[], width: bigint): bigint {
+  return parts.reduce((value, part) => (value << width) | BigInt(part), 0n);
+}
+
+function toAddress(value: bigint, bits: 32 | 128): string {
+  const width = bits === 32 ? 8 : 16;
+  const parts = Array.from({ length: bits / width }, (_, index) =>
+    Number((value >> BigInt(bits - width * (index + 1))) & ((1n << BigInt(width)) - 1n)),
+  );
+  if (bits === 32) return parts.join(".");
+  const address = parts.map((part) => part.toString(16)).join(":");
+  return new SocketAddress({ address, family: "ipv6" }).address;
+}

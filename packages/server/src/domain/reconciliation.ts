@@ -1,0 +1,200 @@
+import type { Instant } from "./calendar.ts";
+import type { Money } from "./money.ts";
+import type { Transaction, TransactionStatus } from "./top-up.ts";
+
+/** By what a partner's rows and the top-ups here are told to be the same. */
+export const RECONCILIATION_KEYS = ["checkoutId", "txnId", "udf1"] as const;
+export type ReconciliationKey = (typeof RECONCILIATION_KEYS)[number];
+
+/** What became of a top-up by the partner's book; `failed` where it says that none was made. */
+export const THEIR_STATUSES = ["success", "reversed", "failed"] as const;
+export type TheirStatus = (typeof THEIR_STATUSES)[number];
+
+/** A row of the partner's file that can be compared. */
+export interface TheirRow {
+  /** Counted from 1, as editors do; of a row over several lines, the last. */
+  readonly line: number;
+  readonly key: string;
+  readonly amount: Money;
+  readonly status: TheirStatus;
+  /** As it stands there; nothing is made of it. */
+  readonly date: string | undefined;
+}
+
+/** A row that cannot, and why. Without a key, nothing can be told to be its counterpart either. */
+export interface UnreadableRow {
+  readonly line: number;
+  readonly key: string | undefined;
+  readonly problem: string;
+}
+
+/** A top-up, as far as it takes part. */
+export interface OurRow {
+  /** Undefined where the partner gave no such reference: then nothing of the file is its counterpart. */
+  readonly key: string | undefined;
+  readonly txnId: string;
+  readonly checkoutId: string;
+  readonly amount: Money;
+  readonly status: TransactionStatus;
+  readonly at: Instant;
+  /** Whether it was recorded in the period that is reconciled, and so counts for it. */
+  readonly isInPeriod: boolean;
+  /** How many were recorded after it, of those that were read. */
+  readonly newer: number;
+}
+
+export type Verdict = keyof typeof VERDICTS;
+
+/** Everything that an answer can be, with what is to be done about it (decisions, "Settlement"). */
+export const VERDICTS = {
+  matched: "Nothing: both books say the same.",
+  amount_differs:
+    "Ask the partner what it took from its customer. Ours is the price that was quoted, and no other can be topped up.",
+  status_differs:
+    "One book says that the money was given back, or never taken. Find out whether it was: then take the top-up back (topupd transaction reverse), or have the partner correct its book.",
+  other_period: "Nothing is wrong, but it was recorded on a day outside of --from and --to: settle it with that day.",
+  theirs_only:
+    "No top-up was made. Have the partner ask txn-status with the checkoutId, and give the money back where that says never_topped_up.",
+  ours_only: "The top-up was made. Have the partner add it to its book: txn-status confirms it by the checkoutId.",
+  duplicate:
+    "The key stands more than once in the file, or with more than one top-up here, so nothing was compared. Reconcile by another --key, or these rows by hand.",
+  unreadable: "Have the row put right, or name its column or its words by the flags: it was not compared.",
+} as const;
+
+/** What is said of a row of the file, of a top-up, or of both where they belong together. */
+export interface Answer {
+  readonly verdict: Verdict;
+  readonly theirs: TheirRow | UnreadableRow | undefined;
+  readonly ours: OurRow | undefined;
+}
+
+export function isUnreadable(row: TheirRow | UnreadableRow): row is UnreadableRow {
+  return "problem" in row;
+}
+
+/** The key of a top-up; undefined where the partner gave none. */
+export function keyOf(transaction: Transaction, key: ReconciliationKey): string | undefined {
+  const value = transaction[key];
+  return value === "" ? undefined : value;
+}
+
+/**
+ * Compares one row with its counterpart. Where neither book says that money is owed, a missing counterpart is no
+ * difference: partners list attempts that failed, or leave out what was given back.
+ */
+export function compareRows(theirs: TheirRow | UnreadableRow | undefined, ours: OurRow | undefined): Answer {
+  return { verdict: verdictOf(theirs, ours), theirs, ours };
+}
+
+function verdictOf(theirs: Answer["theirs"], ours: OurRow | undefined): Verdict {
+  if (theirs !== undefined && isUnreadable(theirs)) return "unreadable";
+  const isPaidThere = theirs?.status === "success";
+  const isPaidHere = ours?.status === "success";
+  if (theirs === undefined) return isPaidHere ? "ours_only" : "matched";
+  if (ours === undefined) return isPaidThere ? "theirs_only" : "matched";
+  if (theirs.amount !== ours.amount) return "amount_differs";
+  if (isPaidThere !== isPaidHere) return "status_differs";
+  return ours.isInPeriod ? "matched" : "other_period";
+}
+
+/** What was found of one key so far. */
+interface Found {
+  theirs?: TheirRow | UnreadableRow;
+  ours?: OurRow;
+  /** Taken only where there is none of the period: a partner may use its references again on another day. */
+  outside?: OurRow;
+  isShared?: boolean;
+}
+
+/**
+ * Brings rows together by their keys, in whatever order they come. All rows of a key that stands more than once on
+ * either side are answered as duplicates as soon as that shows, so that no key takes more room than two rows.
+ */
+export class Join {
+  readonly #found = new Map<string, Found>();
+  readonly #answer: (answer: Answer) => void;
+
+  constructor(answer: (answer: Answer) => void) {
+    this.#answer = answer;
+  }
+
+  addTheirs(row: TheirRow | UnreadableRow): void {
+    if (row.key === undefined) {
+      this.#answer(compareRows(row, undefined));
+      return;
+    }
+    const found = this.#of(row.key);
+    if (found.theirs !== undefined) this.#share(found);
+    if (found.isShared) this.#duplicate(row, undefined);
+    else found.theirs = row;
+  }
+
+  addOurs(row: OurRow): void {
+    if (row.key === undefined) {
+      if (row.isInPeriod) this.#answer(compareRows(undefined, row));
+      return;
+    }
+    const found = this.#of(row.key);
+    if (!row.isInPeriod) {
+      found.outside ??= row;
+      return;
+    }
+    if (found.ours !== undefined) this.#share(found);
+    if (found.isShared) this.#duplicate(undefined, row);
+    else found.ours = row;
+  }
+
+  /** Answers all that is left, when no more rows come. */
+  end(): void {
+    for (const { theirs, ours, outside, isShared } of this.#found.values()) {
+      if (!isShared && (theirs ?? ours) !== undefined) this.#answer(compareRows(theirs, ours ?? (theirs && outside)));
+    }
+    this.#found.clear();
+  }
+
+  #of(key: string): Found {
+    let found = this.#found.get(key);
+    if (found === undefined) {
+      found = {};
+      this.#found.set(key, found);
+    }
+    return found;
+  }
+
+  #share(found: Found): void {
+    const { theirs, ours } = found;
+    found.isShared = true;
+    delete found.theirs;
+    delete found.ours;
+    if (theirs !== undefined) this.#duplicate(theirs, undefined);
+    if (ours !== undefined) this.#duplicate(undefined, ours);
+  }
+
+  #duplicate(theirs: Answer["theirs"], ours: OurRow | undefined): void {
+    // What cannot be read must be put right before anything else can be said of it.
+    const isUnread = theirs !== undefined && isUnreadable(theirs);
+    this.#answer({ verdict: isUnread ? "unreadable" : "duplicate", theirs, ours });
+  }
+}
+
+/** How many answers there are of a kind, and what the rows in them come to by the two books. */
+export interface Tally {
+  readonly answers: number;
+  /** Of top-ups of the period that were not reversed. */
+  readonly ours: Money;
+  /** Of rows with the status `success`. */
+  readonly theirs: Money;
+}
+
+export const NO_TALLY: Tally = { answers: 0, ours: 0n, theirs: 0n };
+
+/** Every top-up of the period and every row is in exactly one answer, so that tallies add up to both books. */
+export function tally(before: Tally, { theirs, ours }: Answer): Tally {
+  const isOwedThere = theirs !== undefined && !isUnreadable(theirs) && theirs.status === "success";
+  const isOwedHere = ours?.isInPeriod === true && ours.status === "success";
+  return {
+    answers: before.answers + 1,
+    ours: before.ours + (isOwedHere ? ours.amount : 0n),
+    theirs: before.theirs + (isOwedThere ? theirs.amount : 0n),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Service } from "./bouquet.ts";
+import type { Money } from "./money.ts";
+
+/** What top-ups, or reversals, of one bouquet by one partner come to. */
+export interface SettlementSum {
+  readonly partnerId: number;
+  readonly service: Service;
+  readonly bouquetCode: string;
+  readonly count: number;
+  readonly amount: Money;
+}
+
+/**
+ * A line of a settlement: the top-ups that were recorded on a day and the reversals that were made on it, whenever
+ * the top-ups were that they take back. A day that is over therefore never changes (decisions, "Settlement").
+ */
+export interface SettlementLine extends SettlementTotal {
+  readonly day: string;
+  readonly partnerId: number;
+  /** Undefined where the services of a day are put together. */
+  readonly service: Service | undefined;
+  /** Undefined where the bouquets of a service are put together. */
+  readonly bouquetCode: string | undefined;
+}
+
+export interface SettlementTotal {
+  readonly topUps: number;
+  readonly gross: Money;
+  readonly reversals: number;
+  readonly reversed: Money;
+}
+
+/** How fine the lines are: of each bouquet, or only of each service, or only of each day. */
+export const SETTLEMENT_DETAILS = ["bouquet", "service", "day"] as const;
+export type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
+
+export const NOTHING_SETTLED: SettlementTotal = { topUps: 0, gross: 0n, reversals: 0, reversed: 0n };
+
+/** What the partner owes: it may be negative on a day on which more was taken back than topped up. */
+export function netOf({ gross, reversed }: SettlementTotal): Money {
+  return gross - reversed;
+}
+
+export function addTotals(a: SettlementTotal, b: SettlementTotal): SettlementTotal {
+  return {
+    topUps: a.topUps + b.topUps,
+    gross: a.gross + b.gross,
+    reversals: a.reversals + b.reversals,
+    reversed: a.reversed + b.reversed,
+  };
+}
+
+/** The lines of a day, ordered by partner, service and bouquet. */
+export function settleDay(
+  day: string,
+  topUps: readonly SettlementSum[],
+  reversals: readonly SettlementSum[],
+  detail: SettlementDetail,
+): SettlementLine[] {
+  const lines = new Map<string, SettlementLine>();
+  const add = ({ partnerId, service, bouquetCode }: SettlementSum, amounts: Partial<SettlementTotal>) => {
+    const label = {
+      ...{ day, partnerId },
+      service: detail === "day" ? undefined : service,
+      bouquetCode: detail === "bouquet" ? bouquetCode : undefined,
+    };
+    const key = JSON.stringify(label);
+    const added = addTotals(lines.get(key) ?? NOTHING_SETTLED, { ...NOTHING_SETTLED, ...amounts });
+    lines.set(key, { ...label, ...added });
+  };
+  for (const sum of topUps) add(sum, { topUps: sum.count, gross: sum.amount });
+  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount });
+  return [...lines.values()].sort(compareLines);
+}
+
+function compareLines(a: SettlementLine, b: SettlementLine): number {
+  return (
+    a.partnerId - b.partnerId ||
+    compareTexts(a.service ?? "", b.service ?? "") ||
+    compareTexts(a.bouquetCode ?? "", b.bouquetCode ?? "")
+  );
+}
+
+/** By their characters, so that every machine has the same order. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

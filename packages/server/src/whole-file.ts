@@ -1,0 +1,79 @@
+import { link, open, rename, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/*
+ * A file that has its name only once all of it is on the disk: whoever finds it, finds it whole, whatever happens
+ * while it is written.
+ */
+
+/** Where a file system knows no links, and says so in one of these ways. */
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+/** Where a folder cannot be flushed. */
+const NO_FLUSH = ["EINVAL", "EISDIR", "EPERM", "EACCES", "ENOTSUP"];
+
+export interface WholeFileOptions {
+  /** Puts the file in the place of one that is there; otherwise that stays, and it is an error. */
+  readonly overwrite: boolean;
+  /** What no other file of the folder has after its name. */
+  readonly suffix: string;
+}
+
+/**
+ * Writes a file that only its owner may read. Where anything fails, the pieces among it, there is no new file.
+ * @returns its length in bytes.
+ */
+export async function writeWholeFile(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  { overwrite, suffix }: WholeFileOptions,
+): Promise<number> {
+  const unfinished = `${path}.${suffix}.part`;
+  const file = await open(unfinished, "wx", 0o600);
+  try {
+    let bytes = 0;
+    try {
+      for await (const piece of pieces) {
+        await file.writeFile(piece);
+        bytes += piece.length;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await (overwrite ? rename(unfinished, path) : giveName(unfinished, path));
+    await flushFolder(dirname(path));
+    return bytes;
+  } catch (error) {
+    await unlink(unfinished).catch(() => {});
+    throw error;
+  }
+}
+
+/** Renaming would replace a file that has come since anybody looked; linking does not. */
+async function giveName(unfinished: string, path: string): Promise<void> {
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if (!NO_LINKS.includes(codeOf(error))) throw error;
+    await (await open(path, "wx", 0o600)).close();
+    await rename(unfinished, path);
+    return;
+  }
+  await unlink(unfinished);
+}
+
+/** The name is in the folder: without this, a power cut may take it back. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } catch (error) {
+    if (!NO_FLUSH.includes(codeOf(error))) throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,170 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { formatAccessToken } from "../../src/domain/access-token.ts";
+import { AddressList } from "../../src/domain/address-list.ts";
+import { by } from "../support/by.ts";
+import type { CallOptions, OpenOptions, TestService } from "../support/open-service.ts";
+import { PREFIX, startTestService } from "../support/service.ts";
+
+const OFFICE = new AddressList(["203.0.113.0/24", "2001:db8::/32"]);
+const PROXIES = new AddressList(["10.0.0.0/8", "::1"]);
+const INSIDE = "203.0.113.9";
+const OUTSIDE = "198.51.100.7";
+
+/** A service whose one partner may call from its office alone. */
+async function limitedService(options: OpenOptions = {}): Promise<TestService> {
+  const service = await startTestService(options);
+  await service.store.access.setAllowedAddresses("wallet", OFFICE, by(service.now));
+  return service;
+}
+
+async function statusOf(service: TestService, options: CallOptions): Promise<number> {
+  return (await service.call("get-customer-information", { code: "1000001" }, options)).status;
+}
+
+const forwarded = (value: string) => ({ "x-forwarded-for": value });
+
+describe("a partner with allowed addresses", () => {
+  test.each([INSIDE, `::ffff:${INSIDE}`, "2001:db8::7"])("is served at %s", async (from) => {
+    expect(await statusOf(await limitedService(), { from })).toBe(200);
+  });
+
+  test("is refused elsewhere, in every operation and version, and not told what would be allowed", async () => {
+    const service = await limitedService();
+    for (const version of ["v1.0.1", "v1.0.0"] as const) {
+      for (const operation of ["get-customer-information", "subscription-package-topup", "txn-status"] as const) {
+        const answer = await service.call(operation, {}, { version, from: OUTSIDE });
+        expect(answer.status).toBe(403);
+        expect(answer.json).toEqual({
+          success: false,
+          code: "400ac007",
+          body: {
+            reason: "address_not_allowed",
+            message: "The provider takes no requests of this partner from this address. Contact the provider.",
+            retry: "no",
+            requestId: expect.any(String),
+          },
+        });
+      }
+    }
+  });
+
+  test("is refused with a log line that says why, and neither from where nor what would be allowed", async () => {
+    const service = await limitedService();
+    await statusOf(service, { from: OUTSIDE });
+    const line = service.logs.at(-1) as string;
+    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed" });
+    expect(service.logs.join("")).not.toMatch(/198\.51|203\.0/);
+  });
+
+  test("is served everywhere once the limit is lifted, and others were all along", async () => {
+    const service = await limitedService();
+    const bank = await service.issue(await service.addPartner("bank"), "trial");
+    expect(await statusOf(service, { from: OUTSIDE, token: bank })).toBe(200);
+    await service.store.access.setAllowedAddresses("wallet", undefined, by(service.now));
+    expect(await statusOf(service, { from: OUTSIDE })).toBe(200);
+  });
+
+  test("is told first what holds for its token wherever it calls from", async () => {
+    const service = await limitedService();
+    const reasonOf = async (token: string) => {
+      const answer = await service.call("get-customer-information", { code: "1000001" }, { token, from: OUTSIDE });
+      return answer.json.body.reason;
+    };
+    expect(await reasonOf(formatAccessToken("trial", new Uint8Array(32)))).toBe("unknown_token");
+    await service.store.setPartnerStatus("wallet", "suspended", by(1));
+    expect(await reasonOf(service.trialToken)).toBe("partner_suspended");
+    const [token] = await service.store.listAccessTokens();
+    await service.store.revokeAccessToken((token as { id: string }).id, by(1));
+    const both = await Promise.all([service.trialToken, service.liveToken].map(reasonOf));
+    expect(new Set(both)).toEqual(new Set(["partner_suspended", "revoked_token"]));
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  test("is ignored where no proxy is trusted", async () => {
+    const service = await limitedService();
+    expect(await statusOf(service, { from: OUTSIDE, headers: forwarded(INSIDE) })).toBe(403);
+    expect(await statusOf(service, { from: INSIDE, headers: forwarded(OUTSIDE) })).toBe(200);
+  });
+
+  test("is ignored from a peer that is no trusted proxy", async () => {
+    const service = await limitedService({ trustedProxies: PROXIES });
+    expect(await statusOf(service, { from: OUTSIDE, headers: forwarded(INSIDE) })).toBe(403);
+    expect(await statusOf(service, { from: OUTSIDE, headers: forwarded(`${INSIDE}, 10.0.0.1`) })).toBe(403);
+    expect(await statusOf(service, { from: INSIDE, headers: forwarded(OUTSIDE) })).toBe(200);
+  });
+
+  test.each([
+    ["the only entry", INSIDE, 200],
+    ["the only entry", OUTSIDE, 403],
+    ["the right-most, whatever the caller has put before it", `${INSIDE}, ${OUTSIDE}`, 403],
+    ["the right-most, whatever the caller has put before it", `junk, ${OUTSIDE}, ${INSIDE}`, 200],
+    ["the right-most that is no trusted proxy's", `${OUTSIDE}, ${INSIDE}, 10.1.2.3, 10.3.2.1`, 200],
+    ["the right-most that is no trusted proxy's", `${INSIDE}, ${OUTSIDE}, 10.1.2.3`, 403],
+    ["an IPv6 address", "2001:DB8:0::7", 200],
+    ["an IPv4 address in IPv6's form", `::ffff:${INSIDE}`, 200],
+  ])("of a trusted proxy counts: %s (%s)", async (_, entries, status) => {
+    const service = await limitedService({ trustedProxies: PROXIES });
+    for (const from of ["10.0.0.1", "::ffff:10.0.0.1", "::1"])
+      expect(await statusOf(service, { from, headers: forwarded(entries) })).toBe(status);
+  });
+
+  test.each([
+    `${INSIDE}:4711`,
+    "[2001:db8::7]",
+    `"${INSIDE}"`,
+    `for=${INSIDE}`,
+    "unknown",
+    "_hidden",
+    "203.0.113.09",
+    `${INSIDE}/24`,
+    "localhost",
+    "",
+    ",",
+    `${INSIDE},junk`,
+    "\u00ff",
+    "1".repeat(5_000),
+    ",".repeat(5_000),
+  ])("of a trusted proxy that ends in no address lets nobody in: %j", async (entries) => {
+    const service = await limitedService({ trustedProxies: PROXIES });
+    expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
+  });
+
+  test("counts across several lines of it: a proxy may add one of its own", async () => {
+    const service = await limitedService({ trustedProxies: new AddressList(["127.0.0.1"]) });
+    await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = service.app.server.address() as AddressInfo;
+    const send = async (...lines: string[]) => {
+      const asked = request({
+        port,
+        host: "127.0.0.1",
+        method: "POST",
+        path: `${PREFIX}/v1.0.1/txn-status`,
+        agent: false,
+      });
+      asked.setHeader("authorization", `Bearer ${service.trialToken}`).setHeader("x-forwarded-for", lines);
+      const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await send(INSIDE, OUTSIDE)).toBe(403);
+    // Let in, and then told that it has no body.
+    expect(await send(OUTSIDE, INSIDE)).toBe(415);
+    expect(await send(INSIDE)).toBe(415);
+    expect(await send(OUTSIDE)).toBe(403);
+  });
+
+  test("that is missing leaves the proxy's own address", async () => {
+    const service = await limitedService({ trustedProxies: PROXIES });
+    expect(await statusOf(service, { from: "10.0.0.1" })).toBe(403);
+  });
+
+  test("is all that is believed of what a trusted proxy says", async () => {
+    const service = await limitedService({ trustedProxies: PROXIES });
+    const headers = { "x-real-ip": INSIDE, forwarded: `for=${INSIDE}`, "x-client-ip": INSIDE };
+    expect(await statusOf(service, { from: "10.0.0.1", headers })).toBe(403);
+  });
+});
