@@ -95,7 +95,7 @@ describe("what is on record", () => {
         "start_at, months, days, seconds, on_top_months, on_top_days, NULL FROM subscription_grant WHERE kind = 'top_up'",
     ],
     ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
-    ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)"],
+    ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],
   ])("never holds %s", async (_, sql) => {
     const { raw } = await openAndTopUp();
     expect(() => raw.exec(sql)).toThrow(/constraint failed|is never changed/);
