@@ -64,7 +64,7 @@ describe("check of a SQLite file", () => {
   });
 
   test("finds a token whose partner is gone", async () => {
-    const orphan = "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)";
+    const orphan = "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)";
     expect(await openAndTamper(orphan)).toEqual(["integrity: a row of access_token refers to nothing"]);
   });
 
