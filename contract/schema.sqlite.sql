@@ -16,19 +16,33 @@ CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
+CREATE TRIGGER retention_is_not_replaced BEFORE INSERT ON retention
+  WHEN EXISTS (SELECT 1 FROM retention)
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
+
+CREATE TRIGGER retention_never_moves_back BEFORE UPDATE ON retention
+  WHEN NEW.pruned_before < OLD.pruned_before
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
+
+CREATE TRIGGER retention_remains BEFORE DELETE ON retention
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
+
 CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
 
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 
 CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 
 CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
@@ -39,6 +53,7 @@ CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
 
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
@@ -153,6 +168,11 @@ CREATE TABLE provider (
   currency_exponent INTEGER NOT NULL,
   -- ISO 3166; null where mobile numbers are compared as they are written.
   default_country   TEXT
+) STRICT;
+
+CREATE TABLE retention (
+  only_row      INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+  pruned_before INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE retired_checkout (

@@ -12,6 +12,7 @@ const PORT = [
   "store/search.ts",
   "store/corrections.ts",
   "store/audit-trail.ts",
+  "store/retention.ts",
   "store/errors.ts",
 ];
 
@@ -28,6 +29,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["store/search.ts", ["domain/"]],
   ["store/corrections.ts", ["domain/"]],
   ["store/audit-trail.ts", ["domain/"]],
+  ["store/retention.ts", ["domain/"]],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["http/", ["http/", "operations/", "domain/", ...PORT]],
@@ -67,6 +69,7 @@ const OUTSIDE_LAW: readonly (readonly [room: string, allowed: readonly string[]]
   ["store/search.ts", []],
   ["store/corrections.ts", []],
   ["store/audit-trail.ts", []],
+  ["store/retention.ts", []],
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["metrics/", ["node:events", "node:http", "node:net"]],

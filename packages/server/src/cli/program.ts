@@ -13,6 +13,7 @@ import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { addImportCommands } from "./import.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addPartnerCommands } from "./partner.ts";
+import { addPruneCommand } from "./prune.ts";
 import { addReconcileCommand } from "./reconcile.ts";
 import { addReportCommands } from "./report.ts";
 import { addRestoreCommand } from "./restore.ts";
@@ -74,6 +75,7 @@ export function buildProgram(runtime: Runtime): Command {
   addMigrateCommand(program, runtime);
   addCheckCommand(program, runtime);
   addCopyCommand(program, runtime);
+  addPruneCommand(program, runtime);
   addBackupCommand(program, runtime);
   addRestoreCommand(program, runtime);
   addSecretCommands(program, runtime);

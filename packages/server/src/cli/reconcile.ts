@@ -6,6 +6,7 @@ import { ScratchFailed } from "../operations/scratch.ts";
 import { examples } from "./help.ts";
 import { type CsvOptions, csvOption, isFileError, jsonOption } from "./output.ts";
 import { type FileFormat, readPartnerFile } from "./partner-file.ts";
+import { tellOfPruning } from "./prune.ts";
 import { answerPrinter, printSummary } from "./reconcile-output.ts";
 import { sayIfUnfinished } from "./report.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
@@ -78,6 +79,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       const { openScratch } = runtime;
       const reconciled = await reconcile({ store, openScratch }, request, rows, printer).catch(explain);
       printSummary(runtime, reconciled, { currencyExponent });
+      await tellOfPruning(runtime, store, from);
       sayIfUnfinished(runtime, to, until);
       return reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
     });

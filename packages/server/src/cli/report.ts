@@ -6,6 +6,7 @@ import { RECORDING_DEADLINE_MS } from "../domain/top-up.ts";
 import { MAX_SETTLED_DAYS, reportSettlement } from "../operations/report-settlement.ts";
 import { examples } from "./help.ts";
 import { type CsvOptions, csvOption, jsonOption } from "./output.ts";
+import { tellOfPruning } from "./prune.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { printSettlement } from "./settlement-output.ts";
@@ -52,10 +53,11 @@ function addSettlementCommand(parent: Command, runtime: Runtime): void {
       throw new WrongUsage(`--from and --to may span ${MAX_SETTLED_DAYS} days: ask for each year by itself`);
     await withStore(settlement, runtime, { mustExist: true }, async (store) => {
       const partnerId = await readPartner(store, flags.partner);
-      const { until } = readDays(flags, store.provider.calendar);
+      const { from: start, until } = readDays(flags, store.provider.calendar);
       const request = { environment, partnerId, from, to, detail };
       const showing = { ...(await showingOf(store)), ofOnePartner: partnerId !== undefined };
       await printSettlement(runtime, reportSettlement({ store }, request), showing, flags);
+      await tellOfPruning(runtime, store, start);
       if (until !== undefined) sayIfUnfinished(runtime, to, until);
     });
   });

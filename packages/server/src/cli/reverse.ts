@@ -59,6 +59,8 @@ function whyNot(answer: Exclude<ReversalAnswer, Reversed>, showing: Showing): st
   const about = `${amountOf(transaction, showing)} of ${partnerName(transaction, showing)}`;
   if (answer.kind === "another")
     return `nothing was reversed: this top-up is one of ${about}, and not what --partner or --amount say`;
+  if (answer.kind === "history_gone")
+    return `nothing was reversed: what there was before this top-up of ${about} was let go (topupd prune)`;
   const { at, author, reason } = answer.reversal;
   return `this top-up of ${about} was reversed already, ${isoTime(at)} by ${author}: ${reason}`;
 }

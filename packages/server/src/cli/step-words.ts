@@ -24,7 +24,23 @@ export function wordsOf(step: ExplainedStep, { calendar }: Pick<Showing, "calend
   return printable(sentences.join(" "));
 }
 
-function whatCame({ grant, before, effect }: ExplainedStep, calendar: Calendar): string {
+function whatCame(step: ExplainedStep, calendar: Calendar): string {
+  if (step.effect === "opening") return `${whatOpened(step.grant, calendar)} What there was before it was let go.`;
+  return whatCameThen(step, calendar);
+}
+
+/** The first that is left of a ledger: it did the same whatever there was before it. */
+function whatOpened(grant: Grant, calendar: Calendar): string {
+  if (grant.kind === "statement") return whatWasStated(grant, undefined, calendar);
+  if (grant.kind === "withdrawal" || grant.kind === "reversal") return "The subscription was taken back.";
+  return `${boughtWords(grant)}: a run of ${spanWords({ ...grant.period, seconds: 0 })} began.`;
+}
+
+function boughtWords({ bouquet }: Extract<Grant, { kind: "top_up" | "goodwill" }>): string {
+  return `${bouquet.name} (${bouquet.code})`;
+}
+
+function whatCameThen({ grant, before, effect }: ExplainedStep, calendar: Calendar): string {
   if (grant.kind === "reversal") return "That top-up was taken back, and is not counted any more.";
   if (grant.kind === "withdrawal") {
     return effect === "nothing" || before === undefined
@@ -34,7 +50,7 @@ function whatCame({ grant, before, effect }: ExplainedStep, calendar: Calendar):
   if (effect === "passed_over")
     return "The provider's records spoke of a run that is not there without what was taken back: they are not counted.";
   if (grant.kind === "statement") return whatWasStated(grant, before, calendar);
-  const bought = `${grant.bouquet.name} (${grant.bouquet.code})`;
+  const bought = boughtWords(grant);
   if (effect === "reversed") return `${bought}: it was taken back later, so it is not counted.`;
   const added = spanWords({ ...grant.period, seconds: 0 });
   if (before === undefined) return `${bought}: there was no subscription, so a run of ${added} began.`;

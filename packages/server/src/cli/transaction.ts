@@ -4,6 +4,7 @@ import { listTransactions, MAX_TRANSACTIONS } from "../operations/list-transacti
 import { type ShownTransaction, showTransaction } from "../operations/show-transaction.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { tellOfPruning } from "./prune.ts";
 import { addReverseCommand } from "./reverse.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -65,6 +66,7 @@ function addListCommand(parent: Command, runtime: Runtime): void {
       if (flags.json === true)
         for (const transaction of page.transactions) printJson(runtime, transactionJson(transaction, showing));
       else printTransactions(runtime, page.transactions, showing);
+      await tellOfPruning(runtime, store, filter.from);
       if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
     });
   });

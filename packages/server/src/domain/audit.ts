@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   "connection.block",
   "connection.unblock",
   "subscription.grant",
+  "history.prune",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

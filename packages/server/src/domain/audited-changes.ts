@@ -67,6 +67,17 @@ export function cataloguePublished(
   return { action: "catalogue.import", subject: environment, before: former, after };
 }
 
+/** Written before anything goes. */
+export function horizonMoved(before: Instant | undefined, after: Instant): AuditedChange {
+  const former = before === undefined ? undefined : { prunedBefore: isoOrNull(before) };
+  return { action: "history.prune", subject: "horizon", before: former, after: { prunedBefore: isoOrNull(after) } };
+}
+
+/** Written when all has gone; what an interrupted run let go of is told of by nothing but its horizon. */
+export function historyPruned(went: object): AuditedChange {
+  return { action: "history.prune", subject: "history", before: went, after: undefined };
+}
+
 function isoOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString();
 }

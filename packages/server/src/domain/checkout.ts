@@ -99,6 +99,11 @@ export function customerDigestIn(checkoutId: string): number | undefined {
   return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUInt32BE(10) : undefined;
 }
 
+/** The time of issue in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
+export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
+  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUIntBE(1, 6) : undefined;
+}
+
 export function isCheckoutFor(checkout: Checkout, connection: ConnectionKey): boolean {
   return (
     checkout.customerDigest === customerDigest(connection) &&

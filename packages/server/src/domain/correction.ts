@@ -30,6 +30,8 @@ export interface Correction extends LedgerChange {
 export interface PlanGrants {
   readonly plan: string;
   readonly grants: readonly Grant[];
+  /** Whether the beginning of it was let go. */
+  readonly isPruned: boolean;
 }
 
 export interface ReversalSnapshot {
@@ -43,6 +45,8 @@ export interface ReversalSnapshot {
 export type ReversalOutcome =
   | ({ readonly kind: "reversed"; readonly transaction: Transaction } & Correction)
   | { readonly kind: "already_reversed"; readonly transaction: Transaction }
+  /** What there was before it was let go: without it, nobody could tell what is left. */
+  | { readonly kind: "history_gone"; readonly transaction: Transaction }
   | { readonly kind: "not_found" };
 
 /**
@@ -61,7 +65,9 @@ export function decideReversal(
   const ledger = ledgers.find(({ grants }) => grants.some((grant) => isOf(grant, checkoutId)));
   if (ledger === undefined) throw new Error(`the top-up ${txnId} has no grant: see topupd check`);
 
-  const { plan, grants } = ledger;
+  const { plan, grants, isPruned } = ledger;
+  const [first] = grants;
+  if (isPruned && first !== undefined && isOf(first, checkoutId)) return { kind: "history_gone", transaction };
   const grant = { kind: "reversal", at, checkoutId } as const;
   const before = foldGrants(plan, grants, calendar);
   const after = foldGrants(plan, [...grants, grant], calendar);

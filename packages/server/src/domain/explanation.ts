@@ -4,7 +4,8 @@ import { type FoldStep, foldSteps, type Grant, type Subscription } from "./subsc
 /**
  * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
  * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back. Or
- * it counts no more, since the top-up was reversed; is the reversal itself; or tells nothing of what is left.
+ * it counts no more, since the top-up was reversed; is the reversal itself; or tells nothing of what is left. What there
+ * was before an `opening` was let go.
  */
 export type Effect =
   | "first_run"
@@ -17,7 +18,8 @@ export type Effect =
   | "reversed"
   | "reversal"
   | "passed_over"
-  | "nothing";
+  | "nothing"
+  | "opening";
 
 /** One grant, and the subscription before and after it. */
 export interface Step {
@@ -41,11 +43,11 @@ export interface Oddities {
  * Source: decisions, "Bouquets, subscriptions and the renewal rule". The steps are those of
  * {@link foldSteps} itself, and what a grant did is read off from them: there is no second rule here.
  */
-export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar): Step[] {
-  return foldSteps(plan, grants, calendar).map((step) => {
+export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar, isPruned = false): Step[] {
+  return foldSteps(plan, grants, calendar).map((step, index) => {
     const { grant, before, after } = step;
     const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar);
-    return { grant, before, after, effect: effectOf(step), oddities };
+    return { grant, before, after, effect: isPruned && index === 0 ? "opening" : effectOf(step), oddities };
   });
 }
 

@@ -54,6 +54,8 @@ export interface TopUpSnapshot {
   readonly connection: Connection | undefined;
   /** Whether it was written down that nothing can be recorded with this checkout any more. */
   readonly retired: boolean;
+  /** From when on history is whole; undefined where nothing was let go. Asked for only of what has expired. */
+  readonly prunedBefore: () => Instant | undefined;
   /** The revision that the checkout was quoted from; asked for only where the decision comes to it. */
   readonly catalogue: () => Catalogue | undefined;
 }
@@ -72,18 +74,21 @@ export type TopUpOutcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly retires?: true };
 
 /**
- * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then is the
- * checkout expired, then the business rules. A refusal uses nothing up.
+ * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then may its
+ * record be gone, then is the checkout expired, then the business rules. A refusal uses nothing up.
  */
 export function decideTopUp(
-  { recorded, retired, customerStatus, connection, catalogue }: TopUpSnapshot,
+  { recorded, retired, prunedBefore, customerStatus, connection, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
   now: Instant,
   calendar: Calendar,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
+  const hasExpired = isCheckoutExpired(command.checkout, now);
+  // Whether it was used before, nobody can tell any more.
+  if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
   if (retired) return refuse("checkout_expired");
-  if (isCheckoutExpired(command.checkout, now)) return { ...refuse("checkout_expired"), retires: true };
+  if (hasExpired) return { ...refuse("checkout_expired"), retires: true };
   if (!isCheckoutFor(command.checkout, command)) return refuse("checkout_mismatch");
   if (customerStatus === undefined) return refuse("customer_not_found");
   if (customerStatus === "inactive") return refuse("customer_inactive");

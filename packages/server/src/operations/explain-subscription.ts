@@ -53,11 +53,12 @@ export async function explainSubscription(
 }
 
 /** The steps by which one plan's ledger comes to its end. */
-export function explainPlan({ plan, entries }: PlanLedger, calendar: Calendar): ExplainedPlan {
+export function explainPlan({ plan, entries, isPruned }: PlanLedger, calendar: Calendar): ExplainedPlan {
   const steps = explainLedger(
     plan,
     entries.map(({ grant }) => grant),
     calendar,
+    isPruned,
   );
   return {
     plan,

@@ -22,5 +22,6 @@ export async function queryTransaction(
   if (recorded !== undefined) return done(recorded);
   if (!isCheckoutDead(checkout, clock())) return refused("not_topped_up");
   const concluded = await store.concludeCheckout(checkoutId);
+  if (concluded === "pruned") return refused("checkout_unknown");
   return concluded === undefined ? refused("never_topped_up") : done(concluded);
 }

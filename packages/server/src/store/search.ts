@@ -92,6 +92,8 @@ export interface Period {
 export interface PlanLedger {
   readonly plan: string;
   readonly entries: readonly LedgerEntry[];
+  /** Whether the beginning of it was let go. */
+  readonly isPruned: boolean;
 }
 
 export interface LedgerEntry {

@@ -21,6 +21,7 @@ import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from 
 import type { Access } from "./access.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Corrections } from "./corrections.ts";
+import type { Retention } from "./retention.ts";
 import type { Search } from "./search.ts";
 
 /**
@@ -117,13 +118,15 @@ export interface Store {
    * The transaction, or undefined for good: then it is written down, durably, that nothing can be
    * recorded with this checkout any more, whatever clocks and interrupted commits may bring.
    */
-  concludeCheckout(checkoutId: string): Promise<Transaction | undefined>;
+  concludeCheckout(checkoutId: string): Promise<Conclusion>;
 
   /** What a back office asks, and what it sets right. */
   readonly search: Search;
   readonly corrections: Corrections;
   readonly access: Access;
   readonly auditTrail: AuditTrail;
+  /** How long history is kept. */
+  readonly retention: Retention;
 
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
@@ -142,6 +145,9 @@ export interface Store {
    */
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
 }
+
+/** `pruned`: whether there was one, nobody can tell any more, since the history of that time was let go. */
+export type Conclusion = Transaction | "pruned" | undefined;
 
 /**
  * Hears of each batch of top-ups as its transaction begins, and, by what it returns, how it ended. A store calls it

@@ -99,6 +99,11 @@ describe("a step", () => {
     ]);
   });
 
+  test("that is the first left of a pruned ledger is its opening, and no first run", () => {
+    const [first, second] = explainLedger(PLAN, [topUp("2026-01-01"), topUp("2026-01-02")], UTC, true);
+    expect([first?.effect, second?.effect]).toEqual(["opening", "continued"]);
+  });
+
   test("tells where a month has no such day, and only there", () => {
     const steps = explainLedger(PLAN, [topUp("2026-01-31"), topUp("2026-02-01")], UTC);
     expect(steps.map(({ oddities }) => oddities.clamped)).toEqual([at("2026-02-28"), undefined]);

@@ -37,6 +37,7 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
     customerStatus: "active",
     connection: connectionWith(),
     retired: false,
+    prunedBefore: () => undefined,
     catalogue: () => ({ revision: 1, bouquets: [MONTHLY, QUARTERLY, ADD_ON] }),
     ...changes,
   };

@@ -52,6 +52,31 @@ describe("a top-up is refused, and nothing is written", () => {
   });
 });
 
+describe("a checkout from before the horizon", () => {
+  const EXPIRED = ISSUED_AT + 300_001;
+  const [gone, kept] = [() => ISSUED_AT + 1, () => ISSUED_AT];
+
+  test("is unknown once it has expired, and nothing is written of it", () => {
+    expect(decide(snapshotWith({ prunedBefore: gone }), commandWith(), EXPIRED)).toEqual(refusal("checkout_unknown"));
+  });
+
+  test("is unknown though it is still on record that it was retired", () => {
+    expect(decide(snapshotWith({ prunedBefore: gone, retired: true }))).toEqual(refusal("checkout_unknown"));
+  });
+
+  test("is one that was issued before it, and not at it", () => {
+    const outcome = decide(snapshotWith({ prunedBefore: kept }), commandWith(), EXPIRED);
+    expect(outcome).toEqual({ ...refusal("checkout_expired"), retires: true });
+  });
+
+  test("is not asked about where the checkout is still good", () => {
+    const prunedBefore = () => {
+      throw new Error("the horizon was asked for");
+    };
+    expect(decide(snapshotWith({ prunedBefore }))).toMatchObject({ kind: "recorded" });
+  });
+});
+
 describe("where a request is wrong in everything", () => {
   test("the questions come in order: expired, mismatch, customer, connection, bouquet, amount", () => {
     let request = {

@@ -25,7 +25,10 @@ describe("a checkout that was used", () => {
 
   test("answers the same request though customer, connection and catalogue are gone", () => {
     const gone = { customerStatus: undefined, connection: undefined, catalogue: () => undefined };
-    expect(decide({ recorded: RECORDED, retired: true, ...gone })).toEqual({ kind: "replayed", transaction: RECORDED });
+    expect(decide({ recorded: RECORDED, retired: true, prunedBefore: () => NOW, ...gone })).toEqual({
+      kind: "replayed",
+      transaction: RECORDED,
+    });
   });
 
   test("answers the same request with other free texts by the ones that were recorded", () => {

@@ -3,6 +3,7 @@ import { type Answer, prepareTopUp, START, startTestService } from "../support/s
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 const VALID_MS = 300_000;
+const DAY_MS = 86_400_000;
 
 const outcome = ({ status, json }: Answer) => [status, json.code];
 /** An answer without what differs from request to request by its nature. */
@@ -143,6 +144,24 @@ describe("txn-status", () => {
     expect(await ask(VALID_MS)).toEqual([404, "400ab107"]);
     expect(await ask(VALID_MS + 60_000)).toEqual([404, "400ab107"]);
     expect(await ask(VALID_MS + 60_001)).toEqual([410, "400ab108"]);
+  });
+
+  test("says unknown of a checkout from before the horizon, and a top-up with it gets the same answer", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    service.now = START + 3 * DAY_MS;
+    await service.store.retention.moveHorizon(START + 1, { author: "maya", at: service.now });
+    const { checkoutId } = purchase;
+    expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([404, "400ab101"]);
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([404, "400ab101"]);
+  });
+
+  test("still says never of one that was issued at the horizon", async () => {
+    const service = await startTestService();
+    const { checkoutId } = await prepareTopUp(service, FIBER);
+    service.now = START + 3 * DAY_MS;
+    await service.store.retention.moveHorizon(START, { author: "maya", at: service.now });
+    expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([410, "400ab108"]);
   });
 
   test("still gives a recorded result after that", async () => {

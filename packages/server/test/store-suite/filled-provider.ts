@@ -46,6 +46,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
+  await store.retention.moveHorizon(opened.now - 365 * DAY, by(opened.now));
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
 }
 

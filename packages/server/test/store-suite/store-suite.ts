@@ -20,6 +20,7 @@ import { testObservedBatches } from "./observed-batches.ts";
 import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
+import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
@@ -51,6 +52,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
+    describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
     describe("snapshots", () => testSnapshots(makeDatabase));

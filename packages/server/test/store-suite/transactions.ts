@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Transaction } from "../../src/domain/top-up.ts";
+import type { Conclusion } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
 import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
@@ -44,7 +44,7 @@ export function testTransactions(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const asking = await opened.another();
     const command = opened.command(SITA_NET, "NET-1M");
-    const answers: Promise<Transaction | undefined>[] = [];
+    const answers: Promise<Conclusion>[] = [];
     let ask = false;
     // Looked at inside the transaction, so that the question comes while the top-up is being recorded.
     const clock = () => {

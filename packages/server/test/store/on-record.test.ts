@@ -21,6 +21,9 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE top_up SET status = 'success' WHERE status = 'reversed'", "a reversal is never taken back"],
   ["UPDATE audit_entry SET author = 'x'", "the audit trail is never changed"],
   ["DELETE FROM audit_entry", "the audit trail is never shortened"],
+  ["UPDATE retention SET pruned_before = pruned_before - 1", "what was let go does not come back"],
+  ["DELETE FROM retention", "what was let go does not come back"],
+  ["REPLACE INTO retention (only_row, pruned_before) VALUES (1, 0)", "what was let go does not come back"],
   ...[
     "checkout_id = 'x'",
     "txn_id = 'x'",
@@ -44,8 +47,24 @@ async function openAndTopUp() {
   await store.concludeCheckout("x".repeat(64));
   const reversed = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-3M")));
   await store.corrections.reverse(reversed.checkoutId, { author: "tester", at: 1, reason: "paid twice" });
+  await store.retention.moveHorizon(1, { author: "tester", at: 1 });
   return { raw: rawConnection(path), store, transaction };
 }
+
+describe("what is from before the horizon", () => {
+  test.each(["top_up", "subscription_grant", "retired_checkout", "reversal"])(
+    "can be deleted from %s, and not be changed",
+    async (table) => {
+      const { raw, transaction } = await openAndTopUp();
+      const count = () => raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.["count"] as number;
+      expect(count()).toBeGreaterThan(0);
+      raw.prepare("UPDATE retention SET pruned_before = ?").run(transaction.at + 1);
+      expect(() => raw.exec(`UPDATE ${table} SET at = 0`)).toThrow(/never changed|for good/);
+      raw.exec(`DELETE FROM ${table} WHERE at <= ${transaction.at}`);
+      expect(count()).toBe(0);
+    },
+  );
+});
 
 describe("what is on record", () => {
   test.each(FORBIDDEN)("is not touched by: %s", async (sql, said) => {
@@ -76,7 +95,7 @@ describe("what is on record", () => {
         "start_at, months, days, seconds, on_top_months, on_top_days, NULL, NULL FROM subscription_grant WHERE kind = 'top_up'",
     ],
     ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
-    ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL)"],
+    ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],
   ])("never holds %s", async (_, sql) => {
     const { raw } = await openAndTopUp();
     expect(() => raw.exec(sql)).toThrow(/constraint failed|is never changed/);

@@ -94,7 +94,7 @@ export function txnIdRange({ from, until }: TransactionFilter, { before }: Trans
 }
 
 /** A grant beside its top-up, of which everything is null for the other kinds. */
-export type LedgerRow = GrantRow & { readonly plan: string } & (
+export type LedgerRow = GrantRow & { readonly plan: string; readonly seq: number } & (
     | { readonly txn_id: null }
     | {
         readonly txn_id: string;
@@ -114,34 +114,37 @@ export type LedgerRow = GrantRow & { readonly plan: string } & (
  * @param join of top_up as `t` beside the checkoutId.
  */
 export function ledgersQuery(condition: string, join = ""): string {
-  return `SELECT g.plan, g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds,
+  return `SELECT g.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds,
       g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
     FROM subscription_grant AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;
 }
 
+/** Entries are numbered from here on, and keep their numbers when those before them go. */
+const FIRST_SEQ = 1;
+
 /** @param rows as {@link ledgersQuery} gives them. */
 export function toLedgers(rows: readonly LedgerRow[], connection: ConnectionKey): PlanLedger[] {
-  const ledgers: { readonly plan: string; readonly entries: LedgerEntry[] }[] = [];
+  const ledgers: (PlanLedger & { readonly entries: LedgerEntry[] })[] = [];
   for (const row of rows) {
     const entry = { grant: toGrant(row), transaction: transactionOf(row, connection) };
     const last = ledgers.at(-1);
     if (last?.plan === row.plan) last.entries.push(entry);
-    else ledgers.push({ plan: row.plan, entries: [entry] });
+    else ledgers.push({ plan: row.plan, entries: [entry], isPruned: row.seq > FIRST_SEQ });
   }
   return ledgers;
 }
 
 /** The grants alone. @param rows as {@link ledgersQuery} gives them. */
 export function toPlanGrants(rows: readonly LedgerRow[]): PlanGrants[] {
-  const plans = new Map<string, Grant[]>();
+  const plans = new Map<string, PlanGrants & { readonly grants: Grant[] }>();
   for (const row of rows) {
-    const grants = plans.get(row.plan) ?? [];
-    grants.push(toGrant(row));
-    plans.set(row.plan, grants);
+    const ledger = plans.get(row.plan) ?? { plan: row.plan, grants: [], isPruned: row.seq > FIRST_SEQ };
+    ledger.grants.push(toGrant(row));
+    plans.set(row.plan, ledger);
   }
-  return [...plans].map(([plan, grants]) => ({ plan, grants }));
+  return [...plans.values()];
 }
 
 function transactionOf(row: LedgerRow, { environment, cuid, service, reqId }: ConnectionKey): Transaction | undefined {

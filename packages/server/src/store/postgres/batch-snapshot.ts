@@ -1,6 +1,7 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Connection, ConnectionKey, Environment, WireStatus } from "../../domain/customer.ts";
+import { isCheckoutFromBefore } from "../../domain/pruning.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import {
@@ -11,6 +12,7 @@ import {
   toSubscription,
   toTransaction,
 } from "../common/rows.ts";
+import type { Conclusion } from "../store.ts";
 
 export interface LockedCustomer {
   environment: Environment;
@@ -43,12 +45,15 @@ export class Snapshot {
   readonly #transactions = new Map<string, Transaction>();
   readonly #retired = new Set<string>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
+  readonly #prunedBefore: Instant | undefined;
 
+  /** @param prunedBefore the horizon, where a checkout is so old that it may matter. */
   constructor(
     customers: readonly LockedCustomer[],
     connections: readonly ConnectionRows[],
     checkouts: readonly CheckoutRow[],
     catalogues: ReadonlyMap<number, Catalogue>,
+    prunedBefore: Instant | undefined,
   ) {
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = gatherConnections(connections);
@@ -57,6 +62,7 @@ export class Snapshot {
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
     }
     this.#catalogues = catalogues;
+    this.#prunedBefore = prunedBefore;
   }
 
   topUp(command: TopUpCommand, now: Instant, calendar: Calendar): TopUpOutcome {
@@ -66,6 +72,7 @@ export class Snapshot {
       recorded: this.#transactions.get(command.checkoutId),
       customerStatus: this.#statuses.get(customerName(command)),
       connection,
+      prunedBefore: () => this.#prunedBefore,
       retired: this.#retired.has(command.checkoutId),
       catalogue: () => this.#catalogues.get(command.checkout.revision),
     };
@@ -81,10 +88,12 @@ export class Snapshot {
   }
 
   /** The transaction, or undefined for good. */
-  conclude(checkoutId: string): Transaction | undefined {
+  conclude(checkoutId: string): Conclusion {
     const transaction = this.#transactions.get(checkoutId);
-    if (transaction === undefined && !this.#retired.has(checkoutId)) this.#retire(checkoutId);
-    return transaction;
+    if (transaction !== undefined) return transaction;
+    if (this.#prunedBefore !== undefined && isCheckoutFromBefore(checkoutId, this.#prunedBefore)) return "pruned";
+    if (!this.#retired.has(checkoutId)) this.#retire(checkoutId);
+    return undefined;
   }
 
   #retire(checkoutId: string): void {

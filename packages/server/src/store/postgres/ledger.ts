@@ -20,7 +20,7 @@ export const CONNECTION_KEY: readonly Column[] = [
   ["service", "text"],
   ["req_id", "text"],
 ];
-const PLAN_KEY: readonly Column[] = [...CONNECTION_KEY, ["plan", "text"]];
+export const PLAN_KEY: readonly Column[] = [...CONNECTION_KEY, ["plan", "text"]];
 
 const SUBSCRIPTION: readonly Column[] = [
   ...PLAN_KEY,

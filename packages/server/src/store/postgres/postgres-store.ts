@@ -18,6 +18,7 @@ import type {
   ArchiveTotals,
   ArchiveWork,
   CheckEvent,
+  Conclusion,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
@@ -39,6 +40,7 @@ import { Memory } from "./memory.ts";
 import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
 import { settleProviderSettings } from "./provider.ts";
+import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
 import { BEGIN, Session, type Statement } from "./session.ts";
 import { type Settled, type Settlement, TopUpTables } from "./top-ups.ts";
@@ -99,6 +101,7 @@ class PostgresStore implements Store {
   readonly corrections: CorrectionTables;
   readonly access: AccessTables;
   readonly auditTrail: AuditTable;
+  readonly retention: RetentionTables;
   readonly #url: string;
   readonly #database: Database;
   readonly #memory: Memory;
@@ -126,6 +129,7 @@ class PostgresStore implements Store {
     this.corrections = new CorrectionTables(database, provider);
     this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
+    this.retention = new RetentionTables(database, provider.calendar);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
     this.#batcher = new Batcher({
@@ -256,9 +260,9 @@ class PostgresStore implements Store {
    * Waits for whoever may be recording with this checkout, since both hold the customer, and then lets nobody
    * record with it any more.
    */
-  async concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
+  async concludeCheckout(checkoutId: string): Promise<Conclusion> {
     const settled = await this.#batcher.add({ kind: "conclusion", checkoutId });
-    return settled.kind === "concluded" ? settled.transaction : undefined;
+    return settled.kind === "concluded" ? settled.conclusion : undefined;
   }
 
   async *check(): AsyncIterable<CheckEvent> {

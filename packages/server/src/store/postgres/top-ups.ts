@@ -1,9 +1,9 @@
-import type { Instant } from "../../domain/calendar.ts";
-import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import { DAY_MS, type Instant } from "../../domain/calendar.ts";
+import { checkoutIssuedAt, customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
 import { StoreUnavailable } from "../errors.ts";
-import type { ProviderSettings } from "../store.ts";
+import type { Conclusion, ProviderSettings } from "../store.ts";
 import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } from "./batch-snapshot.ts";
 import type { CatalogueTables } from "./catalogues.ts";
 import type { Database } from "./database.ts";
@@ -16,7 +16,7 @@ export type Settlement =
   | { readonly kind: "top_up"; readonly command: TopUpCommand }
   | { readonly kind: "conclusion"; readonly checkoutId: string };
 
-export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly transaction: Transaction | undefined };
+export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conclusion: Conclusion };
 
 /**
  * A customer's row is the lock of all that is recorded for the customer. Every transaction that needs several
@@ -42,7 +42,7 @@ export const CONNECTIONS: Statement = {
       AND s.customer_digest = ANY($1)`,
 };
 
-const CHECKOUT_KEY: readonly Column[] = [
+export const CHECKOUT_KEY: readonly Column[] = [
   ["customer_digest", "bigint"],
   ["checkout_id", "text"],
 ];
@@ -55,6 +55,13 @@ export const CHECKOUTS: Statement = {
     LEFT JOIN retired_checkout AS r ON r.customer_digest = k.customer_digest AND r.checkout_id = k.checkout_id
       AND r.customer_digest = ANY($1)`,
 };
+
+export interface RetentionRow {
+  pruned_before: Instant;
+}
+export const PRUNED_BEFORE: Statement = { name: "retention", text: "SELECT pruned_before FROM retention" };
+/** Nothing is let go for weeks: a checkout that is younger need not be held against the horizon. */
+const SURELY_KEPT_MS = DAY_MS;
 
 export const FIND: Statement = {
   name: "top_up",
@@ -112,26 +119,34 @@ export class TopUpTables {
   async settle(batch: readonly Settlement[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
-    return this.#database.transact(
-      openingOf(batch, commands),
-      async ([customers, checkouts, connections = []], session) => {
-        const now = this.#clock();
-        const snapshot = new Snapshot(
-          customers as LockedCustomer[],
-          connections as ConnectionRows[],
-          checkouts as CheckoutRow[],
-          catalogues,
-        );
-        const settled = batch.map((item): Settled => {
-          if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
-          return { kind: "concluded", transaction: snapshot.conclude(item.checkoutId) };
-        });
-        if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
-        await session.commit(writesOf(snapshot, now));
-        return settled;
-      },
-    );
+    const horizon: Query[] = mayBeGone(batch, this.#clock()) ? [[PRUNED_BEFORE]] : [];
+    return this.#database.transact([...openingOf(batch, commands), ...horizon], async (rows, session) => {
+      const [retention] = (horizon.length > 0 ? rows.pop() : []) as RetentionRow[];
+      const [customers, checkouts, connections = []] = rows;
+      const now = this.#clock();
+      const snapshot = new Snapshot(
+        customers as LockedCustomer[],
+        connections as ConnectionRows[],
+        checkouts as CheckoutRow[],
+        catalogues,
+        retention?.pruned_before,
+      );
+      const settled = batch.map((item): Settled => {
+        if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
+        return { kind: "concluded", conclusion: snapshot.conclude(item.checkoutId) };
+      });
+      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
+      await session.commit(writesOf(snapshot, now));
+      return settled;
+    });
   }
+}
+
+function mayBeGone(batch: readonly Settlement[], now: Instant): boolean {
+  return batch.some((item) => {
+    const { checkoutId } = item.kind === "top_up" ? item.command : item;
+    return (checkoutIssuedAt(checkoutId) ?? now) < now - SURELY_KEPT_MS;
+  });
 }
 
 /** Locks first: what is read after it cannot change any more. */

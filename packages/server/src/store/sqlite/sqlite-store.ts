@@ -18,6 +18,7 @@ import type {
   ArchiveTotals,
   ArchiveWork,
   CheckEvent,
+  Conclusion,
   FoundConnection,
   ObserveBatch,
   ProviderSettings,
@@ -37,6 +38,7 @@ import { Database } from "./database.ts";
 import { Memory } from "./memory.ts";
 import { PartnerTables } from "./partners.ts";
 import { verifyProviderSettings } from "./provider.ts";
+import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
@@ -220,7 +222,7 @@ export class SqliteStore implements Store {
    * A commit that a crash or a failing disk interrupted may lie at the end of the write-ahead log, unseen,
    * until SQLite recovers it. The write that retires the checkout takes its place there.
    */
-  concludeCheckout(checkoutId: string): Promise<Transaction | undefined> {
+  concludeCheckout(checkoutId: string): Promise<Conclusion> {
     return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
   }
 
@@ -232,6 +234,10 @@ export class SqliteStore implements Store {
       topUps: this.#topUps,
     };
     return new CorrectionTables(this.#database, tables, this.provider.calendar);
+  }
+
+  get retention(): RetentionTables {
+    return new RetentionTables(this.#database, this.#audit, this.provider.calendar);
   }
 
   get access(): AccessTables {

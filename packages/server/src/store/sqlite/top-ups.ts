@@ -1,9 +1,12 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
+import { isCheckoutFromBefore } from "../../domain/pruning.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { TOP_UP_COLUMNS, topUpColumns, topUpRow, toTransaction } from "../common/rows.ts";
+import type { Conclusion } from "../store.ts";
 import type { CatalogueTables } from "./catalogues.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
+import { PRUNED_BEFORE } from "./retention.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 
 interface OtherTables {
@@ -19,6 +22,7 @@ export class TopUpTables {
   readonly #insert;
   readonly #findRetired;
   readonly #retire;
+  readonly #prunedBefore;
 
   constructor(database: Database, tables: OtherTables) {
     this.#tables = tables;
@@ -29,6 +33,7 @@ export class TopUpTables {
     );
     this.#findRetired = database.prepare("SELECT 1 FROM retired_checkout WHERE checkout_id = ?");
     this.#retire = database.prepare("INSERT OR IGNORE INTO retired_checkout (checkout_id, at) VALUES (?, ?)");
+    this.#prunedBefore = database.prepareRows(PRUNED_BEFORE);
   }
 
   find(checkoutId: string): Transaction | undefined {
@@ -43,6 +48,7 @@ export class TopUpTables {
       recorded: this.find(command.checkoutId),
       customerStatus: found?.profile.status,
       connection: found?.connection,
+      prunedBefore: () => this.#horizon(),
       retired: this.#findRetired.get(command.checkoutId) !== undefined,
       catalogue: () => this.#tables.catalogues.read(command.checkout.revision),
     };
@@ -56,10 +62,17 @@ export class TopUpTables {
   }
 
   /** The transaction, or undefined for good. To be called inside a write transaction. */
-  conclude(checkoutId: string, now: Instant): Transaction | undefined {
+  conclude(checkoutId: string, now: Instant): Conclusion {
     const recorded = this.find(checkoutId);
-    if (recorded === undefined) this.#retire.run(checkoutId, now);
-    return recorded;
+    if (recorded !== undefined) return recorded;
+    const horizon = this.#horizon();
+    if (horizon !== undefined && isCheckoutFromBefore(checkoutId, horizon)) return "pruned";
+    this.#retire.run(checkoutId, now);
+    return undefined;
+  }
+
+  #horizon(): Instant | undefined {
+    return this.#prunedBefore()[0]?.[0] as Instant | undefined;
   }
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {

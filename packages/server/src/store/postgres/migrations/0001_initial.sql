@@ -19,6 +19,12 @@ CREATE TABLE checkout_secret (
   created_at bigint  NOT NULL
 );
 
+-- What is from before it may have been let go by topupd prune. No row: nothing ever was.
+CREATE TABLE retention (
+  only_row      boolean PRIMARY KEY CHECK (only_row),
+  pruned_before bigint  NOT NULL
+);
+
 CREATE TABLE partner (
   id         integer PRIMARY KEY,
   name       text COLLATE "C" NOT NULL UNIQUE,
@@ -216,9 +222,18 @@ CREATE TABLE audit_entry (
   after   text
 );
 
--- What is on record stays as it was recorded: neither UPDATE, DELETE nor TRUNCATE changes it, whoever asks.
+-- What is on record stays as it was recorded: neither UPDATE, DELETE nor TRUNCATE changes it, whoever asks. Only what
+-- is from before the horizon of retention may go, row by row.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+CREATE FUNCTION refuse_unless_let_go() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before) THEN
+    RETURN OLD;
+  END IF;
   RAISE EXCEPTION '%', TG_ARGV[0];
 END $$;
 
@@ -226,20 +241,31 @@ CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE OR DELETE ON catalogue_rev
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a catalogue revision is never changed');
 CREATE TRIGGER bouquet_stays BEFORE UPDATE OR DELETE ON bouquet
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a catalogue revision is never changed');
-CREATE TRIGGER subscription_grant_stays BEFORE UPDATE OR DELETE ON subscription_grant
+CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a grant is never changed');
+CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a grant is never deleted');
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF customer_digest, checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a top-up is never changed');
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
-  FOR EACH ROW EXECUTE FUNCTION refuse_change('a top-up is never deleted');
-CREATE TRIGGER retired_checkout_stays BEFORE UPDATE OR DELETE ON retired_checkout
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a top-up is never deleted');
+CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a checkout is retired for good');
+CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a checkout is retired for good');
 
 CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up
   FOR EACH ROW WHEN (OLD.status = 'reversed') EXECUTE FUNCTION refuse_change('a reversal is never taken back');
-CREATE TRIGGER reversal_stays BEFORE UPDATE OR DELETE ON reversal
+CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a reversal is never changed');
+CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a reversal is never deleted');
+CREATE TRIGGER retention_never_moves_back BEFORE UPDATE ON retention
+  FOR EACH ROW WHEN (NEW.pruned_before < OLD.pruned_before)
+  EXECUTE FUNCTION refuse_change('what was let go does not come back');
+CREATE TRIGGER retention_remains BEFORE DELETE ON retention
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('what was let go does not come back');
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');
 
@@ -255,6 +281,8 @@ CREATE TRIGGER retired_checkout_is_not_emptied BEFORE TRUNCATE ON retired_checko
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a checkout is retired for good');
 CREATE TRIGGER reversal_is_not_emptied BEFORE TRUNCATE ON reversal
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a reversal is never deleted');
+CREATE TRIGGER retention_is_not_emptied BEFORE TRUNCATE ON retention
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('what was let go does not come back');
 CREATE TRIGGER audit_entry_is_not_emptied BEFORE TRUNCATE ON audit_entry
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the audit trail is never shortened');
 

@@ -15,6 +15,12 @@ CREATE TABLE checkout_secret (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+-- What is from before it may have been let go by topupd prune. No row: nothing ever was.
+CREATE TABLE retention (
+  only_row      INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+  pruned_before INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE partner (
   id         INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,
@@ -202,7 +208,8 @@ CREATE TABLE audit_entry (
   after   TEXT
 ) STRICT;
 
--- What is on record stays as it was recorded: neither UPDATE nor DELETE changes it, whoever asks.
+-- What is on record stays as it was recorded: neither UPDATE nor DELETE changes it, whoever asks. Only what is from
+-- before the horizon of retention may go.
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
@@ -214,6 +221,7 @@ CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
 CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
@@ -224,15 +232,26 @@ CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
 CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
   BEGIN SELECT RAISE(ABORT, 'a reversal is never taken back'); END;
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
+CREATE TRIGGER retention_is_not_replaced BEFORE INSERT ON retention
+  WHEN EXISTS (SELECT 1 FROM retention)
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
+CREATE TRIGGER retention_never_moves_back BEFORE UPDATE ON retention
+  WHEN NEW.pruned_before < OLD.pruned_before
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
+CREATE TRIGGER retention_remains BEFORE DELETE ON retention
+  BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry

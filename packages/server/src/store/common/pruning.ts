@@ -1,0 +1,97 @@
+import type { Service } from "../../domain/bouquet.ts";
+import type { Calendar, Instant } from "../../domain/calendar.ts";
+import type { ConnectionKey, Environment } from "../../domain/customer.ts";
+import { countPrunable, isCheckoutFromBefore } from "../../domain/pruning.ts";
+import type { TransactionStatus } from "../../domain/top-up.ts";
+import type { PruneCursor, Pruned, PrunedPortion, PrunedTopUps } from "../retention.ts";
+import { type GrantRow, toGrant } from "./rows.ts";
+
+/** Customers whose ledgers are looked at together: some milliseconds of work, after which others have their turn. */
+export const CUSTOMERS_AT_ONCE = 100;
+export const RETIRED_AT_ONCE = 1_000;
+
+/** A grant beside its top-up, which is null for the other kinds. */
+export type PrunableRow = GrantRow & {
+  readonly cuid: string;
+  readonly environment: Environment;
+  readonly service: Service;
+  readonly req_id: string;
+  readonly plan: string;
+  readonly seq: number;
+} & (
+    | { readonly partner_id: null }
+    | { readonly partner_id: number; readonly amount: number; readonly status: TransactionStatus }
+  );
+
+/**
+ * Whole ledgers, those of one plan together and in order.
+ * @param condition on subscription_grant as `g`.
+ * @param join of top_up as `t` beside the checkoutId.
+ */
+export function prunableQuery(condition: string, join = ""): string {
+  return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on,
+      g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id,
+      t.partner_id, t.amount, t.status
+    FROM subscription_grant AS g
+    LEFT JOIN top_up AS t ON g.kind = 'top_up' AND t.checkout_id = g.checkout_id ${join}
+    WHERE ${condition} ORDER BY g.environment, g.cuid, g.service, g.req_id, g.plan, g.seq`;
+}
+
+/** The rows that may go: see {@link countPrunable}. @param rows as {@link prunableQuery} gives them. */
+export function findPrunable(rows: readonly PrunableRow[], before: Instant, calendar: Calendar): PrunableRow[] {
+  const ledgers = new Map<string, PrunableRow[]>();
+  for (const row of rows) {
+    const name = JSON.stringify([row.environment, row.cuid, row.service, row.req_id, row.plan]);
+    const ledger = ledgers.get(name);
+    if (ledger === undefined) ledgers.set(name, [row]);
+    else ledger.push(row);
+  }
+  return [...ledgers.values()].flatMap((ledger) => {
+    const { plan } = ledger[0] as PrunableRow;
+    return ledger.slice(0, countPrunable(plan, ledger.map(toGrant), before, calendar));
+  });
+}
+
+export function keyOf({ environment, cuid, service, req_id: reqId }: PrunableRow): ConnectionKey {
+  return { environment, cuid, service, reqId };
+}
+
+/** By their checkoutIds, the top-ups and the reversals that go with such rows. */
+export function checkoutsOf(rows: readonly PrunableRow[], kind: "top_up" | "reversal"): string[] {
+  return rows.flatMap((row) => (row.kind === kind ? [row.checkout_id] : []));
+}
+
+/** Those of a page that may go: their checkouts themselves are from before. */
+export function prunableRetired(
+  page: readonly { readonly checkout_id: string; readonly at: Instant }[],
+  before: Instant,
+): string[] {
+  return page.flatMap(({ checkout_id: checkoutId, at }) =>
+    at < before && isCheckoutFromBefore(checkoutId, before) ? [checkoutId] : [],
+  );
+}
+
+/** @param customers that were looked at. */
+export function prunedLedgers(
+  rows: readonly PrunableRow[],
+  customers: readonly PruneCursor[],
+  calendar: Calendar,
+): PrunedPortion<PruneCursor> {
+  const topUps = rows.flatMap((row): PrunedTopUps[] => {
+    if (row.partner_id === null) return [];
+    const { environment, partner_id: partnerId, status, amount } = row;
+    const year = calendar.format(row.at).slice(0, 4);
+    return [{ environment, partnerId, year, status, topUps: 1, amount: BigInt(amount) }];
+  });
+  const next = customers.length < CUSTOMERS_AT_ONCE ? undefined : customers.at(-1);
+  return { pruned: { grants: rows.length, retiredCheckouts: 0, topUps }, next };
+}
+
+/** @param page that was looked at. */
+export function prunedRetired(
+  checkoutIds: readonly string[],
+  page: readonly { readonly checkout_id: string }[],
+): PrunedPortion<string> {
+  const pruned: Pruned = { grants: 0, retiredCheckouts: checkoutIds.length, topUps: [] };
+  return { pruned, next: page.length < RETIRED_AT_ONCE ? undefined : page.at(-1)?.checkout_id };
+}

@@ -1,0 +1,145 @@
+import type { Attribution } from "../../domain/audit.ts";
+import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
+import type { Calendar, Instant } from "../../domain/calendar.ts";
+import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import {
+  CUSTOMERS_AT_ONCE,
+  checkoutsOf,
+  findPrunable,
+  keyOf,
+  type PrunableRow,
+  prunableQuery,
+  prunableRetired,
+  prunedLedgers,
+  prunedRetired,
+  RETIRED_AT_ONCE,
+} from "../common/pruning.ts";
+import { StoreContended } from "../errors.ts";
+import type { PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
+import { auditing } from "./audit.ts";
+import type { Database } from "./database.ts";
+import { connectionKey, PLAN_KEY } from "./ledger.ts";
+import { LOCK_REFERENCE } from "./locks.ts";
+import type { Query, Statement } from "./session.ts";
+import { deleteRows } from "./tables.ts";
+import { CHECKOUT_KEY, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
+
+const MOVE_HORIZON: Statement = {
+  name: "retention_move",
+  text: `INSERT INTO retention (only_row, pruned_before) VALUES (true, $1)
+    ON CONFLICT (only_row) DO UPDATE SET pruned_before = excluded.pruned_before`,
+};
+const CUSTOMERS: Statement = {
+  name: "retention_customers",
+  text: `SELECT environment, cuid FROM customer WHERE (customer_digest, environment, cuid) > ($1, $2, $3)
+    ORDER BY customer_digest, environment, cuid LIMIT ${CUSTOMERS_AT_ONCE}`,
+};
+const LEDGERS: Statement = {
+  name: "retention_ledgers",
+  text: prunableQuery("g.customer_digest = ANY($1::bigint[])", "AND t.customer_digest = g.customer_digest"),
+};
+const RETIRED: Statement = {
+  name: "retention_retired",
+  text: `SELECT checkout_id, at FROM retired_checkout WHERE (customer_digest, checkout_id) > ($1, $2)
+    ORDER BY customer_digest, checkout_id LIMIT ${RETIRED_AT_ONCE}`,
+};
+const DELETE_GRANTS = deleteRows("subscription_grant", [...PLAN_KEY, ["seq", "integer"]]);
+const DELETE_CHECKOUTS = {
+  reversal: deleteRows("reversal", CHECKOUT_KEY),
+  top_up: deleteRows("top_up", CHECKOUT_KEY),
+  retired_checkout: deleteRows("retired_checkout", CHECKOUT_KEY),
+};
+
+/** Less than every digest. */
+const BEFORE_ALL = -1;
+/** A top-up or an import may hold a customer for a moment; more often than this, something is wrong. */
+const ATTEMPTS = 5;
+
+/** The SQL by which history is let go. Each portion holds its customers, as top-ups, corrections and imports do. */
+export class RetentionTables implements Retention {
+  readonly #database: Database;
+  readonly #calendar: Calendar;
+
+  constructor(database: Database, calendar: Calendar) {
+    this.#database = database;
+    this.#calendar = calendar;
+  }
+
+  async prunedBefore(): Promise<Instant | undefined> {
+    return (await this.#database.ask<RetentionRow>(PRUNED_BEFORE))[0]?.pruned_before;
+  }
+
+  async moveHorizon(before: Instant, by: Attribution): Promise<void> {
+    await this.#database.transact([LOCK_REFERENCE, [PRUNED_BEFORE]], async ([, rows], session) => {
+      const former = (rows as RetentionRow[])[0]?.pruned_before;
+      if (former !== undefined && former >= before) return;
+      const audit = await auditing(session, [horizonMoved(former, before)], by);
+      await session.commit([[MOVE_HORIZON, [before]], ...audit]);
+    });
+  }
+
+  async pruneLedgers(
+    { before, dryRun }: PruneRequest,
+    after: PruneCursor | undefined,
+  ): Promise<PrunedPortion<PruneCursor>> {
+    const cursor = after === undefined ? [BEFORE_ALL, "", ""] : [customerDigest(after), after.environment, after.cuid];
+    const customers = await this.#database.ask<PruneCursor>(CUSTOMERS, cursor);
+    const found = await this.#database.ask<PrunableRow>(LEDGERS, [customers.map(customerDigest)]);
+    const rows = findPrunable(ofCustomers(customers, found), before, this.#calendar);
+    if (dryRun || rows.length === 0) return prunedLedgers(rows, customers, this.#calendar);
+    const gone = await this.#prune(rows, before);
+    return prunedLedgers(gone, customers, this.#calendar);
+  }
+
+  async pruneRetired({ before, dryRun }: PruneRequest, after: string | undefined): Promise<PrunedPortion<string>> {
+    const cursor = after === undefined ? [BEFORE_ALL, ""] : [customerDigestIn(after), after];
+    const page = await this.#database.ask<{ checkout_id: string; at: Instant }>(RETIRED, cursor);
+    const checkoutIds = prunableRetired(page, before);
+    if (!dryRun && checkoutIds.length > 0)
+      await this.#database.transact([deleteCheckouts("retired_checkout", checkoutIds)], (_, session) =>
+        session.commit([]),
+      );
+    return prunedRetired(checkoutIds, page);
+  }
+
+  async recordPruned(pruned: Pruned, by: Attribution): Promise<void> {
+    await this.#database.transact([], async (_, session) => {
+      await session.commit(await auditing(session, [historyPruned(pruned)], by));
+    });
+  }
+
+  /** @param concerned each of the customers, once or more. */
+  async #prune(concerned: readonly PruneCursor[], before: Instant): Promise<PrunableRow[]> {
+    const digests = [...new Set(concerned.map(customerDigest))];
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#database.transact([[LOCK_CUSTOMERS, [digests]]], async (_, session) => {
+          const found = await session.run<PrunableRow>(LEDGERS, [digests]);
+          const rows = findPrunable(ofCustomers(concerned, found), before, this.#calendar);
+          await session.commit(deletionsOf(rows));
+          return rows;
+        });
+      } catch (error) {
+        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
+      }
+    }
+  }
+}
+
+/** Customers may share a digest by chance: each is counted with its own page. */
+function ofCustomers(customers: readonly PruneCursor[], rows: readonly PrunableRow[]): PrunableRow[] {
+  const names = new Set(customers.map(({ environment, cuid }) => `${environment} ${cuid}`));
+  return rows.filter(({ environment, cuid }) => names.has(`${environment} ${cuid}`));
+}
+
+function deletionsOf(rows: readonly PrunableRow[]): Query[] {
+  return [
+    DELETE_GRANTS(rows.map((row) => [...connectionKey(keyOf(row)), row.plan, row.seq])),
+    deleteCheckouts("top_up", checkoutsOf(rows, "top_up")),
+    deleteCheckouts("reversal", checkoutsOf(rows, "reversal")),
+  ];
+}
+
+function deleteCheckouts(table: keyof typeof DELETE_CHECKOUTS, checkoutIds: readonly string[]): Query {
+  return DELETE_CHECKOUTS[table](checkoutIds.map((checkoutId) => [customerDigestIn(checkoutId), checkoutId]));
+}
