@@ -2,7 +2,8 @@ import type { AuditedChange } from "./audit.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import { type Connection, type ConnectionKey, isBlocked } from "./customer.ts";
 import { runOf } from "./customer-audit.ts";
-import { applyGrant, type BouquetLabel, foldGrants, type Grant, hasEnded, type Subscription } from "./subscription.ts";
+import { foldGrants } from "./fold.ts";
+import { applyGrant, type BouquetLabel, type Grant, hasEnded, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
 
 /*
@@ -81,7 +82,7 @@ export function decideReversal(
   const key = { environment, cuid, service, reqId };
   const toppedUp = isToppedUpAfter(connection, [
     ...ledgers.filter((each) => each !== ledger),
-    { plan, grants: [...grants, grant] },
+    { ...ledger, grants: [...grants, grant] },
   ]);
   return { kind: "reversed", transaction: reversed, key, plan, grant, before, after, toppedUp, audited };
 }

@@ -1,5 +1,6 @@
 import { type Calendar, type Instant, NO_SPAN } from "./calendar.ts";
-import { type FoldStep, foldSteps, type Grant, type Subscription } from "./subscription.ts";
+import { type FoldStep, foldSteps } from "./fold.ts";
+import type { Grant, Subscription } from "./subscription.ts";
 
 /**
  * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;

@@ -2,7 +2,8 @@ import type { Calendar, Instant } from "./calendar.ts";
 import { checkoutIssuedAt } from "./checkout.ts";
 import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
 import { readDay } from "./day-range.ts";
-import { type FoldStep, foldSteps, type Grant, hasEnded } from "./subscription.ts";
+import { type FoldStep, foldSteps } from "./fold.ts";
+import { type Grant, hasEnded } from "./subscription.ts";
 
 /*
  * Which history may be let go of. What is gone must not be missed: neither by the subscription as it is, nor by

@@ -1,13 +1,12 @@
 import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
+import { foldSteps, goodwillAfter } from "./fold.ts";
 import { NO_PERIOD } from "./period.ts";
 import {
   admits,
   concerns,
-  foldSteps,
   type Grant,
-  goodwillAfter,
   hasEnded,
   isToppedUp,
   type Statement,

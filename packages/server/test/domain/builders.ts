@@ -1,14 +1,9 @@
 import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { createCalendar, type Instant, NO_SPAN, type Span } from "../../src/domain/calendar.ts";
 import type { Connection } from "../../src/domain/customer.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import {
-  type BouquetLabel,
-  type CountedGrant,
-  foldGrants,
-  type Grant,
-  type Subscription,
-} from "../../src/domain/subscription.ts";
+import type { BouquetLabel, CountedGrant, Grant, Subscription } from "../../src/domain/subscription.ts";
 
 /** The same cases in every run, so that a property that fails fails again. */
 export const RUNS = { seed: 20_261_120, numRuns: 500 };

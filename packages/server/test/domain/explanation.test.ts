@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCalendar, DAY_MS } from "../../src/domain/calendar.ts";
 import { explainLedger } from "../../src/domain/explanation.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import { NO_PERIOD } from "../../src/domain/period.ts";
-import { foldGrants, type Grant } from "../../src/domain/subscription.ts";
+import type { Grant } from "../../src/domain/subscription.ts";
 import { anyCalendar, anyLedger } from "./any-ledger.ts";
 import { at, labelOf, MONTHLY, months, QUARTERLY, RUNS, topUp, UTC } from "./builders.ts";
 

@@ -3,10 +3,10 @@ import type { Calendar, Instant } from "../../src/domain/calendar.ts";
 import type { Connection, Customer } from "../../src/domain/customer.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../src/domain/customer-import.ts";
 import type { StatedConnection, StatedCustomer, StatedSubscription } from "../../src/domain/customer-row.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import {
   applyGrant,
   type CountedGrant,
-  foldGrants,
   type Grant,
   importedSpan,
   type Subscription,

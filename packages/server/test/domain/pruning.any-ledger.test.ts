@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/calendar.ts";
 import type { StatedSubscription } from "../../src/domain/customer-row.ts";
+import { foldGrants, foldSteps } from "../../src/domain/fold.ts";
 import { countPrunable } from "../../src/domain/pruning.ts";
 import { restate, type TopUpsInFile } from "../../src/domain/restatement.ts";
-import { foldGrants, foldSteps, type Grant, type Subscription } from "../../src/domain/subscription.ts";
+import type { Grant, Subscription } from "../../src/domain/subscription.ts";
 import { anyCalendar, anyLedger, anyPeriod } from "./any-ledger.ts";
 import { goodwill, labelOf, MONTHLY, QUARTERLY, RUNS, reversal, topUp } from "./builders.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Calendar } from "../../src/domain/calendar.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import {
   applyGrant,
   type CountedGrant,
-  foldGrants,
   type Grant,
   hasEnded,
   type Subscription,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { foldGrants, hasEnded } from "../../src/domain/subscription.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
+import { hasEnded } from "../../src/domain/subscription.ts";
 import { at, DAY_MS, fold, labelOf, MONTHLY, months, QUARTERLY, topUp, UTC } from "./builders.ts";
 
 const START = at("2026-01-10");

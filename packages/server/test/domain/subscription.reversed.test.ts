@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { foldGrants, foldSteps } from "../../src/domain/fold.ts";
 import { NO_PERIOD } from "../../src/domain/period.ts";
-import { foldGrants, foldSteps, type Grant } from "../../src/domain/subscription.ts";
+import type { Grant } from "../../src/domain/subscription.ts";
 import { anyCalendar, anyTopUp, ledgerOf } from "./any-ledger.ts";
 import { at, fold, goodwill, labelOf, MONTHLY, months, QUARTERLY, RUNS, reversal, topUp, UTC } from "./builders.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Span } from "../../src/domain/calendar.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import { NO_PERIOD, type Period } from "../../src/domain/period.ts";
-import { foldGrants, type Grant, isGranted } from "../../src/domain/subscription.ts";
+import { type Grant, isGranted } from "../../src/domain/subscription.ts";
 import { at, days, fold, labelOf, MONTHLY, months, QUARTERLY, topUp, UTC } from "./builders.ts";
 
 const MONTH: Period = { months: 1, days: 0 };

@@ -3,7 +3,7 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import { createCalendar } from "../../src/domain/calendar.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { type Day, readDay } from "../../src/domain/day-range.ts";
-import { foldGrants } from "../../src/domain/subscription.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { STEP_ROWS, TXN_ID_SLACK_MS } from "../../src/store/common/transaction-search.ts";

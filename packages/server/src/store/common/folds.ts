@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Service } from "../../domain/bouquet.ts";
 import type { Calendar } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { foldGrants, type Grant } from "../../domain/subscription.ts";
+import { foldGrants } from "../../domain/fold.ts";
+import type { Grant } from "../../domain/subscription.ts";
 import type { CheckEvent } from "../store.ts";
 import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
 
