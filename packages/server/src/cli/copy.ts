@@ -73,7 +73,7 @@ async function copy(runtime: Runtime, from: DatabaseAddress, to: DatabaseAddress
   return withStoreOf({ ...config, database: from }, runtime, { mustExist: true }, async (source) => {
     const { calendar, currencyExponent, defaultCountry } = source.provider;
     const likeSource = { ...config, timeZone: calendar.timeZone, currencyExponent, defaultCountry, database: to };
-    return withStoreOf(likeSource, runtime, { mustExist: false }, async (target) => {
+    return withStoreOf(likeSource, runtime, { mustBeNew: true }, async (target) => {
       const progress = progressLine(runtime);
       const onProgress = (step: CopyProgress) => progress.show(describeFilling("copying", step));
       const totals = await copyStore(source, target, onProgress).finally(progress.end);

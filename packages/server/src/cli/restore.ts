@@ -47,7 +47,7 @@ async function restore(command: Command, runtime: Runtime, file: string, options
   const { timeZone, currencyExponent, defaultCountry, takenAt } = header;
   // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
   const config = { ...settings, timeZone, currencyExponent, defaultCountry };
-  await withStoreOf(config, runtime, { mustExist: false }, async (store) => {
+  await withStoreOf(config, runtime, { mustBeNew: true }, async (store) => {
     const onProgress = (step: CopyProgress) => progress.show(describeFilling("restoring", step));
     const totals = await restoreStore(open, store, onProgress).finally(progress.end);
     const output = { totals, partners: await partnerNames(store), currencyExponent };

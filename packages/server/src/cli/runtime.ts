@@ -49,6 +49,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
 
 export interface StoreOptions {
   readonly mustExist?: boolean;
+  /** Refuses a database to which anything was ever added. */
+  readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type Config, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
 import type { Store } from "../store/store.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime, StoreOptions } from "./runtime.ts";
 
 /** What commands that only open the database can be told. */
 export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
@@ -55,7 +55,7 @@ export function configOf(command: Command, runtime: Runtime, fallbacks: Fallback
 export async function withStore<Result>(
   command: Command,
   runtime: Runtime,
-  options: { readonly mustExist: boolean },
+  options: StoreOptions,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   return withStoreOf(configOf(command, runtime), runtime, options, work);
@@ -65,7 +65,7 @@ export async function withStore<Result>(
 export async function withStoreOf<Result>(
   config: Config,
   runtime: Runtime,
-  options: { readonly mustExist: boolean },
+  options: StoreOptions,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const store = await runtime.openStore(config, options);

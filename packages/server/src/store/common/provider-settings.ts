@@ -8,7 +8,18 @@ export interface ProviderWishes {
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
   readonly defaultCountry?: string | undefined;
+  /** Refuses a database to which anything was ever added, and leaves its settings as they are. */
+  readonly mustBeNew?: boolean;
 }
+
+/** Whether anything was ever added; and whether that is something to which the settings give a meaning. */
+export type Filling = "new" | "begun" | "filled";
+
+/** Every change by staff leaves an entry in the audit trail. */
+export const FILLING = `SELECT CASE
+  WHEN EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM catalogue_revision) THEN 'filled'
+  WHEN EXISTS (SELECT 1 FROM partner) OR EXISTS (SELECT 1 FROM audit_entry) THEN 'begun'
+  ELSE 'new' END AS filling`;
 
 export interface ProviderRow {
   time_zone: string;
@@ -22,18 +33,20 @@ const DEFAULT_CURRENCY_EXPONENT = 2;
 /**
  * What the database's times and amounts mean. Both are written down when it is made: read in another
  * zone or with another exponent, the same rows would be other subscriptions and other money.
- * @param isEmpty whether nothing has been stored yet that they give a meaning to.
+ * @param filling what has been stored so far.
  * @throws StoreRefused where the operator asks for others than it was filled with.
  */
 export function chooseProviderSettings(
   stored: ProviderRow | undefined,
   wishes: ProviderWishes,
-  isEmpty: boolean,
+  filling: Filling,
 ): ProviderRow {
+  if (wishes.mustBeNew === true && filling !== "new")
+    throw new StoreRefused("the database to fill is not empty: give one to which nothing was added yet");
   const timeZone = wishes.timeZone ?? stored?.time_zone ?? DEFAULT_TIME_ZONE;
   const currencyExponent = wishes.currencyExponent ?? stored?.currency_exponent ?? DEFAULT_CURRENCY_EXPONENT;
   const country = wishes.defaultCountry ?? stored?.default_country ?? null;
-  if (stored !== undefined && !isEmpty) {
+  if (stored !== undefined && filling === "filled") {
     if (stored.time_zone !== timeZone) {
       throw new StoreRefused(
         `--time-zone (TOPUPD_TIME_ZONE) is ${timeZone}, but the database was filled with ${stored.time_zone}`,

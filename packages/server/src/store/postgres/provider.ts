@@ -1,5 +1,7 @@
 import {
   chooseProviderSettings,
+  FILLING,
+  type Filling,
   isProviderRow,
   type ProviderRow,
   type ProviderWishes,
@@ -15,10 +17,7 @@ const READ: Statement = {
 };
 const LOCK: Statement = { name: "provider_lock", text: `${READ.text} FOR UPDATE` };
 const SHARE: Statement = { name: "provider_share", text: `${READ.text} FOR SHARE` };
-const IS_EMPTY: Statement = {
-  name: "is_empty",
-  text: `SELECT NOT EXISTS (SELECT 1 FROM customer) AND NOT EXISTS (SELECT 1 FROM catalogue_revision) AS is_empty`,
-};
+const HOW_FILLED: Statement = { name: "filling", text: FILLING };
 const PUT: Statement = {
   name: "provider_put",
   text: `INSERT INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (true, $1, $2, $3)
@@ -37,8 +36,8 @@ export const HOLD_PROVIDER: Query = [SHARE];
 export async function settleProviderSettings(session: Session, wishes: ProviderWishes): Promise<ProviderSettings> {
   const [stored] = await session.run<ProviderRow>(LOCK);
   // Asked once the row is held: whoever fills the database holds it too.
-  const [{ is_empty }] = (await session.run<{ is_empty: boolean }>(IS_EMPTY)) as [{ is_empty: boolean }];
-  const chosen = chooseProviderSettings(stored, wishes, is_empty);
+  const [{ filling }] = (await session.run<{ filling: Filling }>(HOW_FILLED)) as [{ filling: Filling }];
+  const chosen = chooseProviderSettings(stored, wishes, filling);
   const settings = toProviderSettings(chosen);
   if (!isProviderRow(stored, settings))
     await session.run(PUT, [chosen.time_zone, chosen.currency_exponent, chosen.default_country]);

@@ -1,5 +1,7 @@
 import {
   chooseProviderSettings,
+  FILLING,
+  type Filling,
   type ProviderRow,
   type ProviderWishes,
   toProviderSettings,
@@ -14,7 +16,7 @@ const STORED = "SELECT time_zone, currency_exponent, default_country FROM provid
 export function settleProviderSettings(database: Database, wishes: ProviderWishes): ProviderSettings {
   return database.writeAtOpening(() => {
     const stored = database.prepare(STORED).get() as ProviderRow | undefined;
-    const chosen = chooseProviderSettings(stored, wishes, isEmpty(database));
+    const chosen = chooseProviderSettings(stored, wishes, fillingOf(database));
     database
       .prepare(
         "INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (1, ?, ?, ?)",
@@ -29,9 +31,6 @@ export function verifyProviderSettings(database: Database, settings: ProviderSet
   verifyProviderRow(database.prepare(STORED).get() as ProviderRow, settings);
 }
 
-function isEmpty(database: Database): boolean {
-  const row = database
-    .prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM catalogue_revision) AS filled")
-    .get() as { filled: 0 | 1 };
-  return row.filled === 0;
+function fillingOf(database: Database): Filling {
+  return (database.prepare(FILLING).get() as { filling: Filling }).filling;
 }
