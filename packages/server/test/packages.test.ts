@@ -23,7 +23,7 @@ describe.each(names)("packages/%s", (name) => {
   const folder = join(ROOT, "packages", name);
 
   test("is published without a warning", async () => {
-    const { messages } = await publint({ pkgDir: folder, strict: true, pack: false });
+    const { messages } = await publint({ pkgDir: folder, strict: true, pack: "npm" });
     expect(messages).toEqual([]);
   });
 
