@@ -106,6 +106,13 @@ after       ends 2026-05-31 10:00:00
   });
 });
 
+test("a reason may be written in a script that joins its letters by marks of no width", async () => {
+  const line = await historyLine(() => makeSqliteDatabase());
+  const reason = "दुई पटक भुक्तानी गर्\u200dयो";
+  await line.run("connection", "block", "internet", "sita", "--reason", reason);
+  expect(JSON.parse((await line.run("audit", "list", "--limit", "1", "--json")).stdout)).toMatchObject({ reason });
+});
+
 describe("corrections, called wrongly", () => {
   test.each([
     [["subscription", "grant", "internet", "sita", "--days", "0", "--reason", "x"], /--days must be a whole number/],

@@ -4,7 +4,7 @@ import { verifyAuditTrail } from "../../src/operations/verify-audit-trail.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
-import { BOUQUETS, expectRecorded, openProvider, restate, SITA, SITA_NET } from "./provider.ts";
+import { BOUQUETS, expectRecorded, openProvider, restate, SITA, SITA_NET, statedCustomer } from "./provider.ts";
 
 const DAY = 86_400_000;
 
@@ -98,6 +98,46 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     await database.tamper(damage);
     expect(await verifyAuditTrail({ store }, [])).toMatchObject({ kind: "broken", why: expect.stringMatching(why) });
     expect(await findWrong(store)).toEqual([expect.stringMatching(why)]);
+  });
+
+  test("a true checkpoint is heard, whatever else is said of the same entry", async () => {
+    const { store } = await openProvider(makeDatabase);
+    const [entry] = await store.auditTrail.readOn(1, 1);
+    const [real, forged] = [
+      { seq: 2, hash: entry?.hash ?? "" },
+      { seq: 2, hash: "0".repeat(64) },
+    ];
+    for (const checkpoints of [[real, forged], [forged, real], [forged]])
+      expect(await verifyAuditTrail({ store }, checkpoints)).toMatchObject({ kind: "another", checkpoint: forged });
+    expect(await verifyAuditTrail({ store }, [real, real])).toMatchObject({ kind: "whole" });
+  });
+
+  test("a reversal is found by its customer, and an import says how it took the top-ups", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const transaction = expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    await store.corrections.reverse(transaction.checkoutId, { ...by(now), reason: "paid twice" });
+    const [entry] = await store.auditTrail.list({ cuid: SITA.cuid }, 1);
+    expect(entry).toMatchObject({
+      action: "transaction.reverse",
+      subject: `${transaction.txnId} production 2000001 internet sita`,
+    });
+    const stated = statedCustomer({ ...SITA, first_name: "Asha" });
+    await store.importCustomers("production", [stated], by(now + DAY), "included");
+    expect(await store.auditTrail.list({}, 1)).toMatchObject([{ subject: "production --top-ups included" }]);
+  });
+
+  test("an import of many, or of customers with much, makes entries that are short enough to be read", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const internet = Array.from({ length: 40 }, (_, index) => ({ username: `many-${index}`, status: "active" }));
+    const many = Array.from({ length: 30 }, (_, index) =>
+      statedCustomer({ ...SITA, cuid: `9${index}`, connections: { internet } }),
+    );
+    await store.importCustomers("trial", many, by(now), "unsaid");
+    const entries = await store.auditTrail.list({ subject: "trial" }, 100);
+    expect(entries.length).toBeGreaterThan(3);
+    expect(Math.max(...entries.map(({ after }) => after?.length ?? 0))).toBeLessThan(20_000);
+    expect(new Set(entries.flatMap(({ after }) => Object.keys(JSON.parse(after ?? "{}")))).size).toBe(30);
   });
 
   test("an end that was cut off is found by a checkpoint, and so is a trail written anew", async () => {

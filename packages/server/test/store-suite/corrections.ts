@@ -11,8 +11,10 @@ import {
   RAM_NET,
   restate,
   SITA,
+  SITA_IPTV,
   SITA_NET,
   SITA_TV,
+  statedCustomer,
 } from "./provider.ts";
 
 const FIBER = "Fiber 100 Mbps";
@@ -118,6 +120,36 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  test.each(["apart", "unsaid"] as const)(
+    "a reversal takes no other top-up with it, whatever was stated (%s)",
+    async (mode) => {
+      const opened = await openProvider(makeDatabase);
+      const { store } = opened;
+      const { checkoutId } = await topUp(opened, opened.command(SITA_NET, "NET-3M"));
+      opened.now = Date.parse("2027-03-05T09:00:00Z");
+      await topUp(opened, opened.command(SITA_NET, "NET-1M"));
+      opened.now += DAY;
+      const stated = statedCustomer({
+        ...SITA,
+        connections: {
+          internet: [
+            {
+              username: "sita",
+              status: "active",
+              subscriptions: [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2026-12-11 09:00:00" }],
+            },
+          ],
+        },
+      });
+      await store.importCustomers("production", [stated], by(opened.now), mode);
+      await store.corrections.reverse(checkoutId, because(opened.now));
+      expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-04-05 09:00:00");
+      await store.importCustomers("production", [stated], by(opened.now + DAY), mode);
+      expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-04-05 09:00:00");
+      expect(await findWrong(store)).toEqual([]);
+    },
+  );
+
   test("a top-up of a connection that is gone is reversed all the same", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
@@ -151,6 +183,37 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect((await opened.store.findConnection(RAM_NET))?.connection).toMatchObject({ toppedUp: true });
   });
 
+  test("goodwill days stay on top of records that hold the top-ups", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    await topUp(opened, opened.command(SITA_NET, "NET-1M"));
+    await store.corrections.grantGoodwill({ ...SITA_NET, days: 5, plan: undefined }, because(opened.now));
+    const internet = SITA.connections.internet.map((connection) => ({
+      ...connection,
+      subscriptions: [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-02-10 09:00:00" }],
+    }));
+    const stated = statedCustomer({ ...SITA, connections: { ...SITA.connections, internet } });
+    await store.importCustomers("production", [stated], by(opened.now + DAY), "included");
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-02-15 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("goodwill mends a reversal that was a mistake, where nothing was left", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const { checkoutId } = await topUp(opened, opened.command(SITA_IPTV, "ITV-1M"));
+    await store.corrections.reverse(checkoutId, because(opened.now));
+    expect((await store.findConnection(SITA_IPTV))?.connection?.subscriptions).toEqual([]);
+    const given = { ...SITA_IPTV, days: 30, plan: undefined };
+    expect(await store.corrections.grantGoodwill(given, because(opened.now, "our mistake"))).toMatchObject({
+      kind: "granted",
+      plan: "IPTV",
+      after: { bouquet: { code: "ITV-1M" } },
+    });
+    expect(await endOf(store, SITA_IPTV, "IPTV")).toBe("2026-12-20 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("goodwill goes to a base subscription, and asks where there are several", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
@@ -175,6 +238,16 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await set(true)).toMatchObject({ kind: "done", audited: undefined });
     expect(await set(false)).toMatchObject({ kind: "done", blocked: false });
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+  });
+
+  test("a block holds also where an import leaves the connection out, and names it again", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    await store.corrections.setBlocked(SITA_NET, true, because(opened.now, "stolen"));
+    await restate(store, opened.now + DAY, { ...SITA, connections: { tv: SITA.connections.tv } });
+    expect((await store.findConnection(SITA_NET))?.connection).toMatchObject({ blocked: true });
+    await restate(store, opened.now + 2 * DAY, SITA);
+    expect((await store.findConnection(SITA_NET))?.connection).toMatchObject({ blocked: true });
   });
 
   test("a block by the provider's records is theirs to lift", async () => {
