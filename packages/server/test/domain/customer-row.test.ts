@@ -44,6 +44,7 @@ describe("a customer's row", () => {
       end: at("2026-02-28"),
       span: months(1),
     };
+    const plain = { status: "active", segment: undefined, toppedUp: false, blocked: false, subscriptions: [] };
     expect(read({ mobile: "9800000001", connections })).toEqual({
       ok: true,
       value: {
@@ -53,9 +54,9 @@ describe("a customer's row", () => {
         mobile: "9800000001",
         status: "active",
         connections: [
-          { service: "tv", reqId: "0001", status: "inactive", segment: undefined, subscriptions: [] },
-          { service: "internet", reqId: "fiber1", status: "active", segment: "gold", subscriptions: [subscription] },
-          { service: "iptv", reqId: "stream1", status: "blocked", segment: undefined, subscriptions: [] },
+          { ...plain, service: "tv", reqId: "0001", status: "inactive" },
+          { ...plain, service: "internet", reqId: "fiber1", segment: "gold", subscriptions: [subscription] },
+          { ...plain, service: "iptv", reqId: "stream1", status: "blocked" },
         ],
       },
     });
