@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { openPostgresStore } from "../packages/server/src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../packages/server/src/store/postgres/open.ts";
 import { openSqliteStore } from "../packages/server/src/store/sqlite/open.ts";
 import type { Store } from "../packages/server/src/store/store.ts";
 import type { Target } from "./bodies.ts";

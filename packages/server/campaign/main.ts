@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { backup } from "./backup.ts";

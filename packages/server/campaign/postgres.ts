@@ -1,5 +1,5 @@
 import pg from "pg";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../src/store/postgres/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 
 /** Makes an empty database on a server. @returns its URL. */

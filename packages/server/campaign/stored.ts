@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readDatabaseAddress } from "../src/database-address.ts";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { Store } from "../src/store/store.ts";
 

@@ -14,7 +14,7 @@ import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
 import { readPostgresMigrations } from "./store/postgres/migrate.ts";
-import { openPostgresStore } from "./store/postgres/postgres-store.ts";
+import { openPostgresStore } from "./store/postgres/open.ts";
 import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import { writeWholeFile } from "./whole-file.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openProvider, RAM_NET, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { withClient } from "../support/postgres-database.ts";
 import { prepareTopUp, startTestService } from "../support/service.ts";

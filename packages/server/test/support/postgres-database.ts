@@ -1,6 +1,6 @@
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { TestDatabase } from "../store-suite/database.ts";
 
 /** A database of its own on the server of the tests, for what every store must do. */

@@ -4,14 +4,13 @@ import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { customerDigestIn } from "../../domain/checkout.ts";
-import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
 import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
-import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
@@ -30,19 +29,16 @@ import { exportArchive, importArchive } from "./archive.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
-import { CheckoutSecretTable, ensureCheckoutSecret } from "./checkout-secrets.ts";
+import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
-import { Database, endClient, openClient, withOwnSession } from "./database.ts";
-import { LOCK_OPENING } from "./locks.ts";
+import { Database, endClient, openClient } from "./database.ts";
 import { Memory } from "./memory.ts";
-import { migrate } from "./migrate.ts";
 import { PartnerTables } from "./partners.ts";
-import { settleProviderSettings } from "./provider.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
-import { BEGIN, Session, type Statement } from "./session.ts";
+import { Session, type Statement } from "./session.ts";
 import { type Settled, type Settlement, TopUpTables } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
 import { Watch } from "./watch.ts";
@@ -61,41 +57,17 @@ const PING: Statement = {
   text: "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM provider",
 };
 
-export interface PostgresStoreOptions extends ProviderWishes {
+/** What a store on a database that was opened works with. */
+export interface PostgresStoreParts {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
   /** How many sessions serve at a time. */
   readonly connections: number;
-  /** Refuses to make the tables, and to bring older ones up to date. */
-  readonly mustExist?: boolean;
   readonly clock: () => Instant;
-  readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
 }
 
-/**
- * Opens the store in PostgreSQL, and migrates it where needed. Safe from several processes at once.
- * @throws StoreRefused where topupd will not work with the database; the message says why.
- * @throws StoreUnavailable where it cannot be reached.
- */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, mustExist = false, clock, random } = options;
-  try {
-    const provider = await withOwnSession(url, "working", async (session) => {
-      await session.runAll([[BEGIN], LOCK_OPENING]);
-      await migrate(session, clock(), !mustExist);
-      const settled = await settleProviderSettings(session, options);
-      await ensureCheckoutSecret(session, () => random(CHECKOUT_KEY_BYTES), clock());
-      await session.commit([]);
-      return settled;
-    });
-    return new PostgresStore(options, provider);
-  } catch (error) {
-    throw translateAtOpening(error);
-  }
-}
-
-class PostgresStore implements Store {
+export class PostgresStore implements Store {
   readonly provider: ProviderSettings;
   readonly search: SearchTables;
   readonly corrections: CorrectionTables;
@@ -114,7 +86,7 @@ class PostgresStore implements Store {
   readonly #topUps: TopUpTables;
   readonly #batcher: Batcher<Settlement, Settled>;
 
-  constructor(options: PostgresStoreOptions, provider: ProviderSettings) {
+  constructor(options: PostgresStoreParts, provider: ProviderSettings) {
     const database = new Database(options);
     const memory = new Memory(() => this.#watch.isFresh);
     this.provider = provider;

@@ -227,13 +227,8 @@ export class SqliteStore implements Store {
   }
 
   get corrections(): CorrectionTables {
-    const tables = {
-      audit: this.#audit,
-      customers: this.#customers,
-      subscriptions: this.#subscriptions,
-      topUps: this.#topUps,
-    };
-    return new CorrectionTables(this.#database, tables, this.provider.calendar);
+    const others = { customers: this.#customers, subscriptions: this.#subscriptions, topUps: this.#topUps };
+    return new CorrectionTables(this.#database, { audit: this.#audit, ...others }, this.provider.calendar);
   }
 
   get retention(): RetentionTables {

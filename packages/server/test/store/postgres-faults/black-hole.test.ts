@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";

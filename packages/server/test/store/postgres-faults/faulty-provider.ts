@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { inject } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import type { OnFinished } from "../../store-suite/database.ts";
 import { type OpenedProvider, openProvider } from "../../store-suite/provider.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TopUpCommand } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import type { OnFinished } from "../../store-suite/database.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { type CommitFault, PostgresProxy } from "../../support/postgres-proxy.ts";
