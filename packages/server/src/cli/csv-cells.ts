@@ -1,10 +1,10 @@
 /*
- * What stands in a cell. A spreadsheet takes a text that begins with one of `= + - @` for a formula, and would run
+ * What stands in a cell. A spreadsheet takes a text that begins with one of `= + - @`, also in the wide writing of East Asia, for a formula, and would run
  * what a customer's name says; such a text gets an apostrophe, which is taken off again when it is read.
  */
 
-const FORMULA = /^'*[=+\-@\t\r]/;
-const GUARDED = /^'+[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/;
+const GUARDED = /^'+[=+\-@\t\r＝＋－＠]/;
 
 export function guardCell(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;

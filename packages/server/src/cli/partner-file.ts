@@ -88,6 +88,9 @@ function rowReader(header: readonly string[], format: FileFormat): (row: Parsed)
 
   return ({ record, info: { lines: line } }) => {
     const cell = (index: number) => record[index]?.trim() ?? "";
+    // A comma too many, in a name or an amount, has moved the cells after it: none of them can be trusted.
+    if (record.slice(names.length).some((text) => text.trim() !== ""))
+      return { line, key: undefined, problem: `it has ${record.length} cells, and the header has ${names.length}` };
     const key = cell(keyIndex);
     if (key === "") return { line, key: undefined, problem: `${columns.key} is empty` };
     if (key.includes("\ufffd")) return { line, key: undefined, problem: `${columns.key} is not UTF-8` };

@@ -80,4 +80,8 @@ function print(runtime: Runtime, { token, former, successor }: RotatedToken, { j
     `This is the only time that the token is shown. It is a ${environment} token of ${printable(partner.name)}, has the id ${id}, and holds ${end}.\n`,
   );
   runtime.stderr(`The old token ${former.id} holds until ${isoTime(former.expiresAt as number)}.\n`);
+  if (expiresAt !== undefined && expiresAt <= (former.expiresAt as number))
+    runtime.stderr(
+      "The new token ends no later than the old one: issue one that does, with topupd token issue --expires.\n",
+    );
 }

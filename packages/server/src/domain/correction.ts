@@ -93,7 +93,8 @@ function isOf(grant: Grant, checkoutId: string): boolean {
 
 /** A connection that was imported as inactive is active for what was granted on it: with the last of that, it is not. */
 function isToppedUpAfter(connection: Connection | undefined, ledgers: readonly PlanGrants[]): false | undefined {
-  if (connection?.toppedUp !== true) return undefined;
+  // What was let go may have been the reason, too.
+  if (connection?.toppedUp !== true || ledgers.some(({ isPruned }) => isPruned)) return undefined;
   const isGranted = ledgers.some(({ grants }) => {
     const reversed = new Set(grants.flatMap((each) => (each.kind === "reversal" ? [each.checkoutId] : [])));
     return grants.some(

@@ -1,8 +1,8 @@
 import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
-import { foldSteps, goodwillAfter } from "./fold.ts";
-import { NO_PERIOD } from "./period.ts";
+import { type FoldStep, foldSteps, goodwillAfter } from "./fold.ts";
+import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 import {
   admits,
   concerns,
@@ -29,6 +29,8 @@ interface History {
   readonly toppedUpEnds: readonly Instant[];
   /** The same, with top-ups that were taken back. */
   readonly reversedEnds: readonly Instant[];
+  /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
+  readonly bookedAndReversed: Period;
   /** Days that staff gave the current run for nothing. */
   readonly goodwill: number;
 }
@@ -66,13 +68,25 @@ export function restate(
   const { plan, bouquet, start, span } = stated;
   const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
   const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
-  if (topUps === "unsaid" && copied.some((end) => isSameSecond(end, stated.end))) return undefined;
+  const isCopy = (ends: readonly Instant[]) => ends.some((end) => isSameSecond(end, stated.end));
+  if (topUps === "unsaid" && isCopy(copied)) return undefined;
+  // Goodwill would come on top of itself every night.
+  if (topUps === "included" && history.goodwill > 0 && run !== undefined && isCopy(toppedUpEnds)) return undefined;
 
   // What staff gave for nothing, no records but these hold.
   const goodwill = { months: 0, days: history.goodwill };
   const onTop = run === undefined ? NO_PERIOD : topUps === "included" ? goodwill : run.toppedUp;
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
-  return admits(plan, run, word, calendar) ? word : undefined;
+  return admits(plan, run, word, calendar, run && lowestEnd(run, history.bookedAndReversed, calendar))
+    ? word
+    : undefined;
+}
+
+/** Where a run ends without top-ups that its last word holds, and that were taken back since. */
+function lowestEnd(run: Subscription, booked: Period, calendar: Calendar): Instant {
+  const { months, days, seconds } = run.span;
+  const left = { months: Math.max(0, months - booked.months), days: Math.max(0, days - booked.days), seconds };
+  return calendar.add(run.start, left);
 }
 
 /** As though the provider had said what was not granted there, and the rest had been granted here. */
@@ -101,7 +115,25 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
     const known = steps[index + 1]?.known;
     if (known !== undefined && isToppedUp(known) && known.end !== after?.end) reversedEnds.push(known.end);
   }
-  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds, goodwill };
+  const bookedAndReversed = findBooked(steps, goodwill);
+  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds, bookedAndReversed, goodwill };
+}
+
+/** A word that had nothing but goodwill on top of it held the top-ups itself. */
+function findBooked(steps: readonly FoldStep[], goodwill: number): Period {
+  const last = steps.findLastIndex(({ grant, counts }) => counts && grant.kind === "statement");
+  const word = steps[last];
+  if (word?.grant.kind !== "statement" || word.after === undefined) return NO_PERIOD;
+  const { start } = word.after;
+  const isBooked = word.grant.onTop.months === 0 && word.grant.onTop.days <= goodwill;
+  if (!isBooked) return NO_PERIOD;
+  const reversedSince = new Set(
+    steps.slice(last).flatMap(({ grant }) => (grant.kind === "reversal" ? [grant.checkoutId] : [])),
+  );
+  return steps.slice(0, last).reduce<Period>((sum, { grant }) => {
+    if (grant.kind !== "top_up" || grant.at < start || !reversedSince.has(grant.checkoutId)) return sum;
+    return addPeriods(sum, grant.period);
+  }, NO_PERIOD);
 }
 
 function repeats(word: Statement, stated: StatedSubscription, calendar: Calendar): boolean {

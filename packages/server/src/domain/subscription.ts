@@ -81,14 +81,23 @@ export function hasEnded(subscription: Subscription, now: Instant): boolean {
  * Whether the provider's word may stand after what there is. Of a run that something granted here has a part in, what
  * was over before it began tells nothing, nor does what is still to begin while it lasts; and no word moves its end
  * before where the last grant put it.
+ * @param lowest how far down it may move the end all the same, where what it holds was taken back since.
  */
-export function admits(plan: string, before: Subscription | undefined, word: Statement, calendar: Calendar): boolean {
+export function admits(
+  plan: string,
+  before: Subscription | undefined,
+  word: Statement,
+  calendar: Calendar,
+  lowest = Number.POSITIVE_INFINITY,
+): boolean {
   const { at, start, span } = word;
   const end = calendar.add(start, span);
   if (before?.grantedEnd === undefined || !concerns({ start, end }, before, at)) return true;
   if (end <= before.start || start > at) return false;
   const after = applyStatement(plan, before, word, calendar);
-  return after.end >= before.grantedEnd || isSameSecond(after.end, before.grantedEnd);
+  // Where records were corrected after a reversal, the run ends before what was granted in it had put it.
+  const floor = Math.min(before.grantedEnd, before.end, lowest);
+  return after.end >= floor || isSameSecond(after.end, floor);
 }
 
 /** Whether what is stated bears on a run with something granted here in it: while it lasts, and as far as they overlap. */

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../domain/calendar.ts";
+import { DAY_MS, type Instant } from "../domain/calendar.ts";
 import {
   type Answer,
   compareRows,
@@ -106,7 +106,7 @@ async function spreadOurs(store: Store, { period, key }: ReconcileRequest, parti
   let before: string | undefined;
   for (;;) {
     const page = await store.search.listTransactions(filter, { before, limit: PAGE_ROWS });
-    for (const transaction of page) {
+    for (const transaction of await asOf(store, period.until, page)) {
       const row = toOurRow(transaction, keyOf(transaction, key), period, newer);
       newer += 1;
       partitions.add(partitionOf(row.key ?? "", PARTITIONS), ourRecord(row));
@@ -152,9 +152,22 @@ async function searchAll(store: Store, request: ReconcileRequest, rows: readonly
 }
 
 async function search(store: Store, { period, key }: ReconcileRequest, row: TheirRow): Promise<Answer> {
-  const found = await findByKey(store, key, row.key);
+  const known = await findByKey(store, key, row.key);
+  const [found] = known === undefined ? [] : await asOf(store, period.until, [known]);
   const isTheirs = found?.partnerId === period.partnerId && found.environment === period.environment;
   return compareRows(row, isTheirs ? toOurRow(found, row.key, period, 0) : undefined);
+}
+
+/** As they were at a time: what was taken back later counts for the day on which it was, and not before. */
+async function asOf(store: Store, until: Instant, transactions: readonly Transaction[]): Promise<Transaction[]> {
+  return Promise.all(
+    transactions.map(async (transaction) => {
+      if (transaction.status !== "reversed") return transaction;
+      const reversal = await store.search.findReversal(transaction.checkoutId);
+      const isLater = reversal !== undefined && reversal.at >= until;
+      return isLater ? { ...transaction, status: "success" as const } : transaction;
+    }),
+  );
 }
 
 async function findByKey(store: Store, key: ReconciliationKey, text: string): Promise<Transaction | undefined> {

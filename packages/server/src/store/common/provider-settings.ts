@@ -8,6 +8,8 @@ export interface ProviderWishes {
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
   readonly defaultCountry?: string | undefined;
+  /** Whoever only works with what there is changes no settings either. */
+  readonly mustExist?: boolean;
   /** Refuses a database to which anything was ever added, and leaves its settings as they are. */
   readonly mustBeNew?: boolean;
 }
@@ -46,7 +48,7 @@ export function chooseProviderSettings(
   const timeZone = wishes.timeZone ?? stored?.time_zone ?? DEFAULT_TIME_ZONE;
   const currencyExponent = wishes.currencyExponent ?? stored?.currency_exponent ?? DEFAULT_CURRENCY_EXPONENT;
   const country = wishes.defaultCountry ?? stored?.default_country ?? null;
-  if (stored !== undefined && filling === "filled") {
+  if (stored !== undefined && (filling === "filled" || wishes.mustExist === true)) {
     if (stored.time_zone !== timeZone) {
       throw new StoreRefused(
         `--time-zone (TOPUPD_TIME_ZONE) is ${timeZone}, but the database was filled with ${stored.time_zone}`,

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { at, MONTHLY } from "./builders.ts";
+import { fileWith, ProviderWorld } from "./provider-world.ts";
+
+const KEY = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
+
+/** A provider that books the top-ups made here, and says so. */
+function bookingWorld() {
+  const world = new ProviderWorld();
+  const book = (when: string, end: string) => world.import(fileWith("2026-01-01", end), when, "included");
+  book("2026-01-01", "2026-02-01");
+  return { world, book, endOf: () => world.endOf("fiber1") };
+}
+
+describe("records that hold the top-ups", () => {
+  test("are corrected after a reversal, also of a top-up that is not the last", () => {
+    const { world, book, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    book("2026-01-06", "2026-03-01");
+    world.topUp("fiber1", "2026-01-07");
+    book("2026-01-08", "2026-04-01");
+    world.reverse(KEY, at("2026-01-09"), 0);
+    expect(endOf()).toBe("2026-04-01");
+    book("2026-01-10", "2026-03-01");
+    expect(endOf()).toBe("2026-03-01");
+    book("2026-01-11", "2026-02-01");
+    expect(endOf()).toBe("2026-03-01");
+    book("2026-01-12", "2026-05-01");
+    expect(endOf()).toBe("2026-05-01");
+  });
+
+  test("are corrected beside goodwill, which stays", () => {
+    const { world, book, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    book("2026-01-06", "2026-03-01");
+    world.goodwill("fiber1", at("2026-01-07"), 1);
+    world.reverse(KEY, at("2026-01-08"), 0);
+    expect(endOf()).toBe("2026-03-02");
+    book("2026-01-09", "2026-02-01");
+    expect(endOf()).toBe("2026-02-02");
+  });
+
+  test("take nothing of a top-up that they do not hold yet", () => {
+    const { world, book, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    world.topUp("fiber1", "2026-01-06");
+    world.reverse(KEY, at("2026-01-07"), 0);
+    expect(endOf()).toBe("2026-03-01");
+    book("2026-01-08", "2026-02-15");
+    expect(endOf()).toBe("2026-03-01");
+  });
+
+  test("do not grow by goodwill where they are copied from here, night after night", () => {
+    const { world, book, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    world.goodwill("fiber1", at("2026-01-06"), 10);
+    expect(endOf()).toBe("2026-03-11");
+    for (const day of ["2026-01-07", "2026-01-08", "2026-01-09"]) book(day, "2026-03-11");
+    expect(endOf()).toBe("2026-03-11");
+  });
+});
