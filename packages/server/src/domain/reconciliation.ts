@@ -41,6 +41,8 @@ export interface OurRow {
   readonly isInPeriod: boolean;
   /** How many were recorded after it, of those that were read. */
   readonly newer: number;
+  /** Whether it was taken back after the period: it is settled on that day, however the partner's book has it here. */
+  readonly isReversedLater: boolean;
 }
 
 export type Verdict = keyof typeof VERDICTS;
@@ -51,7 +53,7 @@ export const VERDICTS = {
   amount_differs:
     "Ask the partner what it took from its customer. Ours is the price that was quoted, and no other can be topped up.",
   status_differs:
-    "By the end of --to, one book says that the money was given back, or never taken. Find out whether it was: then take the top-up back (topupd transaction reverse), or have the partner correct its book.",
+    "One book says that the money was given back, or never taken. Find out whether it was: then take the top-up back (topupd transaction reverse), or have the partner correct its book.",
   other_period:
     "It was recorded on a day outside of --from and --to: settle it with that day, and a reversal with the day on which it was made. By udf1, see that it is no second order with the same reference.",
   theirs_only:
@@ -90,12 +92,16 @@ export function compareRows(theirs: TheirRow | UnreadableRow | undefined, ours: 
 function verdictOf(theirs: Answer["theirs"], ours: OurRow | undefined): Verdict {
   if (theirs !== undefined && isUnreadable(theirs)) return "unreadable";
   const isPaidThere = theirs?.status === "success";
-  const isPaidHere = ours?.status === "success";
+  const isPaidHere = ours !== undefined && isOwed(ours, isPaidThere);
   if (theirs === undefined) return isPaidHere ? "ours_only" : "matched";
   if (ours === undefined) return isPaidThere ? "theirs_only" : "matched";
   if (theirs.amount !== ours.amount) return "amount_differs";
   if (isPaidThere !== isPaidHere) return "status_differs";
   return ours.isInPeriod ? "matched" : "other_period";
+}
+
+function isOwed({ status, isReversedLater }: OurRow, isPaidThere: boolean): boolean {
+  return status === "success" || (isReversedLater && isPaidThere);
 }
 
 /** What was found of one key so far. */
@@ -181,7 +187,7 @@ export class Join {
 /** How many answers there are of a kind, and what the rows in them come to by the two books. */
 export interface Tally {
   readonly answers: number;
-  /** Of top-ups of the period that were not reversed. */
+  /** Of top-ups of the period that were not reversed; one that was so later counts as it does in the other book. */
   readonly ours: Money;
   /** Of rows with the status `success`. */
   readonly theirs: Money;
@@ -192,7 +198,7 @@ export const NO_TALLY: Tally = { answers: 0, ours: 0n, theirs: 0n };
 /** Every top-up of the period and every row is in exactly one answer, so that tallies add up to both books. */
 export function tally(before: Tally, { theirs, ours }: Answer): Tally {
   const isOwedThere = theirs !== undefined && !isUnreadable(theirs) && theirs.status === "success";
-  const isOwedHere = ours?.isInPeriod === true && ours.status === "success";
+  const isOwedHere = ours?.isInPeriod === true && isOwed(ours, isOwedThere);
   return {
     answers: before.answers + 1,
     ours: before.ours + (isOwedHere ? ours.amount : 0n),

@@ -22,14 +22,20 @@ export function readTheirs(record: ScratchRecord): Theirs {
 }
 
 export function ourRecord(row: OurRow): ScratchRecord {
-  const { key, txnId, checkoutId, amount, status, at, isInPeriod, newer } = row;
-  return [key, txnId, checkoutId, String(amount), status, at, isInPeriod, newer];
+  const { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater } = row;
+  return [key, txnId, checkoutId, String(amount), status, at, isInPeriod, newer, isReversedLater];
 }
 
 export function readOurs(record: ScratchRecord): OurRow {
   const [key, txnId, checkoutId, amount, ...others] = record as [string, string, string, string, ...unknown[]];
-  const [status, at, isInPeriod, newer] = others as [OurRow["status"], number, boolean, number];
-  return { key, txnId, checkoutId, amount: BigInt(amount), status, at, isInPeriod, newer };
+  const [status, at, isInPeriod, newer, isReversedLater] = others as [
+    OurRow["status"],
+    number,
+    boolean,
+    number,
+    boolean,
+  ];
+  return { key, txnId, checkoutId, amount: BigInt(amount), status, at, isInPeriod, newer, isReversedLater };
 }
 
 export function answerRecord({ verdict, theirs, ours }: Answer): ScratchRecord {

@@ -1,4 +1,4 @@
-import { DAY_MS, type Instant } from "../domain/calendar.ts";
+import { DAY_MS } from "../domain/calendar.ts";
 import {
   type Answer,
   compareRows,
@@ -106,8 +106,10 @@ async function spreadOurs(store: Store, { period, key }: ReconcileRequest, parti
   let before: string | undefined;
   for (;;) {
     const page = await store.search.listTransactions(filter, { before, limit: PAGE_ROWS });
-    for (const transaction of await asOf(store, period.until, page)) {
-      const row = toOurRow(transaction, keyOf(transaction, key), period, newer);
+    const later = await findReversedLater(store, period, page);
+    for (const transaction of page) {
+      const isReversedLater = later.has(transaction.checkoutId);
+      const row = { ...toOurRow(transaction, keyOf(transaction, key), period, newer), isReversedLater };
       newer += 1;
       partitions.add(partitionOf(row.key ?? "", PARTITIONS), ourRecord(row));
     }
@@ -152,22 +154,17 @@ async function searchAll(store: Store, request: ReconcileRequest, rows: readonly
 }
 
 async function search(store: Store, { period, key }: ReconcileRequest, row: TheirRow): Promise<Answer> {
-  const known = await findByKey(store, key, row.key);
-  const [found] = known === undefined ? [] : await asOf(store, period.until, [known]);
+  const found = await findByKey(store, key, row.key);
   const isTheirs = found?.partnerId === period.partnerId && found.environment === period.environment;
   return compareRows(row, isTheirs ? toOurRow(found, row.key, period, 0) : undefined);
 }
 
-/** As they were at a time: what was taken back later counts for the day on which it was, and not before. */
-async function asOf(store: Store, until: Instant, transactions: readonly Transaction[]): Promise<Transaction[]> {
-  return Promise.all(
-    transactions.map(async (transaction) => {
-      if (transaction.status !== "reversed") return transaction;
-      const reversal = await store.search.findReversal(transaction.checkoutId);
-      const isLater = reversal !== undefined && reversal.at >= until;
-      return isLater ? { ...transaction, status: "success" as const } : transaction;
-    }),
-  );
+/** Which of them were taken back later than a period: that counts on the day on which it was done. */
+async function findReversedLater(store: Store, { until }: Period, transactions: readonly Transaction[]) {
+  const reversed = transactions.filter(({ status }) => status === "reversed");
+  const reversals = await Promise.all(reversed.map(({ checkoutId }) => store.search.findReversal(checkoutId)));
+  const isLater = (index: number) => (reversals[index]?.at ?? 0) >= until;
+  return new Set(reversed.filter((_, index) => isLater(index)).map(({ checkoutId }) => checkoutId));
 }
 
 async function findByKey(store: Store, key: ReconciliationKey, text: string): Promise<Transaction | undefined> {
@@ -179,5 +176,5 @@ async function findByKey(store: Store, key: ReconciliationKey, text: string): Pr
 function toOurRow(transaction: Transaction, key: string | undefined, period: Period, newer: number): OurRow {
   const { txnId, checkoutId, amount, status, at } = transaction;
   const isInPeriod = at >= period.from && at < period.until;
-  return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer };
+  return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater: false };
 }

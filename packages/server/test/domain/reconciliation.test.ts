@@ -24,7 +24,7 @@ const theirRow = (key: string, more: Partial<TheirRow> = {}): TheirRow => ({
 });
 const ourRow = (key: string | undefined, more: Partial<OurRow> = {}): OurRow => ({
   ...{ key, txnId: `txn of ${key}`, checkoutId: `checkout of ${key}`, amount: 45_000n, status: "success", at: 0 },
-  ...{ isInPeriod: true, newer: 0, ...more },
+  ...{ isInPeriod: true, newer: 0, isReversedLater: false, ...more },
 });
 
 function joined(theirs: readonly Theirs[], ours: readonly OurRow[]): Answer[] {
@@ -59,6 +59,18 @@ describe("a row and a top-up with one key", () => {
     const answers = joined(theirs ? [theirRow("a", theirs)] : [], ours ? [ourRow("a", ours)] : []);
     expect(verdictsOf(answers)).toEqual([verdict]);
   });
+
+  test.each([{}, { status: "reversed" }, { status: "failed" }] as const)(
+    "agree where the top-up was taken back after the period, and count alike in both books: %o",
+    (theirs) => {
+      const later = { status: "reversed", isReversedLater: true } as const;
+      const [answer] = joined([theirRow("a", theirs)], [ourRow("a", later)]) as [Answer];
+      expect(answer.verdict).toBe("matched");
+      const sums = tally(NO_TALLY, answer);
+      expect(sums.ours).toBe(sums.theirs);
+      expect(verdictsOf(joined([], [ourRow("a", later)]))).toEqual(["matched"]);
+    },
+  );
 
   test("are told apart from others by every character of the key", () => {
     const answers = joined([theirRow("order-1"), theirRow("__proto__")], [ourRow("Order-1"), ourRow("order-1 ")]);
@@ -157,7 +169,7 @@ const anyTheirs: fc.Arbitrary<Theirs> = fc.oneof(
 const anyOurs: fc.Arbitrary<OurRow> = fc.record({
   ...{ key: fc.option(anyKey, { nil: undefined }), txnId: fc.string(), checkoutId: fc.string(), at: fc.nat() },
   ...{ amount: fc.bigInt({ min: 1n, max: 3n }), status: fc.constantFrom(...TRANSACTION_STATUSES) },
-  ...{ isInPeriod: fc.boolean(), newer: fc.nat() },
+  ...{ isInPeriod: fc.boolean(), newer: fc.nat(), isReversedLater: fc.constant(false) },
 });
 
 test("whatever there is, every row and every top-up of the period is in exactly one answer", () => {
