@@ -95,8 +95,9 @@ class HistoryWriter {
     );
     this.#insertGrant = database.prepare(
       `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq,
-         kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id,
+         granted_end_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM subscription_grant
       WHERE kind = 'top_up' AND cuid BETWEEN ? AND ? GROUP BY cuid, environment, service, req_id, plan) AS g`;
