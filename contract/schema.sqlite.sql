@@ -1,3 +1,13 @@
+CREATE VIEW subscription AS
+  SELECT cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at, months, days, seconds,
+    topped_up_months, topped_up_days, granted_end_at
+  FROM ledger WHERE is_grant = 0;
+
+CREATE VIEW subscription_grant AS
+  SELECT cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at, months, days, seconds,
+    topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
+  FROM ledger WHERE is_grant = 1;
+
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
 
@@ -15,6 +25,13 @@ CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
 
 CREATE TRIGGER catalogue_revision_stays BEFORE UPDATE ON catalogue_revision
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER grant_remains BEFORE DELETE ON ledger
+  WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
+  BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
+
+CREATE TRIGGER grant_stays BEFORE UPDATE ON ledger WHEN OLD.is_grant OR NEW.is_grant
+  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 
 CREATE TRIGGER retention_is_not_replaced BEFORE INSERT ON retention
   WHEN EXISTS (SELECT 1 FROM retention)
@@ -41,12 +58,21 @@ CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 
-CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
-  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
-  BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
+CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant BEGIN
+  INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, kind, at, code, name, add_on, start_at,
+    months, days, seconds, topped_up_months, topped_up_days, checkout_id, granted_end_at)
+  VALUES (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, 1, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code, NEW.name,
+    NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days, NEW.checkout_id,
+    NEW.granted_end_at);
+END;
 
-CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
-  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
+CREATE TRIGGER subscription_insert INSTEAD OF INSERT ON subscription BEGIN
+  INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, code, name, add_on, start_at, end_at,
+    months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
+  VALUES (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, 0, NEW.plan, 0, NEW.code, NEW.name, NEW.add_on,
+    NEW.start_at, NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days,
+    NEW.granted_end_at);
+END;
 
 CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
   WHEN EXISTS (SELECT 1 FROM top_up WHERE checkout_id = NEW.checkout_id)
@@ -153,6 +179,38 @@ CREATE TABLE customer_code (
   PRIMARY KEY (code, environment, cuid)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE ledger (
+  cuid             TEXT    NOT NULL,
+  environment      TEXT    NOT NULL,
+  service          TEXT    NOT NULL,
+  req_id           TEXT    NOT NULL,
+  -- 1: a grant, appended to its ledger, and never changed. 0: the subscription, which is what its ledger folds to.
+  is_grant         INTEGER NOT NULL CHECK (is_grant IN (0, 1)),
+  plan             TEXT    NOT NULL,
+  -- Of a subscription 0.
+  seq              INTEGER NOT NULL CHECK (CASE is_grant WHEN 1 THEN seq > 0 ELSE seq = 0 END),
+  kind             TEXT    CHECK (CASE is_grant WHEN 1
+    THEN kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
+    ELSE kind IS NULL END),
+  at               INTEGER CHECK ((at IS NULL) = (is_grant = 0)),
+  code             TEXT    CHECK (is_grant OR code IS NOT NULL),
+  name             TEXT    CHECK (is_grant OR name IS NOT NULL),
+  add_on           INTEGER CHECK (add_on IN (0, 1) AND (is_grant OR add_on IS NOT NULL)),
+  start_at         INTEGER CHECK ((start_at IS NULL) = (is_grant AND kind <> 'statement')),
+  end_at           INTEGER CHECK ((end_at IS NULL) = is_grant),
+  months           INTEGER CHECK (is_grant OR months IS NOT NULL),
+  days             INTEGER CHECK (is_grant OR days IS NOT NULL),
+  seconds          INTEGER CHECK (is_grant OR seconds IS NOT NULL),
+  -- What was granted here and the provider's own records do not hold: of a statement, what it left standing.
+  topped_up_months INTEGER CHECK ((topped_up_months IS NULL) = (is_grant AND kind <> 'statement')),
+  topped_up_days   INTEGER CHECK ((topped_up_days IS NULL) = (is_grant AND kind <> 'statement')),
+  -- Of the top-up that made the grant, or that the reversal takes back.
+  checkout_id      TEXT    CHECK ((checkout_id IS NULL) = (NOT is_grant OR kind NOT IN ('top_up', 'reversal'))),
+  -- Of a grant only where it is a statement that carries a run over from another topupd.
+  granted_end_at   INTEGER CHECK (granted_end_at IS NULL OR NOT is_grant OR kind = 'statement'),
+  PRIMARY KEY (cuid, environment, service, req_id, is_grant, plan, seq DESC)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE partner (
   id         INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,
@@ -199,51 +257,6 @@ CREATE TABLE schema_migration (
   checksum   TEXT    NOT NULL,
   applied_at INTEGER NOT NULL
 ) STRICT;
-
-CREATE TABLE subscription (
-  cuid             TEXT    NOT NULL,
-  environment      TEXT    NOT NULL,
-  service          TEXT    NOT NULL,
-  req_id           TEXT    NOT NULL,
-  plan             TEXT    NOT NULL,
-  code             TEXT    NOT NULL,
-  name             TEXT    NOT NULL,
-  add_on           INTEGER NOT NULL CHECK (add_on IN (0, 1)),
-  start_at         INTEGER NOT NULL,
-  end_at           INTEGER NOT NULL,
-  months           INTEGER NOT NULL,
-  days             INTEGER NOT NULL,
-  seconds          INTEGER NOT NULL,
-  topped_up_months INTEGER NOT NULL,
-  topped_up_days   INTEGER NOT NULL,
-  granted_end_at   INTEGER,
-  PRIMARY KEY (cuid, environment, service, req_id, plan)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE subscription_grant (
-  cuid          TEXT    NOT NULL,
-  environment   TEXT    NOT NULL,
-  service       TEXT    NOT NULL,
-  req_id        TEXT    NOT NULL,
-  plan          TEXT    NOT NULL,
-  seq           INTEGER NOT NULL CHECK (seq > 0),
-  kind          TEXT    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')),
-  at            INTEGER NOT NULL,
-  code          TEXT,
-  name          TEXT,
-  add_on        INTEGER CHECK (add_on IN (0, 1)),
-  start_at      INTEGER CHECK ((start_at IS NULL) = (kind <> 'statement')),
-  months        INTEGER,
-  days          INTEGER,
-  seconds       INTEGER,
-  on_top_months INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
-  on_top_days   INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
-  -- Of the top-up that made the grant, or that the reversal takes back.
-  checkout_id   TEXT    CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
-  -- Of a statement that carries a run over from another topupd.
-  granted_end_at INTEGER CHECK (granted_end_at IS NULL OR kind = 'statement'),
-  PRIMARY KEY (cuid, environment, service, req_id, plan, seq)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE top_up (
   checkout_id  TEXT    PRIMARY KEY,

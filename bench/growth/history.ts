@@ -8,6 +8,7 @@ import type { Transaction } from "../../packages/server/src/domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../packages/server/src/domain/transaction-id.ts";
 import { grantColumns, topUpColumns } from "../../packages/server/src/store/common/rows.ts";
 import { Database } from "../../packages/server/src/store/sqlite/database.ts";
+import { GRANT_COLUMNS } from "../../packages/server/src/store/sqlite/subscriptions.ts";
 import type { Target } from "../bodies.ts";
 import { connectionOf, PRICE } from "../world.ts";
 
@@ -94,10 +95,8 @@ class HistoryWriter {
          bouquet_code, amount, at, status, udf1, udf2) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertGrant = database.prepare(
-      `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq,
-         kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id,
-         granted_end_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, ${GRANT_COLUMNS})
+       VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM subscription_grant
       WHERE kind = 'top_up' AND cuid BETWEEN ? AND ? GROUP BY cuid, environment, service, req_id, plan) AS g`;
@@ -106,8 +105,8 @@ class HistoryWriter {
     // These runs begin on the first of a month, in UTC, where SQLite's months are those of the calendar.
     const end = `unixepoch(s.start_at / 1000, 'unixepoch', '+' || (s.months + g.months) || ' months') * 1000`;
     this.#foldSubscriptions = database.prepare(
-      `UPDATE subscription AS s SET months = s.months + g.months, topped_up_months = g.months,
-         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.plan = g.plan`,
+      `UPDATE ledger AS s SET months = s.months + g.months, topped_up_months = g.months,
+         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.is_grant = 0 AND s.plan = g.plan`,
     );
     this.#markToppedUp = database.prepare(
       `UPDATE connection AS n SET topped_up = 1 FROM ${counted} WHERE ${isCounted("n")}`,

@@ -10,7 +10,7 @@ const KINDS: readonly (readonly [kind: string, makeDatabase: MakeDatabase, colum
     "SQLite",
     makeSqliteDatabase,
     `SELECT s.name || '.' || c.name AS name FROM sqlite_schema AS s JOIN pragma_table_info(s.name) AS c
-     WHERE s.type = 'table'`,
+     WHERE s.type IN ('table', 'view')`,
   ],
   [
     "PostgreSQL",

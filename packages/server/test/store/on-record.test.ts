@@ -10,8 +10,12 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["DELETE FROM catalogue_revision", "a catalogue revision is never deleted"],
   ["UPDATE bouquet SET price = 1", "a catalogue revision is never changed"],
   ["DELETE FROM bouquet WHERE code = 'NET-1M'", "a catalogue revision is never changed"],
-  ["UPDATE subscription_grant SET months = 12", "a grant is never changed"],
-  ["DELETE FROM subscription_grant WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["UPDATE ledger SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
+  ["UPDATE ledger SET is_grant = 0, seq = 0, kind = NULL, at = NULL WHERE is_grant", "a grant is never changed"],
+  ["UPDATE ledger SET is_grant = 1, seq = 99 WHERE NOT is_grant", "a grant is never changed"],
+  ["DELETE FROM ledger WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["UPDATE subscription_grant SET months = 12", "cannot modify subscription_grant"],
+  ["DELETE FROM subscription_grant", "cannot modify subscription_grant"],
   ["DELETE FROM top_up", "a top-up is never deleted"],
   ["REPLACE INTO top_up SELECT * FROM top_up", "a top-up is never changed"],
   ["UPDATE retired_checkout SET at = 0", "a checkout is retired for good"],
@@ -52,14 +56,15 @@ async function openAndTopUp() {
 }
 
 describe("what is from before the horizon", () => {
-  test.each(["top_up", "subscription_grant", "retired_checkout", "reversal"])(
+  test.each(["top_up", "ledger", "retired_checkout", "reversal"])(
     "can be deleted from %s, and not be changed",
     async (table) => {
       const { raw, transaction } = await openAndTopUp();
-      const count = () => raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.["count"] as number;
+      const count = () =>
+        raw.prepare(`SELECT count(*) AS count FROM ${table} WHERE at IS NOT NULL`).get()?.["count"] as number;
       expect(count()).toBeGreaterThan(0);
       raw.prepare("UPDATE retention SET pruned_before = ?").run(transaction.at + 1);
-      expect(() => raw.exec(`UPDATE ${table} SET at = 0`)).toThrow(/never changed|for good/);
+      expect(() => raw.exec(`UPDATE ${table} SET at = 0 WHERE at IS NOT NULL`)).toThrow(/never changed|for good/);
       raw.exec(`DELETE FROM ${table} WHERE at <= ${transaction.at}`);
       expect(count()).toBe(0);
     },

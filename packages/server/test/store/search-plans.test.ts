@@ -49,13 +49,13 @@ describe("in SQLite", () => {
       expect(planOf(sqlite.REVERSAL_SUMS)[0]).toBe("SEARCH reversal USING INDEX reversal_by_time (at>? AND at<?)");
       const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
-      expect(ofCustomer).toContain("SEARCH subscription_grant USING PRIMARY KEY (cuid=? AND environment=?)");
+      expect(ofCustomer).toContain("SEARCH ledger USING PRIMARY KEY (cuid=? AND environment=?)");
       expect(ofCustomer).not.toContain("SCAN");
       const page = planOf(sqlite.PAGE).join("\n");
       for (const [table, key] of [
         ["customer", "cuid>?"],
         ["n", "cuid=? AND environment=?"],
-        ["s", "cuid=? AND environment=? AND service=? AND req_id=?"],
+        ["ledger", "cuid=? AND environment=? AND service=? AND req_id=? AND is_grant=?"],
       ])
         expect(page).toContain(`SEARCH ${table} USING PRIMARY KEY (${key})`);
     }

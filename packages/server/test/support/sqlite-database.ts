@@ -26,14 +26,28 @@ export function rawConnection(path: string): DatabaseSyncInstance {
 /** Writes past the triggers, checks and foreign keys that guard the tables. */
 export function tamper(path: string, sql: string): void {
   const connection = rawConnection(path);
-  const triggers = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all() as {
+  const guards = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'";
+  const triggers = connection.prepare(guards).all() as {
     name: string;
     sql: string;
   }[];
   for (const { name } of triggers) connection.exec(`DROP TRIGGER ${name}`);
   connection.enableDefensive(false);
   connection.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
+  for (const view of ["subscription", "subscription_grant"]) connection.exec(changesThrough(connection, view));
   connection.exec(sql);
   for (const trigger of triggers) connection.exec(trigger.sql);
   connection.close();
+}
+
+/** Has a view of the ledgers changed as a table is, for as long as the connection is open. */
+function changesThrough(connection: DatabaseSyncInstance, view: string): string {
+  const columns = connection.prepare(`SELECT name FROM pragma_table_info('${view}')`).all() as { name: string }[];
+  const isGrant = view === "subscription_grant";
+  const key = ["cuid", "environment", "service", "req_id", "plan", ...(isGrant ? ["seq"] : [])];
+  const remove = `DELETE FROM ledger WHERE is_grant = ${Number(isGrant)}
+    AND ${key.map((column) => `${column} = OLD.${column}`).join(" AND ")};`;
+  const insert = `INSERT INTO ${view} VALUES (${columns.map(({ name }) => `NEW.${name}`).join(", ")});`;
+  return `CREATE TEMP TRIGGER ${view}_delete INSTEAD OF DELETE ON main.${view} BEGIN ${remove} END;
+    CREATE TEMP TRIGGER ${view}_update INSTEAD OF UPDATE ON main.${view} BEGIN ${remove} ${insert} END;`;
 }

@@ -13,12 +13,15 @@ import type { AuditTable } from "./audit.ts";
 import { BulkInsert, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
+import { GRANT_COLUMNS, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
 
 /** What is looked up together: with all that was ever granted, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
 
 const CONNECTION_KEY = ["cuid", "service", "req_id"];
-const PLAN_KEY = [...CONNECTION_KEY, "plan"];
+const LEDGER_KEY = [...CONNECTION_KEY, "plan", "is_grant", "seq"];
+/** The rest of the key of what is no grant. */
+const SUBSCRIPTION = [0, 0];
 
 /** The SQL of customer imports. */
 export class CustomerImports {
@@ -53,15 +56,9 @@ export class CustomerImports {
     ]);
     this.#deleteCode = remove("customer_code", ["code", "cuid"]);
     this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE", "customer_code", ["code", "cuid"]);
-    this.#appendGrants = new BulkInsert(database, "INSERT", "subscription_grant", [
-      ...[...PLAN_KEY, "seq", "kind", "at", "code", "name", "add_on", "start_at"],
-      ...["months", "days", "seconds", "on_top_months", "on_top_days", "checkout_id", "granted_end_at"],
-    ]);
-    this.#putSubscriptions = put("subscription", [
-      ...[...PLAN_KEY, "code", "name", "add_on", "start_at", "end_at", "months", "days", "seconds"],
-      ...["topped_up_months", "topped_up_days", "granted_end_at"],
-    ]);
-    this.#deleteSubscription = remove("subscription", PLAN_KEY);
+    this.#appendGrants = new BulkInsert(database, "INSERT", "ledger", [...LEDGER_KEY, ...GRANT_COLUMNS.split(/,\s*/)]);
+    this.#putSubscriptions = put("ledger", [...LEDGER_KEY, ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
+    this.#deleteSubscription = remove("ledger", LEDGER_KEY);
   }
 
   /** To be called inside a write transaction. */
@@ -138,10 +135,10 @@ export class CustomerImports {
       for (const [index, { service, reqId, plan, grant, subscription }] of change.entries.entries()) {
         const key = [cuid, service, reqId, plan];
         const { before, isLast } = placeAmong(change.entries, index);
-        grants.push([...key, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
+        grants.push([...key, 1, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
         if (!isLast) continue;
-        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key);
-        else subscriptions.push([...key, ...subscriptionColumns(subscription)]);
+        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key, ...SUBSCRIPTION);
+        else subscriptions.push([...key, ...SUBSCRIPTION, ...subscriptionColumns(subscription)]);
       }
     }
     this.#putCustomers.run(environment, customers);
