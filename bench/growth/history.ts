@@ -95,8 +95,8 @@ class HistoryWriter {
          bouquet_code, amount, at, status, udf1, udf2) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertGrant = database.prepare(
-      `INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, ${GRANT_COLUMNS})
-       VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, ${GRANT_COLUMNS})
+       VALUES (?, ?, 2, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM subscription_grant
       WHERE kind = 'top_up' AND cuid BETWEEN ? AND ? GROUP BY cuid, environment, service, req_id, plan) AS g`;
@@ -105,11 +105,11 @@ class HistoryWriter {
     // These runs begin on the first of a month, in UTC, where SQLite's months are those of the calendar.
     const end = `unixepoch(s.start_at / 1000, 'unixepoch', '+' || (s.months + g.months) || ' months') * 1000`;
     this.#foldSubscriptions = database.prepare(
-      `UPDATE ledger AS s SET months = s.months + g.months, topped_up_months = g.months,
-         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.is_grant = 0 AND s.plan = g.plan`,
+      `UPDATE customer_row AS s SET months = s.months + g.months, topped_up_months = g.months,
+         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.level = 2 AND s.is_grant = 0 AND s.plan = g.plan`,
     );
     this.#markToppedUp = database.prepare(
-      `UPDATE connection AS n SET topped_up = 1 FROM ${counted} WHERE ${isCounted("n")}`,
+      `UPDATE customer_row AS n SET topped_up = 1 FROM ${counted} WHERE ${isCounted("n")} AND n.level = 1`,
     );
   }
 

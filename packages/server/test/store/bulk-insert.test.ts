@@ -16,15 +16,17 @@ const anyRow = fc.tuple(
 
 test("rows come out of the database as they went in, and in their types", () => {
   const database = new Database(join(temporaryFolder(), "rows.db"), { mustExist: false });
-  database.exec("CREATE TABLE t (environment TEXT NOT NULL, a TEXT NOT NULL, b TEXT, c INTEGER) STRICT");
-  const insert = new BulkInsert(database, "INSERT", "t", ["a", "b", "c"]);
+  database.exec(
+    "CREATE TABLE t (environment TEXT NOT NULL, level INTEGER NOT NULL, plan TEXT NOT NULL, a TEXT NOT NULL, b TEXT, c INTEGER) STRICT",
+  );
+  const insert = new BulkInsert(database, "INSERT INTO t", ["a", "b", "c"], { level: 1, plan: "" });
   const select = database.prepare("SELECT * FROM t ORDER BY rowid");
   fc.assert(
     fc.property(fc.array(anyRow), (rows) => {
       database.exec("DELETE FROM t");
       insert.run("trial", rows);
       expect(select.all().map((row) => ({ ...row }))).toEqual(
-        rows.map(([a, b, c]) => ({ environment: "trial", a, b, c })),
+        rows.map(([a, b, c]) => ({ environment: "trial", level: 1, plan: "", a, b, c })),
       );
     }),
     RUNS,

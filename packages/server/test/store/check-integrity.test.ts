@@ -23,7 +23,7 @@ describe("check of a SQLite file", () => {
     const path = join(temporaryFolder(), "topupd.db");
     const { store } = await openProvider(() => makeSqliteDatabase(path));
     const raw = rawConnection(path);
-    const { rootpage } = raw.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'ledger'").get();
+    const { rootpage } = raw.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'top_up'").get();
     raw.close();
     await store.close();
     const file = openSync(path, "r+");

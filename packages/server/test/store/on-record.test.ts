@@ -10,10 +10,10 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["DELETE FROM catalogue_revision", "a catalogue revision is never deleted"],
   ["UPDATE bouquet SET price = 1", "a catalogue revision is never changed"],
   ["DELETE FROM bouquet WHERE code = 'NET-1M'", "a catalogue revision is never changed"],
-  ["UPDATE ledger SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
-  ["UPDATE ledger SET is_grant = 0, seq = 0, kind = NULL, at = NULL WHERE is_grant", "a grant is never changed"],
-  ["UPDATE ledger SET is_grant = 1, seq = 99 WHERE NOT is_grant", "a grant is never changed"],
-  ["DELETE FROM ledger WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["UPDATE customer_row SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
+  ["UPDATE customer_row SET is_grant = 0, seq = 0, kind = NULL, at = NULL WHERE is_grant", "a grant is never changed"],
+  ["UPDATE customer_row SET is_grant = 1, seq = 99 WHERE level = 2 AND NOT is_grant", "a grant is never changed"],
+  ["DELETE FROM customer_row WHERE kind = 'top_up'", "a grant is never deleted"],
   ["UPDATE subscription_grant SET months = 12", "cannot modify subscription_grant"],
   ["DELETE FROM subscription_grant", "cannot modify subscription_grant"],
   ["DELETE FROM top_up", "a top-up is never deleted"],
@@ -56,7 +56,7 @@ async function openAndTopUp() {
 }
 
 describe("what is from before the horizon", () => {
-  test.each(["top_up", "ledger", "retired_checkout", "reversal"])(
+  test.each(["top_up", "customer_row", "retired_checkout", "reversal"])(
     "can be deleted from %s, and not be changed",
     async (table) => {
       const { raw, transaction } = await openAndTopUp();

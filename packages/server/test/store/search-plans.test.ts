@@ -49,15 +49,15 @@ describe("in SQLite", () => {
       expect(planOf(sqlite.REVERSAL_SUMS)[0]).toBe("SEARCH reversal USING INDEX reversal_by_time (at>? AND at<?)");
       const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
-      expect(ofCustomer).toContain("SEARCH ledger USING PRIMARY KEY (cuid=? AND environment=?)");
+      expect(ofCustomer).toContain("SEARCH customer_row USING PRIMARY KEY (cuid=? AND environment=? AND level=?)");
       expect(ofCustomer).not.toContain("SCAN");
       const page = planOf(sqlite.PAGE).join("\n");
-      for (const [table, key] of [
-        ["customer", "cuid>?"],
-        ["n", "cuid=? AND environment=?"],
-        ["ledger", "cuid=? AND environment=? AND service=? AND req_id=? AND is_grant=?"],
+      for (const key of [
+        "cuid>?",
+        "cuid=? AND environment=? AND level=?",
+        "cuid=? AND environment=? AND level=? AND service=? AND req_id=? AND is_grant=?",
       ])
-        expect(page).toContain(`SEARCH ${table} USING PRIMARY KEY (${key})`);
+        expect(page).toContain(`SEARCH customer_row USING PRIMARY KEY (${key})`);
     }
   });
 });

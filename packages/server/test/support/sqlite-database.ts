@@ -34,19 +34,29 @@ export function tamper(path: string, sql: string): void {
   for (const { name } of triggers) connection.exec(`DROP TRIGGER ${name}`);
   connection.enableDefensive(false);
   connection.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
-  for (const view of ["subscription", "subscription_grant"]) connection.exec(changesThrough(connection, view));
+  for (const view of Object.keys(VIEWS)) connection.exec(changesThrough(connection, view as keyof typeof VIEWS));
   connection.exec(sql);
   for (const trigger of triggers) connection.exec(trigger.sql);
   connection.close();
 }
 
-/** Has a view of the ledgers changed as a table is, for as long as the connection is open. */
-function changesThrough(connection: DatabaseSyncInstance, view: string): string {
+/** The key of each view in the table that is behind them all. */
+const VIEWS = {
+  customer: { fixed: "level = 0", key: ["cuid", "environment"] },
+  connection: { fixed: "level = 1", key: ["cuid", "environment", "service", "req_id"] },
+  subscription: { fixed: "level = 2 AND is_grant = 0", key: ["cuid", "environment", "service", "req_id", "plan"] },
+  subscription_grant: {
+    fixed: "level = 2 AND is_grant = 1",
+    key: ["cuid", "environment", "service", "req_id", "plan", "seq"],
+  },
+} as const;
+
+/** Has a view changed as a table is, for as long as the connection is open. */
+function changesThrough(connection: DatabaseSyncInstance, view: keyof typeof VIEWS): string {
+  const { fixed, key } = VIEWS[view];
   const columns = connection.prepare(`SELECT name FROM pragma_table_info('${view}')`).all() as { name: string }[];
-  const isGrant = view === "subscription_grant";
-  const key = ["cuid", "environment", "service", "req_id", "plan", ...(isGrant ? ["seq"] : [])];
-  const remove = `DELETE FROM ledger WHERE is_grant = ${Number(isGrant)}
-    AND ${key.map((column) => `${column} = OLD.${column}`).join(" AND ")};`;
+  const remove = `DELETE FROM customer_row
+    WHERE ${fixed} AND ${key.map((column) => `${column} = OLD.${column}`).join(" AND ")};`;
   const insert = `INSERT INTO ${view} VALUES (${columns.map(({ name }) => `NEW.${name}`).join(", ")});`;
   return `CREATE TEMP TRIGGER ${view}_delete INSTEAD OF DELETE ON main.${view} BEGIN ${remove} END;
     CREATE TEMP TRIGGER ${view}_update INSTEAD OF UPDATE ON main.${view} BEGIN ${remove} ${insert} END;`;

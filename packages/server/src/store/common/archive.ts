@@ -73,7 +73,7 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
 export const NOT_ARCHIVED: Readonly<Record<string, string>> = {
   schema_migration: "says how the tables of this database were made",
   reference_version: "counts what the processes on this database were told",
-  ledger: "is what SQLite keeps of subscription and subscription_grant, which are archived",
+  customer_row: "is where SQLite keeps customer, connection, subscription and subscription_grant, which are archived",
 };
 
 /** Columns that follow from others of their row, and are made anew. */

@@ -28,7 +28,7 @@ interface OtherTables {
   readonly topUps: TopUpTables;
 }
 
-const OF_CONNECTION = "cuid = ? AND environment = ? AND service = ? AND req_id = ?";
+const OF_CONNECTION = "cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?";
 
 /** The SQL of corrections. */
 export class CorrectionTables implements Corrections {
@@ -100,7 +100,7 @@ export class CorrectionTables implements Corrections {
 
   #set(column: "topped_up" | "blocked", value: boolean, { cuid, environment, service, reqId }: ConnectionKey): void {
     this.#database
-      .prepare(`UPDATE connection SET ${column} = ? WHERE ${OF_CONNECTION}`)
+      .prepare(`UPDATE customer_row SET ${column} = ? WHERE ${OF_CONNECTION}`)
       .run(value ? 1 : 0, cuid, environment, service, reqId);
   }
 

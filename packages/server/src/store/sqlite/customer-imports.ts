@@ -10,7 +10,7 @@ import { grantColumns, subscriptionColumns } from "../common/rows.ts";
 import { type StoredCustomers, withoutRepetition } from "../common/stored-customers.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { AuditTable } from "./audit.ts";
-import { BulkInsert, type Row } from "./bulk-insert.ts";
+import { BulkInsert, conditionOf, type Fixed, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
 import { GRANT_COLUMNS, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
@@ -19,9 +19,13 @@ import { GRANT_COLUMNS, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
 const CUSTOMERS_AT_ONCE = 250;
 
 const CONNECTION_KEY = ["cuid", "service", "req_id"];
-const LEDGER_KEY = [...CONNECTION_KEY, "plan", "is_grant", "seq"];
-/** The rest of the key of what is no grant. */
-const SUBSCRIPTION = [0, 0];
+const PLAN_KEY = [...CONNECTION_KEY, "plan"];
+
+/** What of the key is the same for all rows of a kind. */
+const CUSTOMER = { level: 0, service: "", req_id: "", is_grant: 0, plan: "", seq: 0 };
+const CONNECTION = { level: 1, is_grant: 0, plan: "", seq: 0 };
+const SUBSCRIPTION = { level: 2, is_grant: 0, seq: 0 };
+const GRANT = { level: 2, is_grant: 1 };
 
 /** The SQL of customer imports. */
 export class CustomerImports {
@@ -39,26 +43,27 @@ export class CustomerImports {
   constructor(database: Database, audit: AuditTable) {
     this.#audit = audit;
     this.#stored = new StoredCustomerTables(database);
-    const put = (table: string, columns: string[]) => new BulkInsert(database, "INSERT OR REPLACE", table, columns);
-    const remove = (table: string, key: readonly string[]) =>
-      database.prepare(
-        `DELETE FROM ${table} WHERE environment = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`,
-      );
-    this.#putCustomers = put("customer", ["cuid", "first_name", "last_name", "mobile", "status", "mobile_e164"]);
-    this.#deleteConnection = remove("connection", CONNECTION_KEY);
-    this.#putConnections = put("connection", [
+    const put = (fixed: Fixed, columns: string[]) =>
+      new BulkInsert(database, "INSERT OR REPLACE INTO customer_row", columns, fixed);
+    const remove = (fixed: Fixed, key: readonly string[]) =>
+      database.prepare(`DELETE FROM customer_row WHERE ${conditionOf(fixed)} AND environment = ?
+        AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
+    this.#putCustomers = put(CUSTOMER, ["cuid", "first_name", "last_name", "mobile", "status", "mobile_e164"]);
+    this.#deleteConnection = remove(CONNECTION, CONNECTION_KEY);
+    this.#putConnections = put(CONNECTION, [
       ...CONNECTION_KEY,
-      "position",
-      "status",
-      "topped_up",
-      "segment",
-      "blocked",
+      ...["position", "status", "topped_up", "segment", "blocked"],
     ]);
-    this.#deleteCode = remove("customer_code", ["code", "cuid"]);
-    this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE", "customer_code", ["code", "cuid"]);
-    this.#appendGrants = new BulkInsert(database, "INSERT", "ledger", [...LEDGER_KEY, ...GRANT_COLUMNS.split(/,\s*/)]);
-    this.#putSubscriptions = put("ledger", [...LEDGER_KEY, ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
-    this.#deleteSubscription = remove("ledger", LEDGER_KEY);
+    this.#deleteCode = database.prepare("DELETE FROM customer_code WHERE environment = ? AND code = ? AND cuid = ?");
+    this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE INTO customer_code", ["code", "cuid"]);
+    this.#appendGrants = new BulkInsert(
+      database,
+      "INSERT INTO customer_row",
+      [...PLAN_KEY, "seq", ...GRANT_COLUMNS.split(/,\s*/)],
+      GRANT,
+    );
+    this.#putSubscriptions = put(SUBSCRIPTION, [...PLAN_KEY, ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
+    this.#deleteSubscription = remove(SUBSCRIPTION, PLAN_KEY);
   }
 
   /** To be called inside a write transaction. */
@@ -135,10 +140,10 @@ export class CustomerImports {
       for (const [index, { service, reqId, plan, grant, subscription }] of change.entries.entries()) {
         const key = [cuid, service, reqId, plan];
         const { before, isLast } = placeAmong(change.entries, index);
-        grants.push([...key, 1, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
+        grants.push([...key, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
         if (!isLast) continue;
-        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key, ...SUBSCRIPTION);
-        else subscriptions.push([...key, ...SUBSCRIPTION, ...subscriptionColumns(subscription)]);
+        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key);
+        else subscriptions.push([...key, ...subscriptionColumns(subscription)]);
       }
     }
     this.#putCustomers.run(environment, customers);

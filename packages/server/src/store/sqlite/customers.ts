@@ -46,7 +46,8 @@ export class CustomerTables {
       `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
     );
     this.#markToppedUp = database.prepare(
-      "UPDATE connection SET topped_up = 1 WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ?",
+      `UPDATE customer_row SET topped_up = 1
+       WHERE cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?`,
     );
   }
 

@@ -24,8 +24,9 @@ const CUSTOMERS = `SELECT environment, cuid FROM customer WHERE (cuid, environme
 const LEDGERS = prunableQuery("g.cuid = ? AND g.environment = ?");
 const RETIRED = `SELECT checkout_id, at FROM retired_checkout WHERE checkout_id > ?
   ORDER BY checkout_id LIMIT ${RETIRED_AT_ONCE}`;
-const DELETE_GRANT = `DELETE FROM ledger
-  WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND is_grant = 1 AND plan = ? AND seq = ?`;
+const DELETE_GRANT = `DELETE FROM customer_row
+  WHERE cuid = ? AND environment = ? AND level = 2 AND service = ? AND req_id = ? AND is_grant = 1
+    AND plan = ? AND seq = ?`;
 
 /** The SQL by which history is let go. */
 export class RetentionTables implements Retention {

@@ -72,18 +72,6 @@ CREATE TABLE bouquet (
   UNIQUE (revision, service, code)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE customer (
-  cuid        TEXT NOT NULL,
-  environment TEXT NOT NULL CHECK (environment IN ('trial', 'production')),
-  first_name  TEXT NOT NULL,
-  last_name   TEXT NOT NULL,
-  mobile      TEXT,
-  status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
-  -- The one form of the mobile number, where it is one and the provider has a country.
-  mobile_e164 TEXT,
-  PRIMARY KEY (cuid, environment)
-) STRICT, WITHOUT ROWID;
-
 -- Whatever a customer can be looked up by: mobile number, cuid, set-top box or username.
 CREATE TABLE customer_code (
   code        TEXT NOT NULL,
@@ -92,78 +80,122 @@ CREATE TABLE customer_code (
   PRIMARY KEY (code, environment, cuid)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE connection (
-  cuid        TEXT    NOT NULL,
-  environment TEXT    NOT NULL,
-  service     TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
-  req_id      TEXT    NOT NULL,
-  position    INTEGER NOT NULL,
-  status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
-  topped_up   INTEGER NOT NULL CHECK (topped_up IN (0, 1)),
-  segment     TEXT,
-  -- By staff, whatever the provider's records say.
-  blocked     INTEGER NOT NULL CHECK (blocked IN (0, 1)),
-  PRIMARY KEY (cuid, environment, service, req_id)
-) STRICT, WITHOUT ROWID;
-
--- The ledgers and what they fold to: two tables to whoever reads them, see the views below. On disk, a subscription
--- stands just before the newest of its grants, so that a top-up, which writes both, changes one page and not two.
-CREATE TABLE ledger (
+-- All that belongs to a customer, in one place on the disk: to whoever reads, it is the four tables that the views below
+-- show. A look-up goes down one tree where it would go down three, and a top-up changes one page where it would change
+-- two, since a subscription stands just before the newest of its grants.
+CREATE TABLE customer_row (
   cuid             TEXT    NOT NULL,
-  environment      TEXT    NOT NULL,
+  environment      TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  -- 0: the customer. 1: a connection. 2: a subscription or a grant of a connection.
+  level            INTEGER NOT NULL,
   service          TEXT    NOT NULL,
   req_id           TEXT    NOT NULL,
-  -- 1: a grant, appended to its ledger, and never changed. 0: the subscription, which is what its ledger folds to.
   is_grant         INTEGER NOT NULL CHECK (is_grant IN (0, 1)),
   plan             TEXT    NOT NULL,
-  -- Of a subscription 0.
-  seq              INTEGER NOT NULL CHECK (CASE is_grant WHEN 1 THEN seq > 0 ELSE seq = 0 END),
-  kind             TEXT    CHECK (CASE is_grant WHEN 1
-    THEN kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
-    ELSE kind IS NULL END),
-  at               INTEGER CHECK ((at IS NULL) = (is_grant = 0)),
-  code             TEXT    CHECK (is_grant OR code IS NOT NULL),
-  name             TEXT    CHECK (is_grant OR name IS NOT NULL),
-  add_on           INTEGER CHECK (add_on IN (0, 1) AND (is_grant OR add_on IS NOT NULL)),
-  start_at         INTEGER CHECK ((start_at IS NULL) = (is_grant AND kind <> 'statement')),
-  end_at           INTEGER CHECK ((end_at IS NULL) = is_grant),
-  months           INTEGER CHECK (is_grant OR months IS NOT NULL),
-  days             INTEGER CHECK (is_grant OR days IS NOT NULL),
-  seconds          INTEGER CHECK (is_grant OR seconds IS NOT NULL),
+  -- Of a grant: which of its ledger it is.
+  seq              INTEGER NOT NULL,
+  -- Of a customer or a connection.
+  status           TEXT,
+  -- Of a customer.
+  first_name       TEXT,
+  last_name        TEXT,
+  mobile           TEXT,
+  -- The one form of the mobile number, where it is one and the provider has a country.
+  mobile_e164      TEXT,
+  -- Of a connection.
+  position         INTEGER,
+  topped_up        INTEGER,
+  segment          TEXT,
+  -- By staff, whatever the provider's records say.
+  blocked          INTEGER,
+  -- Of a subscription or a grant.
+  code             TEXT,
+  name             TEXT,
+  add_on           INTEGER,
+  start_at         INTEGER,
+  end_at           INTEGER,
+  months           INTEGER,
+  days             INTEGER,
+  seconds          INTEGER,
   -- What was granted here and the provider's own records do not hold: of a statement, what it left standing.
-  topped_up_months INTEGER CHECK ((topped_up_months IS NULL) = (is_grant AND kind <> 'statement')),
-  topped_up_days   INTEGER CHECK ((topped_up_days IS NULL) = (is_grant AND kind <> 'statement')),
+  topped_up_months INTEGER,
+  topped_up_days   INTEGER,
+  -- Where what was granted has put the end. Of a grant only where it is a statement that carries a run over from
+  -- another topupd.
+  granted_end_at   INTEGER,
+  -- Of a grant.
+  kind             TEXT,
+  at               INTEGER,
   -- Of the top-up that made the grant, or that the reversal takes back.
-  checkout_id      TEXT    CHECK ((checkout_id IS NULL) = (NOT is_grant OR kind NOT IN ('top_up', 'reversal'))),
-  -- Of a grant only where it is a statement that carries a run over from another topupd.
-  granted_end_at   INTEGER CHECK (granted_end_at IS NULL OR NOT is_grant OR kind = 'statement'),
-  PRIMARY KEY (cuid, environment, service, req_id, is_grant, plan, seq DESC)
+  checkout_id      TEXT,
+  PRIMARY KEY (cuid, environment, level, service, req_id, is_grant, plan, seq DESC),
+  CONSTRAINT a_row_of_its_kind CHECK (CASE
+    WHEN level = 0 THEN (service, req_id, is_grant, plan, seq) = ('', '', 0, '', 0)
+      AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
+    WHEN level = 1 THEN (is_grant, plan, seq) = (0, '', 0)
+      AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
+      AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
+      AND blocked IS NOT NULL AND blocked IN (0, 1)
+    WHEN level = 2 AND is_grant = 0 THEN seq = 0 AND code IS NOT NULL AND name IS NOT NULL
+      AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
+      AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
+      AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+    WHEN level = 2 THEN seq > 0 AND at IS NOT NULL
+      AND kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
+      AND (add_on IS NULL OR add_on IN (0, 1))
+      AND (start_at IS NULL) = (kind <> 'statement')
+      AND (topped_up_months IS NULL) = (kind <> 'statement')
+      AND (topped_up_days IS NULL) = (kind <> 'statement')
+      AND (checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))
+      AND (granted_end_at IS NULL OR kind = 'statement')
+    ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
 
-CREATE VIEW subscription_grant AS
-  SELECT cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at, months, days, seconds,
-    topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
-  FROM ledger WHERE is_grant = 1;
+CREATE VIEW customer AS
+  SELECT cuid, environment, first_name, last_name, mobile, status, mobile_e164 FROM customer_row WHERE level = 0;
 
+CREATE VIEW connection AS
+  SELECT cuid, environment, service, req_id, position, status, topped_up, segment, blocked
+  FROM customer_row WHERE level = 1;
+
+-- What its ledger folds to.
 CREATE VIEW subscription AS
   SELECT cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at, months, days, seconds,
     topped_up_months, topped_up_days, granted_end_at
-  FROM ledger WHERE is_grant = 0;
+  FROM customer_row WHERE level = 2 AND is_grant = 0;
 
--- Whoever writes by rows, such as a restore, writes into the views.
-CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant BEGIN
-  INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, kind, at, code, name, add_on, start_at,
-    months, days, seconds, topped_up_months, topped_up_days, checkout_id, granted_end_at)
-  VALUES (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, 1, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code, NEW.name,
-    NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days, NEW.checkout_id,
-    NEW.granted_end_at);
+-- The ledgers: appended to, never changed.
+CREATE VIEW subscription_grant AS
+  SELECT cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at, months, days, seconds,
+    topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
+  FROM customer_row WHERE level = 2 AND is_grant = 1;
+
+-- A restore writes row by row, into whichever table it is.
+CREATE TRIGGER customer_insert INSTEAD OF INSERT ON customer BEGIN
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq,
+    first_name, last_name, mobile, status, mobile_e164)
+  VALUES (NEW.cuid, NEW.environment, 0, '', '', 0, '', 0,
+    NEW.first_name, NEW.last_name, NEW.mobile, NEW.status, NEW.mobile_e164);
+END;
+CREATE TRIGGER connection_insert INSTEAD OF INSERT ON connection BEGIN
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq,
+    position, status, topped_up, segment, blocked)
+  VALUES (NEW.cuid, NEW.environment, 1, NEW.service, NEW.req_id, 0, '', 0,
+    NEW.position, NEW.status, NEW.topped_up, NEW.segment, NEW.blocked);
 END;
 CREATE TRIGGER subscription_insert INSTEAD OF INSERT ON subscription BEGIN
-  INSERT INTO ledger (cuid, environment, service, req_id, is_grant, plan, seq, code, name, add_on, start_at, end_at,
-    months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
-  VALUES (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, 0, NEW.plan, 0, NEW.code, NEW.name, NEW.add_on,
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, code, name, add_on, start_at,
+    end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
+  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, 0, NEW.plan, 0, NEW.code, NEW.name, NEW.add_on,
     NEW.start_at, NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days,
     NEW.granted_end_at);
+END;
+CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant BEGIN
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, kind, at, code, name, add_on,
+    start_at, months, days, seconds, topped_up_months, topped_up_days, checkout_id, granted_end_at)
+  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, 1, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code,
+    NEW.name, NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days,
+    NEW.checkout_id, NEW.granted_end_at);
 END;
 
 -- Keyed by the checkoutId, whose first bytes are its time of issue: the tree grows at its end.
@@ -232,9 +264,9 @@ CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
-CREATE TRIGGER grant_stays BEFORE UPDATE ON ledger WHEN OLD.is_grant OR NEW.is_grant
+CREATE TRIGGER grant_stays BEFORE UPDATE ON customer_row WHEN OLD.is_grant OR NEW.is_grant
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
-CREATE TRIGGER grant_remains BEFORE DELETE ON ledger
+CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
   WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
