@@ -45,6 +45,15 @@ export interface AuditedChange {
   readonly after: unknown;
 }
 
+/** What is a JSON text already, and goes on record as it is. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** A change as it is on record. */
 export interface AuditEntry {
   /** Counted from 1, without a gap. */
@@ -91,5 +100,6 @@ function hashOf(last: AuditCheckpoint, entry: Omit<AuditEntry, "hash">): string 
 }
 
 function toJson(value: unknown): string | undefined {
+  if (value instanceof JsonText) return value.text;
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }

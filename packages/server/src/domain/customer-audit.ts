@@ -1,4 +1,4 @@
-import type { AuditedChange } from "./audit.ts";
+import { type AuditedChange, JsonText } from "./audit.ts";
 import type { Connection, Customer, Environment } from "./customer.ts";
 import type { CustomerChange, ImportMode } from "./customer-import.ts";
 import type { Subscription } from "./subscription.ts";
@@ -26,16 +26,27 @@ export function customersImported(
   return inEntries(imported.map(describe).filter((each) => each !== undefined)).map((some) => ({
     action,
     subject,
-    before: Object.fromEntries(some.map(({ cuid, before }) => [cuid, before])),
-    after: Object.fromEntries(some.map(({ cuid, after }) => [cuid, after])),
+    before: byCuid(some, ({ before }) => before),
+    after: byCuid(some, ({ after }) => after),
   }));
 }
 
-function inEntries<Changed>(changes: readonly Changed[]): Changed[][] {
-  const entries: Changed[][] = [];
+/** What one customer was and is, as JSON texts: an import makes many, and each is wanted as text alone. */
+interface Described {
+  readonly cuid: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+function byCuid(some: readonly Described[], textOf: (each: Described) => string): JsonText {
+  return new JsonText(`{${some.map((each) => `${JSON.stringify(each.cuid)}:${textOf(each)}`).join(",")}}`);
+}
+
+function inEntries(changes: readonly Described[]): Described[][] {
+  const entries: Described[][] = [];
   let characters = 0;
   for (const change of changes) {
-    const length = JSON.stringify(change).length;
+    const length = change.cuid.length + change.before.length + change.after.length;
     const last = entries.at(-1);
     if (last === undefined || last.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS) {
       entries.push([change]);
@@ -48,29 +59,36 @@ function inEntries<Changed>(changes: readonly Changed[]): Changed[][] {
   return entries;
 }
 
-function describe({ customer, change }: ImportedChange) {
+function describe({ customer, change }: ImportedChange): Described | undefined {
   const { profile, changesProfile, connections, changesConnections, entries } = change;
   if (!changesProfile && !changesConnections && entries.length === 0) return undefined;
-  const [before, after]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
-  if (changesProfile) {
-    if (customer !== undefined) before["profile"] = profileOf(customer);
-    after["profile"] = profileOf(profile);
+  const after: Record<string, unknown> = {};
+  if (changesProfile) after["profile"] = profileOf(profile);
+  if (changesConnections) after["connections"] = connections.map(connectionOf);
+  if (entries.length > 0) {
+    const plans: Record<string, unknown> = {};
+    for (const entry of entries) plans[planOf(entry, entry.plan)] = runOf(entry.subscription);
+    after["subscriptions"] = plans;
   }
-  if (changesConnections) {
-    before["connections"] = (customer?.connections ?? []).map(connectionOf);
-    after["connections"] = connections.map(connectionOf);
-  }
+  const before = customer === undefined ? null : describeFormer(customer, change);
+  return { cuid: profile.cuid, before: JSON.stringify(before), after: JSON.stringify(after) };
+}
+
+/** What a customer had, as far as it changes. */
+function describeFormer(customer: Customer, { changesProfile, changesConnections, entries }: CustomerChange) {
+  const before: Record<string, unknown> = {};
+  if (changesProfile) before["profile"] = profileOf(customer);
+  if (changesConnections) before["connections"] = customer.connections.map(connectionOf);
   if (entries.length > 0) {
     const former = new Map(
-      customer?.connections.flatMap((connection) =>
+      customer.connections.flatMap((connection) =>
         connection.subscriptions.map((each) => [planOf(connection, each.plan), each] as const),
       ),
     );
-    const plans = entries.map((entry) => [planOf(entry, entry.plan), entry.subscription] as const);
-    before["subscriptions"] = Object.fromEntries(plans.map(([plan]) => [plan, runOf(former.get(plan))]));
-    after["subscriptions"] = Object.fromEntries(plans.map(([plan, subscription]) => [plan, runOf(subscription)]));
+    const plans = entries.map((entry) => planOf(entry, entry.plan));
+    before["subscriptions"] = Object.fromEntries(plans.map((plan) => [plan, runOf(former.get(plan))]));
   }
-  return { cuid: profile.cuid, before: customer === undefined ? null : before, after };
+  return before;
 }
 
 function profileOf({ firstName, lastName, mobile, status }: CustomerChange["profile"]) {
