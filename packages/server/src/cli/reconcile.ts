@@ -9,7 +9,7 @@ import { type FileFormat, readPartnerFile } from "./partner-file.ts";
 import { tellOfPruning } from "./prune.ts";
 import { answerPrinter, printSummary } from "./reconcile-output.ts";
 import { sayIfUnfinished } from "./report.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { readDays, readPartner } from "./transaction-flags.ts";
 import { showingOf } from "./transaction-output.ts";
@@ -35,7 +35,7 @@ interface ReconcileFlags extends CsvOptions {
 export function addReconcileCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("reconcile")
-    .description("compare a partner's own list of top-ups with what is on record")
+    .description("compare a partner's own list of top-ups with what is on record (exit code 3: they differ)")
     .argument("<FILE>", "a CSV file whose first line names the columns")
     .requiredOption("--partner <NAME>", "whose file it is")
     .requiredOption("--from <DAY>", "the first day, YYYY-MM-DD in the provider's zone")
@@ -83,7 +83,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       sayIfUnfinished(runtime, to, until);
       return reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
     });
-    if (different > 0) throw new CommandFailed(`the two books differ in ${different} rows`);
+    if (different > 0) throw new FoundWrong(`the two books differ in ${different} ${different === 1 ? "row" : "rows"}`);
   });
 }
 

@@ -65,6 +65,11 @@ export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
+/** A command that did its work, and what it looked at is not as it should be (exit code 3). */
+export class FoundWrong extends Error {
+  override readonly name = "FoundWrong";
+}
+
 /** A command that was called wrongly (exit code 2). */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";

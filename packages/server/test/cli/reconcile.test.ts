@@ -53,7 +53,7 @@ TOTAL              3  4800.50  4800.50        0.00
     const columns = ["--key", "udf1", "--key-column", "our reference", "--amount-column", "paid"];
     const { code, answers } = await found(line, ...ALL_DAYS, ...columns);
     // The one without a reference cannot be in any book that goes by it.
-    expect({ code, answers }).toEqual({ code: 1, answers: [["ours_only", null, null]] });
+    expect({ code, answers }).toEqual({ code: 3, answers: [["ours_only", null, null]] });
   });
 
   test("answers each row in the order of the file, and then what it lacks, oldest first", async () => {
@@ -65,7 +65,7 @@ TOTAL              3  4800.50  4800.50        0.00
     const columns = ["--key-column", "orderId", "--amount-column", "paid", "--status-column", "state"];
     const run = await line.run("reconcile", "book.csv", ...ALL_DAYS, ...columns);
     expect(run).toEqual({
-      code: 1,
+      code: 3,
       stdout: `VERDICT             LINE              THEIRS                OURS  KEY
 theirs only            2               10.00                      ${unknown}
 status differs         3     reversed 450.00              450.00  ${c.checkoutId}
@@ -193,7 +193,7 @@ describe("a partner's file", () => {
     const problems = rowsOf(stdout).map(({ verdict, line, ourAmount, problem }) => [verdict, line, ourAmount, problem]);
     const noAmount = (text: string) => `amount is ${JSON.stringify(text)}, and no amount such as 1130 or 1130.50`;
     expect({ code, problems }).toEqual({
-      code: 1,
+      code: 3,
       problems: [
         ["unreadable", 2, "3220.50", noAmount("3,220.50")],
         ["unreadable", 3, null, noAmount("-5")],
