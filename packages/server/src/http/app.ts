@@ -92,6 +92,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   sockets.watch(app.server);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
+  app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
   app.decorateRequest("isAnswered", false);
   const operations = new Set<string>();

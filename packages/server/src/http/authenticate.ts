@@ -8,6 +8,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set once the access token has been admitted. */
     caller: Caller | undefined;
+    /** Whose token was sent, though it was not admitted: for the log, and for nothing else. */
+    refusedHolder: Caller | undefined;
     /** Why the request failed, for the log. */
     outcome: string | undefined;
     /** Whether the whole answer has been written. */
@@ -29,15 +31,20 @@ export function authenticateRequests(app: FastifyInstance, ports: Ports): void {
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     // What an earlier look at the token found holds no more.
     request.caller = undefined;
+    request.refusedHolder = undefined;
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
     if (token === undefined) {
       sendFailure(reply, "missing_token");
       return false;
     }
     const admitted = await authenticate(ports, token, request);
-    if (admitted.ok) request.caller = admitted.value;
-    else sendFailure(reply, admitted.refusal);
-    return admitted.ok;
+    if (admitted.ok) {
+      request.caller = admitted.caller;
+      return true;
+    }
+    request.refusedHolder = admitted.holder;
+    sendFailure(reply, admitted.refusal);
+    return false;
   };
   // Called back, and only where it goes on: for a promise of the reply, fastify would wait until the answer has
   // gone out, or the caller has, and go on then.

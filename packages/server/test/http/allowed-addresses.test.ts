@@ -51,11 +51,15 @@ describe("a partner with allowed addresses", () => {
     }
   });
 
-  test("is refused with a log line that says why, and neither from where nor what would be allowed", async () => {
+  test("is refused with a log line that says why and to whom, and neither from where nor what would be allowed", async () => {
     const service = await limitedService();
+    await service.addPartner("bank");
     await statusOf(service, { from: OUTSIDE });
     const line = service.logs.at(-1) as string;
-    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed" });
+    const wallet = (await service.store.listPartners()).find(({ name }) => name === "wallet");
+    const who = { partner: wallet?.id as number, environment: "trial" };
+    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed", ...who });
+    expect(service.logs.join("")).not.toContain("wallet");
     expect(service.logs.join("")).not.toMatch(/198\.51|203\.0/);
   });
 
