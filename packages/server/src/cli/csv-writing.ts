@@ -9,7 +9,8 @@ type Cells = readonly string[];
 export function csvText(rows: readonly Cells[]): string {
   return stringify(
     rows.map((cells) => cells.map(guardCell)),
-    { record_delimiter: "windows" },
+    // By itself, it quotes no cell with a line end that is not the one between rows.
+    { record_delimiter: "windows", quoted_match: /[\r\n]/ },
   );
 }
 

@@ -96,6 +96,13 @@ describe("customers in CSV", () => {
     );
   });
 
+  test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
+    const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e" }));
+    const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
+    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerRow;
+    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,,,"X\nY","s\ns","e\ne",\r\n');
+  });
+
   test("of one customer are told of by the line and column where each thing stands", async () => {
     const text = [
       "cuid,first_name,last_name,status,service,connection,connection_status,code,startdate,enddate",
@@ -164,7 +171,7 @@ describe("a catalogue in CSV", () => {
     ["another column", "code,color\n", 'but has "color"'],
     ["a column twice", "code,code\n", "has code twice"],
     ["semicolons between its cells", "code;service\n", 'but has "code;service"'],
-    ["a quote that does not end", 'code\n"A', "is no CSV"],
+    ["a quote that does not end", 'code\n"A', "within a quote that is not closed"],
     ["another encoding", Buffer.from([0x63, 0xe9, 0x0a]), "is not UTF-8"],
   ])("with %s is refused whole", async (_, text, said) => {
     const reading = rowsOf(readCatalogueCsv(pieces(text)));

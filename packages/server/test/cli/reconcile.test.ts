@@ -208,6 +208,17 @@ describe("a partner's file", () => {
     });
   });
 
+  test.each(["\n", "\r\n", "\r"])(
+    "has its rows told by the lines of the file, with %j in its cells too",
+    async (end) => {
+      const line = await historyLine(makeSqliteDatabase);
+      const book = ["udf1,amount,note", `order-1,3220.50,"a${end}b${end}${end}c"`, `x,1,"d${end}"`, "", "y,2,", ""];
+      line.write("book.csv", book.join(end));
+      const { answers } = await found(line, ...ALL_DAYS, "--key", "udf1", "--all");
+      expect(answers.slice(0, 3).map(([, number]) => number)).toEqual([5, 7, 9]);
+    },
+  );
+
   test("takes the partner's own words for a status", async () => {
     const line = await historyLine(makeSqliteDatabase);
     line.write("book.csv", "udf1,amount,state\norder-1,3220.50,GETAN\norder-3,450,storno\nx,1,nichts\n");
@@ -223,12 +234,12 @@ describe("a partner's file", () => {
     [
       "with a quote that is open at its end",
       'udf1,amount\n"x,2\ny,3\n',
-      "the file ends at line 3 within a quote that is not closed",
+      "the file ends within a quote that is not closed: it is in the row that begins at line 2",
     ],
     [
       "with a quote that is open for long",
       `udf1,amount\n"x,2\n${"y,3\n".repeat(20_000)}`,
-      "a row is longer than 65536 characters: is a quote not closed?",
+      "the row that begins at line 2 is longer than 65536 characters: is a quote not closed?",
     ],
   ])("that is no CSV is refused, and not half read: %s", async (_, content, said) => {
     const line = await historyLine(makeSqliteDatabase);
