@@ -6,7 +6,7 @@ import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
-import { printable, wrap } from "./text.ts";
+import { printable, printableJson, wrap } from "./text.ts";
 import { type FilterFlags, readDays } from "./transaction-flags.ts";
 
 interface ListFlags extends OutputOptions, Pick<FilterFlags, "from" | "to"> {
@@ -97,11 +97,14 @@ function addExportCommand(parent: Command, runtime: Runtime): void {
   addSettings(command, STORE_SETTINGS).action(async () => {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       let last: AuditCheckpoint | undefined;
-      for await (const entry of readAuditTrail({ store })) {
-        printJson(runtime, entryJson(entry));
-        last = entry;
-      }
-      if (last !== undefined)
+      const lines = async function* () {
+        for await (const entry of readAuditTrail({ store })) {
+          yield Buffer.from(`${printableJson(entryJson(entry))}\n`);
+          last = entry;
+        }
+      };
+      const isWhole = await runtime.streamOut(lines());
+      if (isWhole && last !== undefined)
         runtime.stderr(
           `Keep this elsewhere: --checkpoint ${last.seq}:${last.hash} shows that nothing up to here was changed.\n`,
         );

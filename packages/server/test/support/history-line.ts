@@ -83,6 +83,10 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
         openScratch: openScratchFile,
         openFile: (name: string) => piecesOf(files.get(name)),
         stdout: (text: string) => (said.stdout += text),
+        streamOut: async (pieces: AsyncIterable<Uint8Array>) => {
+          for await (const piece of pieces) said.stdout += Buffer.from(piece).toString();
+          return true;
+        },
         stderr: (text: string) => (said.stderr += text),
       } as unknown as Runtime;
       return { code: await runCommandLine(words, runtime), ...said };
