@@ -9,6 +9,8 @@ import { applyGrant, type Grant, isGranted, type Subscription } from "./subscrip
 /** A customer as stored, with the ledger from which each subscription is folded. */
 export interface CustomerWithLedgers {
   readonly customer: Customer;
+  /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
+  readonly mobileForm: string | undefined;
   /** All grants of one plan of one connection, oldest first; empty where there is none. */
   readonly ledger: (service: Service, reqId: string, plan: string) => readonly Grant[];
 }
@@ -27,7 +29,7 @@ interface LedgerEntry {
 /** What an import writes for one customer. */
 export interface CustomerChange {
   readonly profile: CustomerProfile;
-  /** Whether the profile is another than is stored: most of what a file says every night is stored already. */
+  /** Whether the profile, or the form of its mobile number, is another than is stored: most of what a file says every night is stored already. */
   readonly changesProfile: boolean;
   /** The connections as they are from now on, in the file's order, without subscriptions. */
   readonly connections: readonly BareConnection[];
@@ -72,11 +74,14 @@ export function changeCustomer(
   ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
-  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, normaliseMobile);
+  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, () => stored.mobileForm);
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   return {
     profile,
-    changesProfile: stored === undefined || !isSameProfile(stored.customer, profile),
+    changesProfile:
+      stored === undefined ||
+      !isSameProfile(stored.customer, profile) ||
+      stored.mobileForm !== (mobile === undefined ? undefined : normaliseMobile(mobile)),
     connections,
     changesConnections: !areSameConnections(before, connections),
     removedConnections,
