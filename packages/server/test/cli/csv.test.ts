@@ -130,6 +130,25 @@ describe("customers in CSV", () => {
     ]);
   });
 
+  test("with one cuid on all lines are refused once, by the first line that is too many, and what follows is read", async () => {
+    const boxes = Array.from({ length: 60_000 }, (_, index) => `1,A,tv,s${index}`);
+    const text = ["cuid,last_name,service,connection", ...boxes, "2,B,tv,x"].join("\n");
+    const rows = await rowsOf(readCustomersCsv(pieces(text)));
+    expect(rows.map(({ line, value }) => [line, value.ok])).toEqual([
+      [2, false],
+      [60_002, true],
+    ]);
+    expect(problemsOf(rows)).toEqual([
+      {
+        line: 5_002,
+        problems: [{ field: "cuid", problem: "has more than 5000 lines: is it the same on all of them?" }],
+      },
+    ]);
+    const most = ["cuid,last_name,service,connection", ...boxes.slice(0, 5_000)].join("\n");
+    const [whole] = valuesOf(await rowsOf(readCustomersCsv(pieces(most))));
+    expect(whole.connections.tv).toHaveLength(5_000);
+  });
+
   test("whose lines contradict each other, or stand apart, are refused", async () => {
     const text = [
       "cuid,last_name,service,connection",
