@@ -14,15 +14,11 @@ import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
-import { readPostgresMigrations } from "./store/postgres/migrate.ts";
-import { openPostgresStore } from "./store/postgres/open.ts";
-import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
-import { openSqliteStore } from "./store/sqlite/open.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*
  * The composition root: the only place that knows the process, the clock and randomness, and which
- * store stands behind the port.
+ * store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
  */
 
 /** As much of the log as waits in memory to be written. */
@@ -80,12 +76,15 @@ const runtime: Runtime = {
   random,
   openStore: async ({ database, databaseConnections, timeZone, currencyExponent, defaultCountry }, options) => {
     const common = { timeZone, currencyExponent, defaultCountry, ...options, clock: Date.now, random };
-    return database.store === "sqlite"
-      ? openSqliteStore({ ...common, path: database.path })
-      : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
+    if (database.store === "sqlite")
+      return (await import("./store/sqlite/open.ts")).openSqliteStore({ ...common, path: database.path });
+    const { openPostgresStore } = await import("./store/postgres/open.ts");
+    return openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
   },
   readMigrations: async ({ database }) =>
-    database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
+    database.store === "sqlite"
+      ? (await import("./store/sqlite/migrate.ts")).readSqliteMigrations(database.path)
+      : (await import("./store/postgres/migrate.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store } }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({

@@ -5,7 +5,7 @@ import { exportCatalogue } from "../operations/export-catalogue.ts";
 import { exportCustomers } from "../operations/export-customers.ts";
 import { exportTransactions } from "../operations/export-transactions.ts";
 import type { Store } from "../store/store.ts";
-import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, csvText, customerLines } from "./csv-writing.ts";
+import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, customerLines } from "./csv-writing.ts";
 import { exportedTransaction, TRANSACTIONS_HEADER, transactionLine } from "./exported-transaction.ts";
 import { type FileFormat, formatOf, formatOption } from "./file-format.ts";
 import { examples } from "./help.ts";
@@ -117,6 +117,7 @@ async function run<Row>(
 }
 
 async function* csvPieces<Row>(pages: Pages<Row>, { header, toLines }: Form<Row>): AsyncGenerator<Uint8Array> {
+  const { csvText } = await import("./csv-text.ts");
   yield Buffer.from(csvText([header]));
   for await (const page of pages) yield Buffer.from(csvText(page.flatMap(toLines)));
 }

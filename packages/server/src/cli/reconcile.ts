@@ -5,7 +5,7 @@ import { reconcile } from "../operations/reconcile.ts";
 import { ScratchFailed } from "../operations/scratch.ts";
 import { examples } from "./help.ts";
 import { type CsvOptions, csvOption, isFileError, jsonOption } from "./output.ts";
-import { type FileFormat, readPartnerFile } from "./partner-file.ts";
+import type { FileFormat } from "./partner-file.ts";
 import { tellOfPruning } from "./prune.ts";
 import { answerPrinter, printSummary } from "./reconcile-output.ts";
 import { sayIfUnfinished } from "./report.ts";
@@ -75,7 +75,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       const rows = readFile(runtime, file, { delimiter, statuses, columns: columnsOf(flags), currencyExponent });
       const period = { environment, partnerId, from, until };
       const request = { period, key, isAll: flags.all === true };
-      const printer = answerPrinter(runtime, await showingOf(store), flags);
+      const printer = await answerPrinter(runtime, await showingOf(store), flags);
       const { openScratch } = runtime;
       const reconciled = await reconcile({ store, openScratch }, request, rows, printer).catch(explain);
       printSummary(runtime, reconciled, { currencyExponent });
@@ -89,6 +89,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
 
 /** The file is opened before anything is asked of the store. */
 async function* readFile(runtime: Runtime, file: string, format: FileFormat) {
+  const { readPartnerFile } = await import("./partner-file.ts");
   try {
     yield* readPartnerFile(runtime.openFile(file), format);
   } catch (error) {
