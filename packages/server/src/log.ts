@@ -7,7 +7,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * The only fields that are ever logged, beside an error in `err`. What is not on this list is dropped, so that no token,
  * name or mobile number reaches a log by a careless line somewhere.
  */
-const FIELDS = new Set([
+export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "cause",
   "database",
   "environment",
@@ -85,7 +85,7 @@ function known(message: unknown): string {
 }
 
 function chosen(fields: Record<string, unknown>): Record<string, unknown> {
-  const kept = Object.entries(fields).filter(([name, value]) => FIELDS.has(name) && typeof value !== "object");
+  const kept = Object.entries(fields).filter(([name, value]) => LOG_FIELDS.has(name) && typeof value !== "object");
   const { err } = fields;
   return Object.fromEntries(err instanceof Error ? [...kept, ["err", describe(err, MOST_CAUSES)]] : kept);
 }

@@ -6,22 +6,19 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
+import { STDIO } from "./cli/output.ts";
 import { runCommandLine } from "./cli/program.ts";
-import type { Runtime } from "./cli/runtime.ts";
+import { CommandFailed, type Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
-import { readPostgresMigrations } from "./store/postgres/migrate.ts";
-import { openPostgresStore } from "./store/postgres/open.ts";
-import { readSqliteMigrations } from "./store/sqlite/migrate.ts";
-import { openSqliteStore } from "./store/sqlite/open.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*
  * The composition root: the only place that knows the process, the clock and randomness, and which
- * store stands behind the port.
+ * store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
  */
 
 /** As much of the log as waits in memory to be written. */
@@ -42,6 +39,9 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLength: LOGS_HELD_BYTES });
 logs.on("error", () => {});
 
+/** Whether somebody has been told already that stdout cannot be written. */
+let isOutputTold = false;
+
 const random = poolRandom(randomBytes);
 
 const runtime: Runtime = {
@@ -49,9 +49,25 @@ const runtime: Runtime = {
   env: process.env,
   stdout: (text) => process.stdout.write(text),
   streamOut: async (pieces) => {
-    await pipeline(Readable.from(pieces), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
+    // What the pieces themselves fail with is none of stdout's.
+    let fault: { readonly error: unknown } | undefined;
+    const watched = async function* () {
+      try {
+        yield* pieces;
+      } catch (error) {
+        fault = { error };
+      }
+    };
+    try {
+      await pipeline(Readable.from(watched()), process.stdout, { end: false });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") return false;
+      isOutputTold = true;
+      throw new CommandFailed(`stdout cannot be written: ${message}`);
+    }
+    if (fault !== undefined) throw fault.error;
+    return true;
   },
   stderr: (text) => process.stderr.write(text),
   userName,
@@ -60,12 +76,15 @@ const runtime: Runtime = {
   random,
   openStore: async ({ database, databaseConnections, timeZone, currencyExponent, defaultCountry }, options) => {
     const common = { timeZone, currencyExponent, defaultCountry, ...options, clock: Date.now, random };
-    return database.store === "sqlite"
-      ? openSqliteStore({ ...common, path: database.path })
-      : openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
+    if (database.store === "sqlite")
+      return (await import("./store/sqlite/open.ts")).openSqliteStore({ ...common, path: database.path });
+    const { openPostgresStore } = await import("./store/postgres/open.ts");
+    return openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
   },
   readMigrations: async ({ database }) =>
-    database.store === "sqlite" ? readSqliteMigrations(database.path) : readPostgresMigrations(database.url),
+    database.store === "sqlite"
+      ? (await import("./store/sqlite/migrate.ts")).readSqliteMigrations(database.path)
+      : (await import("./store/postgres/migrate.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store } }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({
@@ -104,9 +123,9 @@ const runtime: Runtime = {
 };
 
 // A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
-let outputFailed = false;
-process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-  outputFailed ||= code !== "EPIPE";
+let outputFailure: Error | undefined;
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") outputFailure ??= error;
 });
 process.stderr.on("error", () => {});
 
@@ -119,8 +138,9 @@ function userName(): string {
   }
 }
 
-/** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. */
+/** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. So is stdin. */
 function openRegularFile(path: string): AsyncIterable<Uint8Array> {
+  if (path === STDIO) throw Object.assign(new Error("stdin is not read, name a file"), { syscall: "open", path });
   if (statSync(path).isFile()) return createReadStream(path);
   throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
 }
@@ -154,5 +174,7 @@ try {
   process.exitCode = 1;
 }
 process.on("exit", () => {
-  if (outputFailed) process.exitCode = 1;
+  if (outputFailure === undefined) return;
+  process.exitCode = 1;
+  if (!isOutputTold) process.stderr.write(`topupd: stdout cannot be written: ${outputFailure.message}\n`);
 });

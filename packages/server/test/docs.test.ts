@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { FAILURES, type FailureReason, renderFailure } from "../src/http/failures.ts";
+import { LOG_FIELDS } from "../src/log.ts";
 import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
 import { startTestService } from "./support/service.ts";
@@ -24,6 +25,13 @@ const pages: readonly Page[] = [
 ]
   .filter((path) => path.endsWith(".md"))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+
+test("the fields of the log are those that are listed in docs/running.md, and no others", () => {
+  const [, section = ""] = page("docs/running.md").text.split("## Health, stopping, logs");
+  const [table = ""] = section.split("\n## ");
+  const documented = tableRows(table).flatMap(([names = ""]) => quoted(names));
+  expect(documented.toSorted()).toEqual(["err", "level", "msg", "time", ...LOG_FIELDS].toSorted());
+});
 
 describe("docs/failures.md", () => {
   const rows = tableRows(page("docs/failures.md").text).filter(([code = ""]) => /^`400[a-z]{2}\d{3}`$/.test(code));

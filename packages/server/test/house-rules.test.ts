@@ -140,6 +140,21 @@ describe("the house", () => {
     expect(files.filter((path) => asking.test(readFileSync(join(folder, path), "utf8")))).toEqual([]);
   });
 
+  test("loads for every command what each needs, and leaves servers, stores and CSV to those that use them", () => {
+    const [reached, outside] = [new Set(["main.ts"]), new Set<string>()];
+    for (const path of reached) {
+      const text = sources.find((source) => source.path === path)?.text ?? "";
+      for (const [, name = ""] of text.matchAll(/^(?:import|export) (?!type )[^;"]*from "([^"\n]+)"/gm)) {
+        if (name.startsWith(".")) reached.add(relative(SRC, resolve(SRC, dirname(path), name)).replaceAll("\\", "/"));
+        else outside.add(name.split("/")[0] as string);
+      }
+    }
+    expect(reached.size).toBeGreaterThan(100);
+    expect([...outside].filter((name) => /^(?:fastify|@fastify|typebox|pg|@photostructure|csv-)/.test(name))).toEqual(
+      [],
+    );
+  });
+
   test("has no file of over 300 lines", () => {
     expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
   });

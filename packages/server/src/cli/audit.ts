@@ -4,9 +4,9 @@ import { type AuditVerdict, readAuditTrail, verifyAuditTrail } from "../operatio
 import { readCheckpoints } from "./audit-checkpoints.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "./output.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
-import { printable, wrap } from "./text.ts";
+import { printable, printableJson, wrap } from "./text.ts";
 import { type FilterFlags, readDays } from "./transaction-flags.ts";
 
 interface ListFlags extends OutputOptions, Pick<FilterFlags, "from" | "to"> {
@@ -72,7 +72,7 @@ function addListCommand(parent: Command, runtime: Runtime): void {
 function addVerifyCommand(parent: Command, runtime: Runtime): void {
   const verify = parent
     .command("verify")
-    .description("find out whether an entry was changed, removed, moved or cut off")
+    .description("find out whether an entry was changed, removed, moved or cut off (exit code 3: one was)")
     .addOption(
       new Option("--checkpoint <SEQ:HASH>", "an entry that was noted elsewhere; may be given again")
         .argParser((text: string, former: readonly string[]) => [...former, text])
@@ -97,11 +97,14 @@ function addExportCommand(parent: Command, runtime: Runtime): void {
   addSettings(command, STORE_SETTINGS).action(async () => {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       let last: AuditCheckpoint | undefined;
-      for await (const entry of readAuditTrail({ store })) {
-        printJson(runtime, entryJson(entry));
-        last = entry;
-      }
-      if (last !== undefined)
+      const lines = async function* () {
+        for await (const entry of readAuditTrail({ store })) {
+          yield Buffer.from(`${printableJson(entryJson(entry))}\n`);
+          last = entry;
+        }
+      };
+      const isWhole = await runtime.streamOut(lines());
+      if (isWhole && last !== undefined)
         runtime.stderr(
           `Keep this elsewhere: --checkpoint ${last.seq}:${last.hash} shows that nothing up to here was changed.\n`,
         );
@@ -111,11 +114,11 @@ function addExportCommand(parent: Command, runtime: Runtime): void {
 
 function conclude(runtime: Runtime, verdict: AuditVerdict, { json }: OutputOptions): void {
   if (json === true) printJson(runtime, verdict);
-  if (verdict.kind === "broken") throw new CommandFailed(`the audit trail is broken: ${verdict.why}`);
+  if (verdict.kind === "broken") throw new FoundWrong(`the audit trail is broken: ${verdict.why}`);
   if (verdict.kind === "another") {
     const { checkpoint, last } = verdict;
     const why = checkpoint.seq > last.seq ? `it ends with entry ${last.seq}` : "another entry stands there";
-    throw new CommandFailed(`the audit trail is not the one of checkpoint ${checkpoint.seq}: ${why}`);
+    throw new FoundWrong(`the audit trail is not the one of checkpoint ${checkpoint.seq}: ${why}`);
   }
   if (json === true) return;
   const { last, checkpoints } = verdict;

@@ -3,9 +3,9 @@ import { isBackup } from "../backup/backup-file.ts";
 import { backUpStore } from "../operations/back-up-store.ts";
 import { describeProgress, partnerNames, printArchive } from "./archive-output.ts";
 import { examples } from "./help.ts";
-import { isFileError, isoTime, jsonOption, type OutputOptions } from "./output.ts";
+import { isFileError, isoTime, jsonOption, type OutputOptions, STDIO } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
-import { CommandFailed, type Runtime } from "./runtime.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS, withStoreOf } from "./settings.ts";
 
 interface BackupOptions extends OutputOptions {
@@ -26,6 +26,10 @@ export function addBackupCommand(program: Command, runtime: Runtime): void {
   ]);
   addSettings(command, STORE_SETTINGS).action(async (file: string, options: BackupOptions) => {
     const overwrite = options.overwrite === true;
+    if (file === STDIO)
+      throw new WrongUsage(
+        "a backup goes into a file, which has its name once it is whole: stdout cannot promise that",
+      );
     await refuseTaken(runtime, file, overwrite);
     const stop = stopSignal(runtime);
     try {

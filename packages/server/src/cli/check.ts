@@ -2,14 +2,16 @@ import type { Command } from "commander";
 import type { CheckEvent } from "../store/store.ts";
 import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
-import { CommandFailed, type Runtime } from "./runtime.ts";
+import { FoundWrong, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 
 /** `topupd check`: whether what is stored can be trusted. */
 export function addCheckCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("check")
-    .description("verify the database: integrity, durability, and every subscription against its grants")
+    .description(
+      "verify the database: integrity, durability, and every subscription against its grants (exit code 3: something is wrong)",
+    )
     .addOption(jsonOption());
   examples(command, ["topupd check", "topupd check --database sqlite:./topupd-backup.db"]);
   addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions) => {
@@ -24,7 +26,7 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
     });
     if (options.json === true) printJson(runtime, { ok: wrong.length === 0, checked, wrong });
     if (wrong.length > 0)
-      throw new CommandFailed(
+      throw new FoundWrong(
         `the database is not in order: ${wrong.length} ${wrong.length === 1 ? "finding" : "findings"}`,
       );
   });

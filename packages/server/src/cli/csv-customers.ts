@@ -6,6 +6,12 @@ import { CONNECTION_COLUMNS, CUSTOMER_COLUMNS, SUBSCRIPTION_COLUMNS } from "./cs
 import { type CsvLine, flagOf, linesOf, objectOf, readCsvLines } from "./csv-reading.ts";
 
 /**
+ * Far more connections than anybody has, and about as many as a line of NDJSON holds: the lines of a customer are
+ * held together, and then laid over what is stored, in one transaction.
+ */
+const MOST_LINES = 5_000;
+
+/**
  * The customers of a CSV file: a line for each connection, those of a customer together. A customer that stood in
  * two places would be two statements, the second without the connections of the first; that is refused, and for
  * that the cuids are kept.
@@ -21,7 +27,8 @@ export async function* readCustomersCsv(pieces: AsyncIterable<Uint8Array>): Asyn
         rows.push(customerOf(group, seen));
         group = [];
       }
-      group.push(line);
+      // Of those that are too many, one is enough to say so.
+      if (group.length <= MOST_LINES) group.push(line);
     }
     yield rows;
   }
@@ -36,6 +43,8 @@ function customerOf(lines: readonly CsvLine[], seen: Set<string>): SourceRow {
   const report = (at: CsvLine, field: string, problem: string) => problems.push({ line: at.line, field, problem });
   if (seen.has(cuid)) report(first, "cuid", "stands apart from the customer's other lines: sort the file by cuid");
   if (cuid !== "") seen.add(cuid);
+  if (lines.length > MOST_LINES)
+    report(lines.at(-1) as CsvLine, "cuid", `has more than ${MOST_LINES} lines: is it the same on all of them?`);
   const connections = new Map<string, CsvLine[]>();
   for (const each of lines) {
     const other = CUSTOMER_COLUMNS.find((column) => each.cells.get(column) !== cells.get(column));
@@ -45,8 +54,13 @@ function customerOf(lines: readonly CsvLine[], seen: Set<string>): SourceRow {
     if (!hasConnection && lines.length > 1)
       report(each, "connection", "must not be empty where the customer has others");
     if (!hasConnection) continue;
-    if (!SERVICES.some((known) => known === service)) report(each, "service", `must be one of ${SERVICES.join(", ")}`);
-    else connections.set(service as string, [...(connections.get(service as string) ?? []), each]);
+    if (!SERVICES.some((known) => known === service)) {
+      report(each, "service", `must be one of ${SERVICES.join(", ")}`);
+      continue;
+    }
+    const list = connections.get(service as string);
+    if (list === undefined) connections.set(service as string, [each]);
+    else list.push(each);
   }
   if (problems.length > 0) {
     // Each under a name of its own, by which its place is found again.

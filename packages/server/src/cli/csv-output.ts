@@ -1,4 +1,3 @@
-import { stringify } from "csv-stringify/sync";
 import type { Runtime } from "./runtime.ts";
 import { printable } from "./text.ts";
 
@@ -15,7 +14,13 @@ export function textCell(text: string): string {
   return FORMULA.test(harmless) ? `'${harmless}` : harmless;
 }
 
-/** Rows of a CSV: comma, quotes where they are needed, one line feed at the end of each. */
-export function printCsv(runtime: Runtime, rows: readonly (readonly string[])[]): void {
-  if (rows.length > 0) runtime.stdout(stringify(rows as string[][]));
+/**
+ * What prints rows of a CSV: comma, quotes where they are needed, one line feed at the end of each. Loaded only where
+ * it is used: every command would take longer to begin.
+ */
+export async function csvPrinter(runtime: Runtime): Promise<(rows: readonly (readonly string[])[]) => void> {
+  const { stringify } = await import("csv-stringify/sync");
+  return (rows) => {
+    if (rows.length > 0) runtime.stdout(stringify(rows as string[][]));
+  };
 }

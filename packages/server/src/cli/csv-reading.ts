@@ -3,6 +3,7 @@ import { CsvError, parse } from "csv-parse";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { SourceRow } from "../operations/source-rows.ts";
 import { unguardCell } from "./csv-cells.ts";
+import { LineNumbers, type NumberedRow } from "./csv-line-numbers.ts";
 import { CommandFailed } from "./runtime.ts";
 
 /** A line below the header, by its columns; what is empty is left out. */
@@ -10,11 +11,6 @@ export interface CsvLine {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
   readonly problems: readonly FieldProblem[];
-}
-
-interface ParsedRecord {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
 }
 
 /** Lines that are handed on together. */
@@ -30,30 +26,29 @@ export async function* readCsvLines(
   pieces: AsyncIterable<Uint8Array>,
   columns: readonly string[],
 ): AsyncGenerator<readonly CsvLine[]> {
+  const numbers = new LineNumbers();
   const parser = parse({
-    bom: true,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: LINE_MAX_CHARACTERS,
+    ...{ bom: true, info: true, relax_column_count: true, skip_empty_lines: true },
+    ...{ record_delimiter: ["\r\n", "\n", "\r"], max_record_size: LINE_MAX_CHARACTERS },
+    on_record: (row) => numbers.of(row as never) as never,
   });
   const source = Readable.from(decode(pieces));
   source.on("error", (error) => parser.destroy(error));
   let header: readonly string[] | undefined;
   let lines: CsvLine[] = [];
   try {
-    for await (const { record, info } of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
+    for await (const { record, first } of source.pipe(parser) as AsyncIterable<NumberedRow>) {
       if (header === undefined) {
         header = readHeader(record, columns);
         continue;
       }
-      lines.push(readLine(record, header, info.lines - lineBreaksIn(record)));
+      lines.push(readLine(record, header, first));
       if (lines.length < LINES_AT_ONCE) continue;
       yield lines;
       lines = [];
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new CommandFailed(`the file is no CSV as RFC 4180 has it: ${error.message}`);
+    if (error instanceof CsvError) throw new CommandFailed(whyNoCsv(error, numbers, LINE_MAX_CHARACTERS));
     throw error;
   } finally {
     source.destroy();
@@ -92,9 +87,14 @@ function readLine(record: readonly string[], header: readonly string[], line: nu
   return { line, cells, problems: record.length === header.length ? [] : [{ field: "(line)", problem }] };
 }
 
-/** Within quotes; the parser counts the lines up to the record's end. */
-function lineBreaksIn(record: readonly string[]): number {
-  return record.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+/** What is wrong with a file that the parser gave up. */
+export function whyNoCsv(error: CsvError, numbers: LineNumbers, rowMaxCharacters: number): string {
+  const line = numbers.whereItFailed(error);
+  if (error.code === "CSV_MAX_RECORD_SIZE")
+    return `the row that begins at line ${line} is longer than ${rowMaxCharacters} characters: is a quote not closed?`;
+  if (error.code === "CSV_QUOTE_NOT_CLOSED")
+    return `the file ends within a quote that is not closed: it is in the row that begins at line ${line}`;
+  return `line ${line} is no CSV: a quote stands where none can be; in a cell, it is written twice and the cell in quotes`;
 }
 
 /** What a cell holds, a value on each of its lines. */

@@ -1,17 +1,8 @@
-import { stringify } from "csv-stringify/sync";
 import type { CatalogueRow } from "../domain/catalogue-row.ts";
 import type { ConnectionRow, CustomerRow } from "../domain/customer-export.ts";
-import { CATALOGUE_COLUMNS, CONNECTION_COLUMNS, CUSTOMER_COLUMNS, guardCell } from "./csv-cells.ts";
+import { CATALOGUE_COLUMNS, CONNECTION_COLUMNS, CUSTOMER_COLUMNS } from "./csv-cells.ts";
 
 type Cells = readonly string[];
-
-/** Rows as RFC 4180 has them, with CRLF at the end of each. */
-export function csvText(rows: readonly Cells[]): string {
-  return stringify(
-    rows.map((cells) => cells.map(guardCell)),
-    { record_delimiter: "windows" },
-  );
-}
 
 export const CUSTOMERS_HEADER: Cells = [...CUSTOMER_COLUMNS, ...CONNECTION_COLUMNS];
 export const CATALOGUE_HEADER: Cells = CATALOGUE_COLUMNS;

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { examples } from "./help.ts";
 import { openMeasured } from "./metrics.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
-import { type RunningService, startService } from "./service.ts";
+import type { RunningService } from "./service.ts";
 import { addSettings, configOf, type Fallbacks } from "./settings.ts";
 import { staffPorts } from "./staff.ts";
 
@@ -29,6 +29,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     const log = runtime.openLog(config);
     const opened = await openMeasured(runtime, config);
     const askedToStop = runtime.untilAskedToStop();
+    const { startService } = await import("./service.ts");
     const service = await startService(runtime, config, opened, log);
     try {
       const token = await prepare(runtime, opened.store);

@@ -5,11 +5,11 @@ import { exportCatalogue } from "../operations/export-catalogue.ts";
 import { exportCustomers } from "../operations/export-customers.ts";
 import { exportTransactions } from "../operations/export-transactions.ts";
 import type { Store } from "../store/store.ts";
-import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, csvText, customerLines } from "./csv-writing.ts";
+import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, customerLines } from "./csv-writing.ts";
 import { exportedTransaction, TRANSACTIONS_HEADER, transactionLine } from "./exported-transaction.ts";
 import { type FileFormat, formatOf, formatOption } from "./file-format.ts";
 import { examples } from "./help.ts";
-import { isFileError } from "./output.ts";
+import { isFileError, STDIO } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
@@ -77,7 +77,7 @@ function addExport(parent: Command, what: string, description: string): Command 
     .addOption(
       new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
     )
-    .option("--output <FILE>", "a new file, for its owner alone; if left out, stdout")
+    .option("--output <FILE>", "a new file, for its owner alone; if left out, or -, stdout")
     .addOption(formatOption("as the name of --output ends, else ndjson"));
   return addSettings(command, STORE_SETTINGS);
 }
@@ -85,11 +85,13 @@ function addExport(parent: Command, what: string, description: string): Command 
 async function run<Row>(
   command: Command,
   runtime: Runtime,
-  { format, output }: ExportFlags,
+  { format, output: named }: ExportFlags,
   { form, pages }: { readonly form: Form<Row>; readonly pages: (store: Store) => Pages<Row> },
 ): Promise<void> {
+  const output = named === STDIO ? undefined : named;
   const progress = progressLine(runtime);
   let count = 0;
+  let isWhole = true;
   const counted = async function* (rows: Pages<Row>): Pages<Row> {
     for await (const page of rows) {
       yield page;
@@ -101,7 +103,7 @@ async function run<Row>(
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const rows = counted(pages(store));
       const pieces = formatOf(format, output) === "csv" ? csvPieces(rows, form) : ndjsonPieces(rows);
-      if (output === undefined) await runtime.streamOut(pieces);
+      if (output === undefined) isWhole = await runtime.streamOut(pieces);
       else await runtime.writeFile(output, pieces, { overwrite: false });
     });
   } catch (error) {
@@ -111,10 +113,11 @@ async function run<Row>(
     throw new CommandFailed(`${output} cannot be written: ${error.message}`);
   }
   progress.end();
-  runtime.stderr(`${count} exported\n`);
+  if (isWhole) runtime.stderr(`${count} exported\n`);
 }
 
 async function* csvPieces<Row>(pages: Pages<Row>, { header, toLines }: Form<Row>): AsyncGenerator<Uint8Array> {
+  const { csvText } = await import("./csv-text.ts");
   yield Buffer.from(csvText([header]));
   for await (const page of pages) yield Buffer.from(csvText(page.flatMap(toLines)));
 }

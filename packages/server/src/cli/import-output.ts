@@ -1,9 +1,9 @@
-import type { ImportedRow, ImportOptions, ImportReport } from "../operations/import-report.ts";
+import type { ImportedRow, ImportOptions, ImportReport, PassedOverRow } from "../operations/import-report.ts";
 import type { ReadRows, RejectedLine } from "../operations/source-rows.ts";
 import { type OutputOptions, printJson } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
-import { printable } from "./text.ts";
+import { count, printable } from "./text.ts";
 
 export interface ImportFlags extends OutputOptions {
   readonly skipInvalid?: boolean;
@@ -33,6 +33,7 @@ export function importOutput(
   const progress = progressLine(runtime);
   const refused = new Some<RejectedLine>();
   const changes = new Some<ImportedRow>();
+  const notTaken = new Some<PassedOverRow>();
   let hasWritten = false;
   const hooks: ImportOptions = {
     skipInvalid,
@@ -53,14 +54,22 @@ export function importOutput(
       progress.end();
       runtime.stdout(`${describeChange(change)}\n`);
     },
+    onPassedOver: (subscription) => {
+      if (notTaken.add(subscription)) progress.interrupt(describeNotTaken(subscription));
+    },
   };
   return {
     hooks,
     conclude(report) {
       progress.end();
+      if (notTaken.more > 0) runtime.stderr(`and ${notTaken.more} more subscriptions are not taken\n`);
       if (json === true) {
         const found = dryRun ? { dryRun, changes: changes.named, moreChanges: changes.more } : {};
-        printJson(runtime, { ...report, refused: refused.named, moreRefused: refused.more, ...found });
+        const lists = {
+          ...{ refused: refused.named, moreRefused: refused.more },
+          ...(report.passedOver === undefined ? {} : { notTaken: notTaken.named, moreNotTaken: notTaken.more }),
+        };
+        printJson(runtime, { ...report, ...lists, ...found });
       } else runtime.stdout(summarize(report, dryRun));
       const nothing = `nothing ${dryRun ? "would be" : "was"} written`;
       if (report.rejected > 0 && !skipInvalid)
@@ -76,13 +85,14 @@ export function importOutput(
 }
 
 function summarize(
-  { accepted, rejected, removed, reorders, revision, ...effects }: ImportReport,
+  { accepted, rejected, passedOver = 0, removed, reorders, revision, ...effects }: ImportReport,
   dryRun: boolean,
 ): string {
   const { added, changed, unchanged } = effects;
   const counts = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`];
   if (removed !== undefined) counts.push(`${removed} removed`);
   if (reorders === true) counts.push("in another order");
+  if (passedOver > 0) counts.push(`${count(passedOver, "subscription")} not taken`);
   const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
   const lines = `${accepted} accepted, ${rejected} rejected${asRevision}`;
   return `${lines}\n${dryRun ? "it would be: " : ""}${counts.join(", ")}\n`;
@@ -90,6 +100,12 @@ function summarize(
 
 function describeRefused({ line, problems }: RejectedLine): string {
   return problems.map(({ field, problem }) => `line ${line}: ${printable(field)} ${problem}\n`).join("");
+}
+
+function describeNotTaken({ line, cuid, service, code }: PassedOverRow): string {
+  return printable(
+    `line ${line}: ${cuid} ${service} ${code} is not taken: it does not go with what was granted here`,
+  ).concat("\n");
 }
 
 function describeChange(change: ImportedRow): string {
@@ -107,8 +123,11 @@ class Some<Item> {
   readonly named: Item[] = [];
   more = 0;
 
-  add(item: Item): void {
-    if (this.named.length < MOST_NAMED) this.named.push(item);
+  /** @returns whether it is one of the first. */
+  add(item: Item): boolean {
+    const isNamed = this.named.length < MOST_NAMED;
+    if (isNamed) this.named.push(item);
     else this.more += 1;
+    return isNamed;
   }
 }

@@ -6,8 +6,6 @@ import { importCustomers } from "../operations/import-customers.ts";
 import { FileChanged, type ImportOptions, type ImportReport } from "../operations/import-report.ts";
 import type { StaffPorts } from "../operations/ports.ts";
 import { type ReadRows, readNdjson } from "../operations/source-rows.ts";
-import { readCatalogueCsv } from "./csv-catalogue.ts";
-import { readCustomersCsv } from "./csv-customers.ts";
 import { type FileFormat, formatOf, formatOption } from "./file-format.ts";
 import { examples } from "./help.ts";
 import { type ImportFlags, importOutput } from "./import-output.ts";
@@ -29,6 +27,14 @@ type Import = (
   options: CliOptions,
   hooks: ImportOptions,
 ) => Promise<ImportReport>;
+
+// What reads CSV is loaded only where it is used: every command would take longer to begin.
+const readCatalogueCsv: ReadRows = async function* (pieces) {
+  yield* (await import("./csv-catalogue.ts")).readCatalogueCsv(pieces);
+};
+const readCustomersCsv: ReadRows = async function* (pieces) {
+  yield* (await import("./csv-customers.ts")).readCustomersCsv(pieces);
+};
 
 /** `topupd import ...`: the provider's catalogue and customers, from NDJSON or CSV files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {

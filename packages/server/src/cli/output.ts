@@ -3,6 +3,9 @@ import type { Instant } from "../domain/calendar.ts";
 import type { Runtime } from "./runtime.ts";
 import { printableJson } from "./text.ts";
 
+/** What commands of Unix call stdin or stdout by in the place of a file. */
+export const STDIO = "-";
+
 export interface OutputOptions {
   readonly json?: boolean;
 }

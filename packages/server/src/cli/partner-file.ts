@@ -2,6 +2,8 @@ import { pipeline, Readable } from "node:stream";
 import { CsvError, type Options, parse } from "csv-parse";
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
 import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/reconciliation.ts";
+import { LineNumbers, type NumberedRow } from "./csv-line-numbers.ts";
+import { whyNoCsv } from "./csv-reading.ts";
 import { CommandFailed, WrongUsage } from "./runtime.ts";
 
 /** How a partner's CSV is to be read. */
@@ -23,11 +25,6 @@ export interface FileFormat {
 const ROW_MAX_CHARACTERS = 64 * 1024;
 const BATCH_ROWS = 1_000;
 
-interface Parsed {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
-}
-
 /**
  * The rows of a partner's CSV, some at a time: with or without byte order mark, with any kind of line end, with
  * quotes or without. A row that makes no sense is handed on with what is wrong; a file that is no CSV is refused from
@@ -38,16 +35,18 @@ export async function* readPartnerFile(
   bytes: AsyncIterable<Uint8Array>,
   format: FileFormat,
 ): AsyncGenerator<readonly (TheirRow | UnreadableRow)[]> {
+  const numbers = new LineNumbers();
   const parser = parse({
     ...{ bom: true, info: true, relax_column_count: true, skip_empty_lines: true },
     ...{ delimiter: format.delimiter, record_delimiter: ["\r\n", "\n", "\r"], max_record_size: ROW_MAX_CHARACTERS },
+    on_record: (row) => numbers.of(row as never) as never,
   } satisfies Options);
   // What goes wrong with the file is thrown by the loop.
   pipeline(Readable.from(bytes), parser, () => {});
-  let readRow: ((row: Parsed) => TheirRow | UnreadableRow) | undefined;
+  let readRow: ((row: NumberedRow) => TheirRow | UnreadableRow) | undefined;
   let batch: (TheirRow | UnreadableRow)[] = [];
   try {
-    for await (const row of parser as AsyncIterable<Parsed>) {
+    for await (const row of parser as AsyncIterable<NumberedRow>) {
       if (readRow === undefined) readRow = rowReader(row.record, format);
       else if (row.record.some((cell) => cell.trim() !== "")) batch.push(readRow(row));
       if (batch.length < BATCH_ROWS) continue;
@@ -55,24 +54,15 @@ export async function* readPartnerFile(
       batch = [];
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new CommandFailed(problemOf(error));
+    if (error instanceof CsvError) throw new CommandFailed(whyNoCsv(error, numbers, ROW_MAX_CHARACTERS));
     throw error;
   }
   if (readRow === undefined) throw new CommandFailed("the file is empty: it must begin with the names of its columns");
   yield batch;
 }
 
-function problemOf(error: CsvError): string {
-  const { code } = error;
-  const line = String(error["lines"]);
-  if (code === "CSV_MAX_RECORD_SIZE")
-    return `by line ${line}, a row is longer than ${ROW_MAX_CHARACTERS} characters: is a quote not closed?`;
-  if (code === "CSV_QUOTE_NOT_CLOSED") return `the file ends at line ${line} within a quote that is not closed`;
-  return `line ${line} is no CSV: a quote stands where none can be; in a cell, it is written twice and the cell in quotes`;
-}
-
 /** @param header the names of the columns. */
-function rowReader(header: readonly string[], format: FileFormat): (row: Parsed) => TheirRow | UnreadableRow {
+function rowReader(header: readonly string[], format: FileFormat): (row: NumberedRow) => TheirRow | UnreadableRow {
   const names = header.map((name) => name.trim());
   const indexOf = (flag: string, name: string) => {
     const index = names.indexOf(name);
@@ -86,7 +76,7 @@ function rowReader(header: readonly string[], format: FileFormat): (row: Parsed)
   const statusIndex = columns.status === undefined ? undefined : indexOf("--status-column", columns.status);
   const dateIndex = columns.date === undefined ? undefined : indexOf("--date-column", columns.date);
 
-  return ({ record, info: { lines: line } }) => {
+  return ({ record, last: line }) => {
     const cell = (index: number) => record[index]?.trim() ?? "";
     // A comma too many, in a name or an amount, has moved the cells after it: none of them can be trusted.
     if (record.slice(names.length).some((text) => text.trim() !== ""))

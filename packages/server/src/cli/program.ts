@@ -17,7 +17,7 @@ import { addPruneCommand } from "./prune.ts";
 import { addReconcileCommand } from "./reconcile.ts";
 import { addReportCommands } from "./report.ts";
 import { addRestoreCommand } from "./restore.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSubscriptionCommands } from "./subscription.ts";
@@ -26,7 +26,11 @@ import { addTransactionCommands } from "./transaction.ts";
 import { addTrialCommands } from "./trial.ts";
 import { addWhyCommand } from "./why.ts";
 
-const EXIT = { done: 0, failed: 1, wrongUsage: 2 } as const;
+/**
+ * Whoever runs a command by the clock must tell a book that differs from one that was not compared at all: what a
+ * comparison or an examination found has a code of its own.
+ */
+const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
 export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
@@ -89,6 +93,10 @@ function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof WrongUsage || error instanceof ConfigError) {
     stderr(`topupd: ${error.message}\n`);
     return EXIT.wrongUsage;
+  }
+  if (error instanceof FoundWrong) {
+    stderr(`topupd: ${error.message}\n`);
+    return EXIT.foundWrong;
   }
   if (error instanceof CommandFailed || error instanceof StoreRefused || error instanceof StoreUnavailable) {
     stderr(`topupd: ${error.message}\n`);

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Calendar } from "../domain/calendar.ts";
+import type { ClockDoubt } from "../domain/clock-doubt.ts";
 import { formatMoney } from "../domain/money.ts";
 import { readRetentionAge, SHORTEST_RETENTION_DAYS, startOfRetention } from "../domain/pruning.ts";
 import { findPrunedBefore, pruneHistory } from "../operations/prune-history.ts";
@@ -7,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
 import { readReason } from "./reason.ts";
-import { type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 import { printable, printFields } from "./text.ts";
@@ -16,6 +18,7 @@ import { type Showing, showingOf } from "./transaction-output.ts";
 interface PruneOptions extends OutputOptions, StaffOptions {
   readonly olderThan: string;
   readonly dryRun?: boolean;
+  readonly clockIsRight?: boolean;
   readonly reason?: string;
 }
 
@@ -26,6 +29,7 @@ export function addPruneCommand(program: Command, runtime: Runtime): void {
     .description("let old history go, for good, as far as no subscription needs it")
     .requiredOption("--older-than <AGE>", "what is older than so many years, months or days: 7y, 18m or 400d")
     .option("--dry-run", "say what would go, and change nothing")
+    .option("--clock-is-right", "go by the clock although what is on record speaks against it")
     .option("--reason <TEXT>", "why, in a few words: it stays in the audit trail")
     .addOption(asOption())
     .addOption(jsonOption());
@@ -42,8 +46,12 @@ export function addPruneCommand(program: Command, runtime: Runtime): void {
       const before = startOfRetention(age, runtime.clock(), store.provider.calendar);
       if (before === undefined)
         throw new WrongUsage(`--older-than must be at least ${SHORTEST_RETENTION_DAYS} days${butIs(options)}`);
-      const dryRun = options.dryRun === true;
-      const pruned = await pruneHistory(staffPorts(runtime, store, options), { before, dryRun, reason });
+      const [dryRun, isClockRight] = [options.dryRun === true, options.clockIsRight === true];
+      const request = { before, dryRun, reason, isClockRight };
+      const outcome = await pruneHistory(staffPorts(runtime, store, options), request);
+      if (outcome.kind === "clock_in_doubt")
+        throw new CommandFailed(wordsOfDoubt(outcome.doubt, store.provider.calendar));
+      const { pruned } = outcome;
       const showing = await showingOf(store);
       if (options.json === true) printJson(runtime, prunedJson(pruned, before, dryRun, showing));
       else print(runtime, pruned, before, dryRun, showing);
@@ -62,6 +70,20 @@ export async function tellOfPruning(runtime: Runtime, store: Store, from: number
   if (horizon === undefined) return;
   const day = store.provider.calendar.format(horizon).slice(0, 10);
   runtime.stderr(`History from before ${day} was let go (topupd prune): what is shown of it is not all there was.\n`);
+}
+
+const DOUBTS: Readonly<Record<ClockDoubt["kind"], string>> = {
+  ahead: "The clock may be ahead. If it is right, and the service truly lay idle since,",
+  behind: "The clock may be behind. If it is right, and the record was made by one that was not,",
+  nothing_on_record: "Nothing tells whether that is so. If it is,",
+};
+
+function wordsOfDoubt({ kind, now, newest }: ClockDoubt, calendar: Calendar): string {
+  const record = newest === undefined ? "nothing is on record" : `the newest record is of ${calendar.format(newest)}`;
+  return (
+    `the clock of this machine says ${calendar.format(now)}, and ${record} (${calendar.timeZone}). ${DOUBTS[kind]} ` +
+    "add --clock-is-right; otherwise set it right first. Nothing was changed: what is let go never comes back."
+  );
 }
 
 function butIs({ olderThan }: PruneOptions): string {

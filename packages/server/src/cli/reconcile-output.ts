@@ -1,7 +1,7 @@
 import { formatMoneyInFull } from "../domain/money.ts";
 import { type Answer, isUnreadable, NO_TALLY, type Tally, VERDICTS, type Verdict } from "../domain/reconciliation.ts";
 import type { Reconciled } from "../operations/reconcile.ts";
-import { printCsv, textCell } from "./csv-output.ts";
+import { csvPrinter, textCell } from "./csv-output.ts";
 import { type CsvOptions, isoTime, printJson } from "./output.ts";
 import type { Runtime } from "./runtime.ts";
 import { alignRight } from "./settlement-output.ts";
@@ -11,13 +11,18 @@ import type { Showing } from "./transaction-output.ts";
 type MoneyShowing = Pick<Showing, "currencyExponent">;
 
 /** Prints each answer when it comes: there may be more of them than memory holds. */
-export function answerPrinter(runtime: Runtime, showing: Showing, { csv, json }: CsvOptions): (answer: Answer) => void {
+export async function answerPrinter(
+  runtime: Runtime,
+  showing: Showing,
+  { csv, json }: CsvOptions,
+): Promise<(answer: Answer) => void> {
   if (json === true) return (answer) => printJson(runtime, answerJson(answer, showing));
   if (csv === true) {
-    printCsv(runtime, [Object.keys(answerJson(NO_ANSWER, showing))]);
+    const printCsv = await csvPrinter(runtime);
+    printCsv([Object.keys(answerJson(NO_ANSWER, showing))]);
     return (answer) => {
       const cells = Object.values(answerJson(answer, showing)).map((value) => String(value ?? ""));
-      printCsv(runtime, [cells.map(textCell)]);
+      printCsv([cells.map(textCell)]);
     };
   }
   let isFirst = true;

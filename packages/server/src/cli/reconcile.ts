@@ -5,11 +5,11 @@ import { reconcile } from "../operations/reconcile.ts";
 import { ScratchFailed } from "../operations/scratch.ts";
 import { examples } from "./help.ts";
 import { type CsvOptions, csvOption, isFileError, jsonOption } from "./output.ts";
-import { type FileFormat, readPartnerFile } from "./partner-file.ts";
+import type { FileFormat } from "./partner-file.ts";
 import { tellOfPruning } from "./prune.ts";
 import { answerPrinter, printSummary } from "./reconcile-output.ts";
 import { sayIfUnfinished } from "./report.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { readDays, readPartner } from "./transaction-flags.ts";
 import { showingOf } from "./transaction-output.ts";
@@ -35,7 +35,7 @@ interface ReconcileFlags extends CsvOptions {
 export function addReconcileCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("reconcile")
-    .description("compare a partner's own list of top-ups with what is on record")
+    .description("compare a partner's own list of top-ups with what is on record (exit code 3: they differ)")
     .argument("<FILE>", "a CSV file whose first line names the columns")
     .requiredOption("--partner <NAME>", "whose file it is")
     .requiredOption("--from <DAY>", "the first day, YYYY-MM-DD in the provider's zone")
@@ -75,7 +75,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       const rows = readFile(runtime, file, { delimiter, statuses, columns: columnsOf(flags), currencyExponent });
       const period = { environment, partnerId, from, until };
       const request = { period, key, isAll: flags.all === true };
-      const printer = answerPrinter(runtime, await showingOf(store), flags);
+      const printer = await answerPrinter(runtime, await showingOf(store), flags);
       const { openScratch } = runtime;
       const reconciled = await reconcile({ store, openScratch }, request, rows, printer).catch(explain);
       printSummary(runtime, reconciled, { currencyExponent });
@@ -83,12 +83,13 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       sayIfUnfinished(runtime, to, until);
       return reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
     });
-    if (different > 0) throw new CommandFailed(`the two books differ in ${different} rows`);
+    if (different > 0) throw new FoundWrong(`the two books differ in ${different} ${different === 1 ? "row" : "rows"}`);
   });
 }
 
 /** The file is opened before anything is asked of the store. */
 async function* readFile(runtime: Runtime, file: string, format: FileFormat) {
+  const { readPartnerFile } = await import("./partner-file.ts");
   try {
     yield* readPartnerFile(runtime.openFile(file), format);
   } catch (error) {

@@ -12,8 +12,11 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;
-  /** More data than is held in memory. Resolves once all of it is written, or nobody reads any more. */
-  readonly streamOut: (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
+  /**
+   * More data than is held in memory. Resolves with whether all of it was written: a reader who has seen enough ends
+   * it before. Rejects with CommandFailed where it cannot be written.
+   */
+  readonly streamOut: (pieces: AsyncIterable<Uint8Array>) => Promise<boolean>;
   /** Everything that is no data. */
   readonly stderr: (text: string) => void;
   /** Of whoever runs the process, as the operating system knows them. */
@@ -23,7 +26,7 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   readonly openStore: (config: Config, options?: StoreOptions) => Promise<Store>;
   /** Resolves without changing anything, whatever state the database is in. */
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
-  /** A file's bytes from its beginning; rejects where it cannot be read. */
+  /** A file's bytes from its beginning; rejects where it cannot be read. There is none for stdin. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   /** Has the machine serve others first from now on: for work that has time, beside a service that has none. */
   readonly giveWay: () => void;
@@ -63,6 +66,11 @@ export interface ServiceLog {
 /** A command that could not be done: its message is all that the operator sees (exit code 1). */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+}
+
+/** A command that did its work, and what it looked at is not as it should be (exit code 3). */
+export class FoundWrong extends Error {
+  override readonly name = "FoundWrong";
 }
 
 /** A command that was called wrongly (exit code 2). */

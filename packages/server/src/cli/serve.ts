@@ -5,7 +5,6 @@ import type { Store } from "../store/store.ts";
 import { examples } from "./help.ts";
 import { openMeasured } from "./metrics.ts";
 import type { Runtime } from "./runtime.ts";
-import { startService } from "./service.ts";
 import { addSettings, configOf } from "./settings.ts";
 
 /** `topupd serve`: the service in production. Migrates the database, and seeds nothing. */
@@ -17,6 +16,8 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
+    // Loaded only here: every other command would take longer to begin.
+    const { startService } = await import("./service.ts");
     const log = runtime.openLog(config);
     const { logger } = log;
     const opened = await openMeasured(runtime, config);

@@ -1,6 +1,6 @@
 import { formatMoneyInFull, type Money } from "../domain/money.ts";
 import { addTotals, NOTHING_SETTLED, netOf, type SettlementLine, type SettlementTotal } from "../domain/settlement.ts";
-import { printCsv, textCell } from "./csv-output.ts";
+import { csvPrinter, textCell } from "./csv-output.ts";
 import { type CsvOptions, printJson, printTable, widthOf } from "./output.ts";
 import type { Runtime } from "./runtime.ts";
 import { count, printable } from "./text.ts";
@@ -23,14 +23,11 @@ export async function printSettlement(
 ): Promise<void> {
   let total = NOTHING_SETTLED;
   const kept: SettlementLine[] = [];
-  if (csv === true) printCsv(runtime, [CSV_HEADER]);
+  const printCsv = csv === true ? await csvPrinter(runtime) : undefined;
+  printCsv?.([CSV_HEADER]);
   for await (const lines of days) {
     total = lines.reduce<SettlementTotal>(addTotals, total);
-    if (csv === true)
-      printCsv(
-        runtime,
-        lines.map((line) => csvRow(line, showing)),
-      );
+    if (printCsv !== undefined) printCsv(lines.map((line) => csvRow(line, showing)));
     else if (json === true) for (const line of lines) printJson(runtime, settlementJson(line, showing));
     else kept.push(...lines);
   }

@@ -3,12 +3,14 @@ import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, Customer, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
 import type { NormaliseMobile } from "./mobile-number.ts";
-import { restate, type TopUpsInFile } from "./restatement.ts";
+import { PASSED_OVER, restate, type TopUpsInFile } from "./restatement.ts";
 import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
 
 /** A customer as stored, with the ledger from which each subscription is folded. */
 export interface CustomerWithLedgers {
   readonly customer: Customer;
+  /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
+  readonly mobileForm: string | undefined;
   /** All grants of one plan of one connection, oldest first; empty where there is none. */
   readonly ledger: (service: Service, reqId: string, plan: string) => readonly Grant[];
 }
@@ -24,10 +26,17 @@ interface LedgerEntry {
   readonly subscription: Subscription | undefined;
 }
 
+/** A subscription of the file that is not taken: what was granted here is not taken back by a file. */
+export interface PassedOver {
+  readonly service: Service;
+  /** Of the bouquet. */
+  readonly code: string;
+}
+
 /** What an import writes for one customer. */
 export interface CustomerChange {
   readonly profile: CustomerProfile;
-  /** Whether the profile is another than is stored: most of what a file says every night is stored already. */
+  /** Whether the profile, or the form of its mobile number, is another than is stored: most of what a file says every night is stored already. */
   readonly changesProfile: boolean;
   /** The connections as they are from now on, in the file's order, without subscriptions. */
   readonly connections: readonly BareConnection[];
@@ -38,6 +47,7 @@ export interface CustomerChange {
   readonly addedCodes: readonly string[];
   readonly removedCodes: readonly string[];
   readonly entries: readonly LedgerEntry[];
+  readonly passedOver: readonly PassedOver[];
 }
 
 /** How a file is taken: as a provider's records, or `reset`: back to what is stated, top-ups or not. */
@@ -65,24 +75,29 @@ export function changeCustomer(
     !(connection.blocked || connection.subscriptions.some((subscription) => isGranted(subscription, now)));
   const removedConnections = before.filter((connection) => !isStated(connection) && mayGo(connection));
   const kept = before.filter((connection) => !isStated(connection) && !mayGo(connection));
+  const passedOver: PassedOver[] = [];
   const entries = [
     ...(mode === "reset" ? before : removedConnections).flatMap((connection) => withdrawAll(connection, now)),
     ...kept.flatMap((connection) => withdrawUngranted(connection, connection.subscriptions, now)),
-    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar, mode)),
+    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar, mode, passedOver)),
   ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
-  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, normaliseMobile);
+  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, () => stored.mobileForm);
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   return {
     profile,
-    changesProfile: stored === undefined || !isSameProfile(stored.customer, profile),
+    changesProfile:
+      stored === undefined ||
+      !isSameProfile(stored.customer, profile) ||
+      stored.mobileForm !== (mobile === undefined ? undefined : normaliseMobile(mobile)),
     connections,
     changesConnections: !areSameConnections(before, connections),
     removedConnections,
     addedCodes: codesAfter.filter((code) => !codesBefore.includes(code)),
     removedCodes: codesBefore.filter((code) => !codesAfter.includes(code)),
     entries,
+    passedOver,
   };
 }
 
@@ -98,12 +113,14 @@ function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedCo
   return { service, reqId, status, segment, toppedUp, blocked: before.blocked };
 }
 
+/** @param passedOver gets what is not taken. */
 function restateConnection(
   stored: CustomerWithLedgers | undefined,
   stated: StatedConnection,
   now: Instant,
   calendar: Calendar,
   mode: ImportMode,
+  passedOver: PassedOver[],
 ): LedgerEntry[] {
   const { service, reqId } = stated;
   const before = findConnection(stored?.customer.connections ?? [], stated)?.subscriptions ?? [];
@@ -113,7 +130,8 @@ function restateConnection(
     const { plan } = subscription;
     const ledger = stored?.ledger(service, reqId, plan) ?? [];
     const grant = restate(ledger, subscription, now, calendar, mode === "reset" ? "unsaid" : mode);
-    if (grant === undefined) return [];
+    if (grant === PASSED_OVER) passedOver.push({ service, code: subscription.bouquet.code });
+    if (grant === undefined || grant === PASSED_OVER) return [];
     const current = before.find((candidate) => candidate.plan === plan);
     return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
   });

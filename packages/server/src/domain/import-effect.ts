@@ -1,5 +1,6 @@
 import type { Bouquet, Service } from "./bouquet.ts";
 import type { ImportedChange } from "./customer-audit.ts";
+import type { PassedOver } from "./customer-import.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
 
 /** What an import does with one row, beside what is stored. */
@@ -9,6 +10,8 @@ export type EffectKind = "added" | "changed" | "unchanged";
 export interface CustomerEffect {
   readonly kind: EffectKind;
   readonly parts: readonly CustomerPart[];
+  /** What the row says of subscriptions and is not taken; absent where all is. */
+  readonly passedOver?: readonly PassedOver[];
 }
 
 type CustomerPart = "profile" | "connections" | "subscriptions" | "codes";
@@ -37,8 +40,10 @@ export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
   if (change.entries.length > 0) parts.push("subscriptions");
   // Codes follow from the profile and the connections; by themselves they change only where those are as they were.
   if (parts.length === 0 && change.addedCodes.length + change.removedCodes.length > 0) parts.push("codes");
+  const { passedOver } = change;
   if (customer === undefined) return { kind: "added", parts: [] };
-  return { kind: parts.length > 0 ? "changed" : "unchanged", parts };
+  const effect = { kind: parts.length > 0 ? "changed" : "unchanged", parts } as const;
+  return passedOver.length > 0 ? { ...effect, passedOver } : effect;
 }
 
 export function compareCatalogues(

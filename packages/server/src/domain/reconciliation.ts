@@ -83,7 +83,8 @@ export function keyOf(transaction: Transaction, key: ReconciliationKey): string 
 
 /**
  * Compares one row with its counterpart. Where neither book says that money is owed, a missing counterpart is no
- * difference: partners list attempts that failed, or leave out what was given back.
+ * difference: partners list attempts that failed, or leave out what was given back. The amount of an attempt that
+ * failed is nothing that anybody took, so it is not compared.
  */
 export function compareRows(theirs: TheirRow | UnreadableRow | undefined, ours: OurRow | undefined): Answer {
   return { verdict: verdictOf(theirs, ours), theirs, ours };
@@ -95,7 +96,7 @@ function verdictOf(theirs: Answer["theirs"], ours: OurRow | undefined): Verdict 
   const isPaidHere = ours !== undefined && isOwed(ours, isPaidThere);
   if (theirs === undefined) return isPaidHere ? "ours_only" : "matched";
   if (ours === undefined) return isPaidThere ? "theirs_only" : "matched";
-  if (theirs.amount !== ours.amount) return "amount_differs";
+  if (theirs.status !== "failed" && theirs.amount !== ours.amount) return "amount_differs";
   if (isPaidThere !== isPaidHere) return "status_differs";
   return ours.isInPeriod ? "matched" : "other_period";
 }

@@ -35,6 +35,9 @@ interface History {
   readonly goodwill: number;
 }
 
+/** What is said anew, and not taken, since it would take back what was granted here. */
+export const PASSED_OVER = "passed_over";
+
 /**
  * What a provider's records say anew of a plan, as a grant to append; undefined where they say nothing
  * new. Records replace what they said before. A run that a top-up has a part in is never moved to end
@@ -55,7 +58,7 @@ export function restate(
   now: Instant,
   calendar: Calendar,
   topUps: TopUpsInFile,
-): Statement | undefined {
+): Statement | typeof PASSED_OVER | undefined {
   const history = readHistory(ledger, stated.plan, calendar);
   const { current, lastWord, toppedUpEnds, reversedEnds } = history;
   if (stated.carried !== undefined) {
@@ -79,7 +82,7 @@ export function restate(
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   return admits(plan, run, word, calendar, run && lowestEnd(run, history.bookedAndReversed, calendar))
     ? word
-    : undefined;
+    : PASSED_OVER;
 }
 
 /** Where a run ends without top-ups that its last word holds, and that were taken back since. */

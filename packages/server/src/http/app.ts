@@ -65,13 +65,10 @@ export interface App {
 export async function buildApp(options: AppOptions): Promise<App> {
   const nextId = requestIds(options.ports.random);
   const sockets = new Sockets(nextId);
-  const { trustedProxies } = options;
   const app = fastify({
     loggerInstance: new LazyLogger(() => options.logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: nextId,
-    // Read right to left, the first address in X-Forwarded-For that is no trusted proxy's is the caller's.
-    trustProxy: trustedProxies !== undefined && ((address: string) => trustedProxies.has(address)),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -92,6 +89,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   sockets.watch(app.server);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
+  app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
   app.decorateRequest("isAnswered", false);
   const operations = new Set<string>();
@@ -142,7 +140,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {
   announceRetirement(scope, version, options);
-  authenticateRequests(scope, options.ports);
+  authenticateRequests(scope, options);
   addOperations(scope, version, options.ports, options.lapsedDays);
 }
 

@@ -44,14 +44,15 @@ export function logRequests(
 
 /** What may be in it is known to need no escaping, but for the route. */
 function lineOf(
-  { id, caller }: FastifyRequest,
+  { id, caller, refusedHolder }: FastifyRequest,
   reply: FastifyReply,
   route: string | undefined,
   time: string,
   what: string,
 ): string {
   const where = route === undefined ? "" : `,"route":${route}`;
-  const who = caller === undefined ? "" : `,"partner":${caller.partnerId},"environment":"${caller.environment}"`;
+  const holder = caller ?? refusedHolder;
+  const who = holder === undefined ? "" : `,"partner":${holder.partnerId},"environment":"${holder.environment}"`;
   const ms = Math.round(reply.elapsedTime * 1000) / 1000;
   return `{"level":"info","time":"${time}","requestId":"${id}"${where},${what}${who},"ms":${ms},"msg":"request"}\n`;
 }

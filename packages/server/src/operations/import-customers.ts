@@ -26,7 +26,15 @@ export async function importCustomers(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const { store } = ports;
-  const { skipInvalid, dryRun = false, readRows = readNdjson, onRejected, onProgress, onChange } = options;
+  const {
+    skipInvalid,
+    dryRun = false,
+    readRows = readNdjson,
+    onRejected,
+    onProgress,
+    onChange,
+    onPassedOver,
+  } = options;
   const context = {
     calendar: store.provider.calendar,
     findBouquet: bouquetFinder(await store.knownBouquets(environment)),
@@ -50,22 +58,25 @@ export async function importCustomers(
 
   const effects = { added: 0, changed: 0, unchanged: 0 };
   let accepted = 0;
+  let passed = 0;
   for await (const { customers, numbers, lines, invalid } of readChunks(readRows(open()), context)) {
     if (invalid > rejected) throw new FileChanged(CHANGED);
     const by = attributionOf(ports);
     const done = dryRun
       ? await store.previewCustomers(environment, customers, by.at, topUps)
       : await store.importCustomers(environment, customers, by, topUps);
-    for (const [index, effect] of done.entries()) {
+    for (const [index, { passedOver = [], ...effect }] of done.entries()) {
       effects[effect.kind] += 1;
       const [line, { cuid }] = [numbers[index] as number, customers[index] as StatedCustomer];
+      passed += passedOver.length;
+      for (const subscription of passedOver) onPassedOver?.({ line, cuid, ...subscription });
       if (effect.kind !== "unchanged") onChange?.({ what: "customer", line, cuid, ...effect });
     }
     accepted += customers.length;
     onProgress({ step: dryRun ? "comparing" : "writing", lines });
   }
   if (accepted !== good) throw new FileChanged(CHANGED);
-  return { accepted, rejected, ...effects };
+  return { accepted, rejected, ...effects, passedOver: passed };
 }
 
 interface Chunk {

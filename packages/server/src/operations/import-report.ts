@@ -1,3 +1,4 @@
+import type { PassedOver } from "../domain/customer-import.ts";
 import type { BouquetEffect, CustomerEffect, EffectKind } from "../domain/import-effect.ts";
 import type { ReadRows, RejectedLine } from "./source-rows.ts";
 
@@ -12,11 +13,18 @@ export interface ImportOptions {
   readonly onProgress: (progress: ImportProgress) => void;
   /** Hears of each row that is, or would be, added or changed. */
   readonly onChange?: (change: ImportedRow) => void;
+  /** Hears of each subscription that is not, or would not be, taken, since something granted here holds. */
+  readonly onPassedOver?: (subscription: PassedOverRow) => void;
+}
+
+export interface PassedOverRow extends PassedOver {
+  readonly line: number;
+  readonly cuid: string;
 }
 
 /** What an import does with a customer, by the line that says so, or with a bouquet. */
 export type ImportedRow =
-  | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & CustomerEffect)
+  | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & Omit<CustomerEffect, "passedOver">)
   | ({ readonly what: "bouquet" } & BouquetEffect);
 
 export interface ImportProgress {
@@ -28,6 +36,8 @@ export interface ImportProgress {
 export interface ImportReport extends Readonly<Record<EffectKind, number>> {
   readonly accepted: number;
   readonly rejected: number;
+  /** Of customers: the subscriptions that were not taken, since something granted here holds. */
+  readonly passedOver?: number;
   /** Of a catalogue: the bouquets that it has no more, and whether those that stay come in another order. */
   readonly removed?: number;
   readonly reorders?: boolean;

@@ -1,26 +1,42 @@
 import type { Instant } from "../domain/calendar.ts";
+import { type ClockDoubt, doubtClock } from "../domain/clock-doubt.ts";
 import type { PruneCursor, Pruned, PrunedPortion, PrunedTopUps, PruneRequest } from "../store/retention.ts";
 import { attributionOf, type StaffPorts } from "./ports.ts";
 
 export interface PruneCommand extends PruneRequest {
   readonly reason: string | undefined;
+  /** Somebody has looked at it: it is not held against what is on record. */
+  readonly isClockRight: boolean;
 }
+
+/** What went, or would go; or why nothing may. */
+export type PruneOutcome =
+  | { readonly kind: "pruned"; readonly pruned: Pruned }
+  | { readonly kind: "clock_in_doubt"; readonly doubt: ClockDoubt };
 
 /**
  * Lets history go that is from before an instant, as far as nothing that is left needs it (decisions, "Letting
  * history go"). An interrupted run has let go of a part: the next one goes on with the rest.
- * @returns what went, or would go.
+ * The day before which it goes was counted back from the clock, and never moves back: a clock that what is on record
+ * speaks against is not taken at its word.
  */
-export async function pruneHistory(ports: StaffPorts, { reason, ...request }: PruneCommand): Promise<Pruned> {
+export async function pruneHistory(
+  ports: StaffPorts,
+  { reason, isClockRight, ...request }: PruneCommand,
+): Promise<PruneOutcome> {
   const { retention } = ports.store;
-  if (!request.dryRun) await retention.moveHorizon(request.before, attributionOf(ports, reason));
+  const judge = (newest: Instant | undefined) => (isClockRight ? undefined : doubtClock(ports.clock(), newest));
+  const doubt = request.dryRun
+    ? judge(await retention.newestRecord())
+    : await retention.moveHorizon(request.before, attributionOf(ports, reason), judge);
+  if (doubt !== undefined) return { kind: "clock_in_doubt", doubt };
   const total = new PrunedTotal();
   await inPortions<PruneCursor>((after) => retention.pruneLedgers(request, after), total);
   await inPortions<string>((after) => retention.pruneRetired(request, after), total);
   const pruned = total.sum();
   const hasGone = !request.dryRun && pruned.grants + pruned.retiredCheckouts > 0;
   if (hasGone) await retention.recordPruned(pruned, attributionOf(ports, reason));
-  return pruned;
+  return { kind: "pruned", pruned };
 }
 
 /** From when on top-ups are all on record; undefined where a list that begins at `from` lacks none. */

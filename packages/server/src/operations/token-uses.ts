@@ -33,17 +33,18 @@ export class TokenUses {
     this.#writing = this.#writeUntilClosed(sleep);
   }
 
-  /** Writes what is left. */
+  /** Writes what is left, also what has come while a write was under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
+    await this.#write();
   }
 
   async #writeUntilClosed(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await sleep(WRITING_EVERY_MS, signal);
-      await this.#write();
+      if (!signal.aborted) await this.#write();
     }
   }
 

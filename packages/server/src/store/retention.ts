@@ -1,5 +1,6 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Instant } from "../domain/calendar.ts";
+import type { ClockDoubt } from "../domain/clock-doubt.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Money } from "../domain/money.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
@@ -11,8 +12,13 @@ import type { TransactionStatus } from "../domain/top-up.ts";
 export interface Retention {
   /** From when on history is whole; undefined where nothing was ever let go. */
   prunedBefore(): Promise<Instant | undefined>;
-  /** Writes down that what is from before may be gone. It never moves back. */
-  moveHorizon(before: Instant, by: Attribution): Promise<void>;
+  /** When the newest top-up, reversal or audit entry was recorded; undefined where there is none. */
+  newestRecord(): Promise<Instant | undefined>;
+  /**
+   * Writes down that what is from before may be gone. It never moves back.
+   * @param judge asked inside the transaction, about the newest record: where it has a doubt, nothing is moved.
+   */
+  moveHorizon(before: Instant, by: Attribution, judge?: JudgeClock): Promise<ClockDoubt | undefined>;
   /** The ledgers of the next customers, with their top-ups and reversals. */
   pruneLedgers(request: PruneRequest, after: PruneCursor | undefined): Promise<PrunedPortion<PruneCursor>>;
   /** The next checkouts with which nothing could be recorded any more. */
@@ -20,6 +26,8 @@ export interface Retention {
   /** Writes down what went. */
   recordPruned(pruned: Pruned, by: Attribution): Promise<void>;
 }
+
+export type JudgeClock = (newest: Instant | undefined) => ClockDoubt | undefined;
 
 export interface PruneRequest {
   /** Not later than the horizon, unless it is a dry run. */

@@ -39,10 +39,10 @@ describe("topupd check", () => {
     tamper(join(line.folder, "topupd.db"), "UPDATE subscription SET end_at = end_at + 86400000");
     const wrong = "customer 2000001 (production), internet: Fiber 100 Mbps is not the fold of its grants";
     const text = await line.run("check");
-    expect(text).toMatchObject({ code: 1, stderr: "topupd: the database is not in order: 1 finding\n" });
+    expect(text).toMatchObject({ code: 3, stderr: "topupd: the database is not in order: 1 finding\n" });
     expect(text.stdout.split("\n").filter((row) => row.startsWith("WRONG"))).toEqual([`WRONG  ${wrong}`]);
     const json = await line.run("check", "--json");
-    expect(json.code).toBe(1);
+    expect(json.code).toBe(3);
     expect(JSON.parse(json.stdout)).toEqual({ ok: false, checked: expect.any(Array), wrong: [wrong] });
   });
 

@@ -98,7 +98,7 @@ after       ends 2026-05-31 10:00:00
     expect((await line.run("audit", "verify", "--checkpoint", checkpoint)).stdout).toContain("still there (1)");
     const other = `${last.seq}:${"0".repeat(64)}`;
     expect(await line.run("audit", "verify", "--checkpoint", other)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: `topupd: the audit trail is not the one of checkpoint ${last.seq}: another entry stands there\n`,
     });
     const beyond = await line.run("audit", "verify", "--checkpoint", `${last.seq + 1}:${last.hash}`);

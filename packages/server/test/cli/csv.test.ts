@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { readCatalogueCsv } from "../../src/cli/csv-catalogue.ts";
 import { guardCell, unguardCell } from "../../src/cli/csv-cells.ts";
 import { readCustomersCsv } from "../../src/cli/csv-customers.ts";
-import { CUSTOMERS_HEADER, csvText, customerLines } from "../../src/cli/csv-writing.ts";
+import { csvText } from "../../src/cli/csv-text.ts";
+import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv-writing.ts";
 import { CommandFailed } from "../../src/cli/runtime.ts";
 import type { CustomerRow } from "../../src/domain/customer-export.ts";
 import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/operations/source-rows.ts";
@@ -96,6 +97,13 @@ describe("customers in CSV", () => {
     );
   });
 
+  test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
+    const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e" }));
+    const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
+    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerRow;
+    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,,,"X\nY","s\ns","e\ne",\r\n');
+  });
+
   test("of one customer are told of by the line and column where each thing stands", async () => {
     const text = [
       "cuid,first_name,last_name,status,service,connection,connection_status,code,startdate,enddate",
@@ -121,6 +129,25 @@ describe("customers in CSV", () => {
       [5, ["first_name", "connection", "enddate"]],
       [8, ["connection_status", "carried"]],
     ]);
+  });
+
+  test("with one cuid on all lines are refused once, by the first line that is too many, and what follows is read", async () => {
+    const boxes = Array.from({ length: 60_000 }, (_, index) => `1,A,tv,s${index}`);
+    const text = ["cuid,last_name,service,connection", ...boxes, "2,B,tv,x"].join("\n");
+    const rows = await rowsOf(readCustomersCsv(pieces(text)));
+    expect(rows.map(({ line, value }) => [line, value.ok])).toEqual([
+      [2, false],
+      [60_002, true],
+    ]);
+    expect(problemsOf(rows)).toEqual([
+      {
+        line: 5_002,
+        problems: [{ field: "cuid", problem: "has more than 5000 lines: is it the same on all of them?" }],
+      },
+    ]);
+    const most = ["cuid,last_name,service,connection", ...boxes.slice(0, 5_000)].join("\n");
+    const [whole] = valuesOf(await rowsOf(readCustomersCsv(pieces(most))));
+    expect(whole.connections.tv).toHaveLength(5_000);
   });
 
   test("whose lines contradict each other, or stand apart, are refused", async () => {
@@ -164,7 +191,7 @@ describe("a catalogue in CSV", () => {
     ["another column", "code,color\n", 'but has "color"'],
     ["a column twice", "code,code\n", "has code twice"],
     ["semicolons between its cells", "code;service\n", 'but has "code;service"'],
-    ["a quote that does not end", 'code\n"A', "is no CSV"],
+    ["a quote that does not end", 'code\n"A', "within a quote that is not closed"],
     ["another encoding", Buffer.from([0x63, 0xe9, 0x0a]), "is not UTF-8"],
   ])("with %s is refused whole", async (_, text, said) => {
     const reading = rowsOf(readCatalogueCsv(pieces(text)));

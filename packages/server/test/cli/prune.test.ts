@@ -70,6 +70,24 @@ describe.each([
     expect(await line.run("check")).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("refuses to go by a clock that what is on record speaks against, until somebody says that it is right", async () => {
+    const line = await historyLine(() => makeDatabase());
+    await line.setTime("2028-01-10 12:00:00");
+    const refused = {
+      code: 1,
+      stdout: "",
+      stderr:
+        "topupd: the clock of this machine says 2028-01-10 12:00:00, and the newest record is of 2027-01-10 12:00:00 (Asia/Kathmandu). The clock may be ahead. If it is right, and the service truly lay idle since, add --clock-is-right; otherwise set it right first. Nothing was changed: what is let go never comes back.\n",
+    };
+    expect(await line.run("prune", "--older-than", "7y", "--dry-run")).toEqual(refused);
+    expect(await line.run("prune", "--older-than", "7y")).toEqual(refused);
+    expect((await line.run("audit", "list")).stdout).not.toContain("history.prune");
+    expect(await line.run("prune", "--older-than", "7y", "--clock-is-right")).toMatchObject({ code: 0 });
+    expect((await line.run("audit", "list")).stdout).toContain("history.prune");
+    await line.setTime("2027-01-10 12:00:00");
+    expect((await line.run("prune", "--older-than", "7y")).stderr).toContain("The clock may be behind.");
+  });
+
   test("with --json tells the same, and a second run finds nothing", async () => {
     const line = await historyLine(() => makeDatabase());
     await withdraw(line);

@@ -23,7 +23,7 @@ test.each([
     closeSync(file);
     const words = ["reconcile", "book.csv", "--partner", "wallet", ...DAYS, "--key", "udf1", "--date-column", "note"];
     const { code, stdout, stderr } = await line.run(...words);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stdout.split("\n")).toHaveLength(ROWS + 2);
     expect(stdout.split("\n")[ROWS]).toMatch(new RegExp(`^${verdict} +${ROWS + 1} +1\\.25 +order`));
     expect(stderr).toMatch(new RegExp(`^TOTAL +${ROWS}  37500\\.00 +0\\.00 +37500\\.00$`, "m"));

@@ -53,7 +53,7 @@ TOTAL              3  4800.50  4800.50        0.00
     const columns = ["--key", "udf1", "--key-column", "our reference", "--amount-column", "paid"];
     const { code, answers } = await found(line, ...ALL_DAYS, ...columns);
     // The one without a reference cannot be in any book that goes by it.
-    expect({ code, answers }).toEqual({ code: 1, answers: [["ours_only", null, null]] });
+    expect({ code, answers }).toEqual({ code: 3, answers: [["ours_only", null, null]] });
   });
 
   test("answers each row in the order of the file, and then what it lacks, oldest first", async () => {
@@ -65,7 +65,7 @@ TOTAL              3  4800.50  4800.50        0.00
     const columns = ["--key-column", "orderId", "--amount-column", "paid", "--status-column", "state"];
     const run = await line.run("reconcile", "book.csv", ...ALL_DAYS, ...columns);
     expect(run).toEqual({
-      code: 1,
+      code: 3,
       stdout: `VERDICT             LINE              THEIRS                OURS  KEY
 theirs only            2               10.00                      ${unknown}
 status differs         3     reversed 450.00              450.00  ${c.checkoutId}
@@ -193,7 +193,7 @@ describe("a partner's file", () => {
     const problems = rowsOf(stdout).map(({ verdict, line, ourAmount, problem }) => [verdict, line, ourAmount, problem]);
     const noAmount = (text: string) => `amount is ${JSON.stringify(text)}, and no amount such as 1130 or 1130.50`;
     expect({ code, problems }).toEqual({
-      code: 1,
+      code: 3,
       problems: [
         ["unreadable", 2, "3220.50", noAmount("3,220.50")],
         ["unreadable", 3, null, noAmount("-5")],
@@ -207,6 +207,17 @@ describe("a partner's file", () => {
       ],
     });
   });
+
+  test.each(["\n", "\r\n", "\r"])(
+    "has its rows told by the lines of the file, with %j in its cells too",
+    async (end) => {
+      const line = await historyLine(makeSqliteDatabase);
+      const book = ["udf1,amount,note", `order-1,3220.50,"a${end}b${end}${end}c"`, `x,1,"d${end}"`, "", "y,2,", ""];
+      line.write("book.csv", book.join(end));
+      const { answers } = await found(line, ...ALL_DAYS, "--key", "udf1", "--all");
+      expect(answers.slice(0, 3).map(([, number]) => number)).toEqual([5, 7, 9]);
+    },
+  );
 
   test("takes the partner's own words for a status", async () => {
     const line = await historyLine(makeSqliteDatabase);
@@ -223,12 +234,12 @@ describe("a partner's file", () => {
     [
       "with a quote that is open at its end",
       'udf1,amount\n"x,2\ny,3\n',
-      "the file ends at line 3 within a quote that is not closed",
+      "the file ends within a quote that is not closed: it is in the row that begins at line 2",
     ],
     [
       "with a quote that is open for long",
       `udf1,amount\n"x,2\n${"y,3\n".repeat(20_000)}`,
-      "a row is longer than 65536 characters: is a quote not closed?",
+      "the row that begins at line 2 is longer than 65536 characters: is a quote not closed?",
     ],
   ])("that is no CSV is refused, and not half read: %s", async (_, content, said) => {
     const line = await historyLine(makeSqliteDatabase);

@@ -13,6 +13,28 @@ function toppedUpWorld(): ProviderWorld {
   return world;
 }
 
+describe("what a file says of a subscription and is not taken", () => {
+  const SHORTER = fileWith("2026-01-01", "2026-01-20");
+
+  test("is told each time, where it would end the run before its last top-up put it", () => {
+    const world = toppedUpWorld();
+    for (const day of ["2026-01-11", "2026-01-12"]) {
+      const { entries, passedOver } = world.import(SHORTER, day);
+      expect({ entries, passedOver }).toEqual({ entries: [], passedOver: [{ service: "internet", code: "NET-1M" }] });
+    }
+    expect(world.endOf("fiber1")).toBe("2026-03-01");
+  });
+
+  test("is not told of a copy, nor of what is stated again, nor where nothing was granted", () => {
+    const world = new ProviderWorld();
+    world.import(JANUARY, "2026-01-05");
+    expect(world.import(SHORTER, "2026-01-06").passedOver).toEqual([]);
+    const toppedUp = toppedUpWorld();
+    for (const file of [JANUARY, fileWith("2026-01-01", "2026-03-01")])
+      expect(toppedUp.import(file, "2026-01-11").passedOver).toEqual([]);
+  });
+});
+
 describe("a file that is imported twice", () => {
   test("says nothing the second time", () => {
     const world = new ProviderWorld();

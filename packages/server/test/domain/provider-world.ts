@@ -81,6 +81,7 @@ export class ProviderWorld {
     const now = typeof when === "string" ? at(when) : when;
     const stored = this.customer && {
       customer: this.customer,
+      mobileForm: undefined,
       ledger: (service: Service, reqId: string, plan: string) => this.ledger({ service, reqId, plan }),
     };
     const change = changeCustomer(stored, stated, now, this.calendar, mode);

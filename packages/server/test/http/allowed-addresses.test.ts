@@ -51,11 +51,15 @@ describe("a partner with allowed addresses", () => {
     }
   });
 
-  test("is refused with a log line that says why, and neither from where nor what would be allowed", async () => {
+  test("is refused with a log line that says why and to whom, and neither from where nor what would be allowed", async () => {
     const service = await limitedService();
+    await service.addPartner("bank");
     await statusOf(service, { from: OUTSIDE });
     const line = service.logs.at(-1) as string;
-    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed" });
+    const wallet = (await service.store.listPartners()).find(({ name }) => name === "wallet");
+    const who = { partner: wallet?.id as number, environment: "trial" };
+    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed", ...who });
+    expect(service.logs.join("")).not.toContain("wallet");
     expect(service.logs.join("")).not.toMatch(/198\.51|203\.0/);
   });
 
@@ -104,6 +108,8 @@ describe("X-Forwarded-For", () => {
     ["the right-most, whatever the caller has put before it", `junk, ${OUTSIDE}, ${INSIDE}`, 200],
     ["the right-most that is no trusted proxy's", `${OUTSIDE}, ${INSIDE}, 10.1.2.3, 10.3.2.1`, 200],
     ["the right-most that is no trusted proxy's", `${INSIDE}, ${OUTSIDE}, 10.1.2.3`, 403],
+    ["the left-most, where all are trusted proxies'", "10.1.2.3, 10.3.2.1", 403],
+    ["the right-most, though the caller has put empty ones before it", `,, ${OUTSIDE},,${INSIDE}`, 200],
     ["an IPv6 address", "2001:DB8:0::7", 200],
     ["an IPv4 address in IPv6's form", `::ffff:${INSIDE}`, 200],
   ])("of a trusted proxy counts: %s (%s)", async (_, entries, status) => {
@@ -125,6 +131,10 @@ describe("X-Forwarded-For", () => {
     "",
     ",",
     `${INSIDE},junk`,
+    `${INSIDE},`,
+    `${INSIDE}, `,
+    `${INSIDE},, 10.0.0.2`,
+    `${INSIDE}, ,10.0.0.2`,
     "\u00ff",
     "1".repeat(5_000),
     ",".repeat(5_000),
@@ -160,6 +170,15 @@ describe("X-Forwarded-For", () => {
   test("that is missing leaves the proxy's own address", async () => {
     const service = await limitedService({ trustedProxies: PROXIES });
     expect(await statusOf(service, { from: "10.0.0.1" })).toBe(403);
+  });
+
+  test("that is empty leaves no address at all, not even the proxy's own", async () => {
+    const service = await startTestService({ trustedProxies: PROXIES });
+    await service.store.access.setAllowedAddresses("wallet", new AddressList(["10.0.0.0/8"]), by(service.now));
+    expect(await statusOf(service, { from: "10.0.0.1" })).toBe(200);
+    for (const entries of ["", " ", ",", "10.0.0.2,"])
+      expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
+    expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded("10.0.0.2") })).toBe(200);
   });
 
   test("is all that is believed of what a trusted proxy says", async () => {

@@ -10,8 +10,16 @@ function scene() {
   const asleep: { ms: number; wake: () => void }[] = [];
   const store = {
     fails: false,
+    failsNext: false,
+    /** What a write waits for. */
+    held: Promise.resolve(),
     access: {
       recordUses: async (uses: ReadonlyMap<string, number>) => {
+        await store.held;
+        if (store.failsNext) {
+          store.failsNext = false;
+          throw new StoreUnavailable("away");
+        }
         if (store.fails) throw new StoreUnavailable("away");
         written.push([...uses]);
       },
@@ -86,6 +94,32 @@ test("what a store does not take is kept, told, and written with what has come s
   await uses.close();
   expect(written).toHaveLength(1);
 });
+
+test.each([false, true])(
+  "what comes while a write is under way is written when the process stops: %j",
+  async (fails) => {
+    const { uses, store, sleep, written, asleep } = scene();
+    let goOn = () => {};
+    store.held = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    uses.keepWriting(sleep);
+    uses.note("tok_1", 1);
+    asleep.at(-1)?.wake();
+    await new Promise(setImmediate);
+    uses.note("tok_1", 2);
+    uses.note("tok_2", 3);
+    const closed = uses.close();
+    store.failsNext = fails;
+    goOn();
+    await closed;
+    const late = [
+      ["tok_1", 2],
+      ["tok_2", 3],
+    ];
+    expect(written).toEqual(fails ? [late] : [[["tok_1", 1]], late]);
+  },
+);
 
 test("a store that takes nothing does not keep the process from stopping", async () => {
   const { uses, store, sleep, failures } = scene();

@@ -32,6 +32,24 @@ export function testImportEffects(makeDatabase: MakeDatabase): void {
     ]);
   });
 
+  test("an import tells what it does not take, since a top-up holds", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    opened.now += 1_000;
+    const shorter = { code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2026-11-21 09:00:00" };
+    const connections = { ...SITA.connections, internet: [{ ...FIBER, subscriptions: [shorter] }] };
+    const stated = [statedCustomer({ ...SITA, connections }), statedCustomer(SITA)];
+    const passedOver = [{ service: "internet", code: "NET-1M" }];
+    const expected = [
+      { kind: "unchanged", parts: [], passedOver },
+      { kind: "unchanged", parts: [] },
+    ];
+    expect(await store.previewCustomers("production", stated, opened.now, "unsaid")).toEqual(expected);
+    expect(await store.importCustomers("production", stated, by(opened.now), "unsaid")).toEqual(expected);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("one who stands twice among others is told of twice, in the file's order", async () => {
     const { store, now } = await openProvider(makeDatabase);
     const rows = [NEW, SITA, { ...NEW, last_name: "Lama" }, { ...NEW, last_name: "Lama" }].map(statedCustomer);

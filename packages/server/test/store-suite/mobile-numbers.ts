@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createCalendar } from "../../src/domain/calendar.ts";
-import { readCustomerRow } from "../../src/domain/customer-row.ts";
+import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -10,8 +10,10 @@ import { findWrong, type MakeDatabase, openStore } from "./database.ts";
 
 const FORMS = ["+977 984-1000000", "977-9841000000", "9841000000", "009779841000000", "+9779841000000"];
 
-async function put(store: Store, ...rows: readonly { cuid: string; mobile?: string; stb?: string }[]): Promise<void> {
-  const stated = rows.map(({ stb, ...row }) => {
+type Row = { readonly cuid: string; readonly mobile?: string; readonly stb?: string };
+
+function stated(...rows: readonly Row[]): StatedCustomer[] {
+  return rows.map(({ stb, ...row }) => {
     const connections = stb === undefined ? {} : { tv: [{ stb, status: "active" }] };
     const text = JSON.stringify({ ...row, first_name: "A", last_name: "B", status: "active", connections });
     const context = { calendar: createCalendar("UTC"), findBouquet: () => undefined };
@@ -19,7 +21,10 @@ async function put(store: Store, ...rows: readonly { cuid: string; mobile?: stri
     if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
     return reading.value;
   });
-  await store.importCustomers("production", stated, by(START), "unsaid");
+}
+
+async function put(store: Store, ...rows: readonly Row[]): Promise<void> {
+  await store.importCustomers("production", stated(...rows), by(START), "unsaid");
 }
 
 /** Whom each of the three ways to look somebody up finds; they must agree. */
@@ -78,6 +83,29 @@ export function testMobileNumbers(makeDatabase: MakeDatabase): void {
     const { store } = await openStore(makeDatabase);
     await put(store, { cuid: "1", mobile: "9841000000" });
     for (const form of FORMS) expect(await found(store, form)).toEqual(form === "9841000000" ? ["1"] : []);
+  });
+
+  test("a number whose form another topupd knew differently is told by the check, and found again once imported", async () => {
+    const { store, database } = await openStore(makeDatabase, { defaultCountry: "NP" });
+    const rows = Array.from({ length: 12 }, (_, index) => ({ cuid: `c${index}`, mobile: `98410000${10 + index}` }));
+    await put(store, ...rows, { cuid: "other", mobile: "call the office" });
+    expect(await findWrong(store)).toEqual([]);
+    const old = "replace(mobile_e164, '+977', '+0977')";
+    await database.tamper(`UPDATE customer_code SET code = replace(code, '+977', '+0977')`);
+    await database.tamper(`UPDATE customer SET mobile_e164 = ${old}`);
+    expect(await found(store, "+9779841000010")).toEqual([]);
+    const [wrong = "", ...more] = await findWrong(store);
+    expect(more).toEqual([]);
+    expect(wrong).toMatch(
+      /^12 mobile numbers have another form than .*: import these customers again: c\d+ \(production\), .* and 2 others$/,
+    );
+    expect(wrong).not.toContain("98410");
+    await put(store, ...rows);
+    expect(await findWrong(store)).toEqual([]);
+    for (const form of ["+9779841000010", "9841000010"]) expect(await found(store, form)).toEqual(["c0"]);
+    expect(await found(store, "+09779841000010")).toEqual([]);
+    const again = await store.importCustomers("production", stated(...rows), by(START), "unsaid");
+    expect(new Set(again.map(({ kind }) => kind))).toEqual(new Set(["unchanged"]));
   });
 
   test("the country cannot be changed once there are customers", async () => {

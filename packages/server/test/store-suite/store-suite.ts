@@ -21,6 +21,7 @@ import { testPartners } from "./partners.ts";
 import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testRetention } from "./retention.ts";
+import { testRetentionClock } from "./retention-clock.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
@@ -53,6 +54,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("corrections", () => testCorrections(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
+    describe("retention's clock", () => testRetentionClock(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
     describe("snapshots", () => testSnapshots(makeDatabase));

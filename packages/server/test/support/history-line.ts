@@ -36,6 +36,8 @@ export interface HistoryLine {
   readonly run: (
     ...words: readonly string[]
   ) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  /** From now on, commands are run at this time of the provider's zone. */
+  readonly setTime: (time: string) => Promise<void>;
   /** Puts a file where the commands find it. */
   readonly write: (name: string, content: string | Uint8Array) => void;
   /** Changes what the commands find. */
@@ -56,13 +58,13 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
       await store.close();
     }
   };
-  await change((ports) =>
-    fill(ports, (time) => {
-      world.now = ports.store.provider.calendar.parse(time) as number;
-    }),
-  );
+  const setTime = ({ store }: StaffPorts, time: string) => {
+    world.now = store.provider.calendar.parse(time) as number;
+  };
+  await change((ports) => fill(ports, (time) => setTime(ports, time)));
   return {
     database,
+    setTime: (time) => change(async (ports) => setTime(ports, time)),
     write: (name, content) => files.set(name, Buffer.from(content as string)),
     change,
     run: async (...words) => {
@@ -81,6 +83,10 @@ export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLi
         openScratch: openScratchFile,
         openFile: (name: string) => piecesOf(files.get(name)),
         stdout: (text: string) => (said.stdout += text),
+        streamOut: async (pieces: AsyncIterable<Uint8Array>) => {
+          for await (const piece of pieces) said.stdout += Buffer.from(piece).toString();
+          return true;
+        },
         stderr: (text: string) => (said.stderr += text),
       } as unknown as Runtime;
       return { code: await runCommandLine(words, runtime), ...said };

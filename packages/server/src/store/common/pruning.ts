@@ -10,6 +10,20 @@ import { type GrantRow, toGrant } from "./rows.ts";
 export const CUSTOMERS_AT_ONCE = 100;
 export const RETIRED_AT_ONCE = 1_000;
 
+/**
+ * A txnId begins with its time, and audit entries are written one after the other: the last of each is the newest,
+ * unless a clock was set back since.
+ */
+export const NEWEST_RECORD = `SELECT max(at) AS at FROM (
+    SELECT (SELECT at FROM top_up ORDER BY txn_id DESC LIMIT 1) AS at
+    UNION ALL SELECT max(at) FROM reversal
+    UNION ALL SELECT (SELECT at FROM audit_entry ORDER BY seq DESC LIMIT 1)
+  ) AS newest`;
+
+export interface NewestRow {
+  readonly at: Instant | null;
+}
+
 /** A grant beside its top-up, which is null for the other kinds. */
 export type PrunableRow = GrantRow & {
   readonly cuid: string;

@@ -17,9 +17,11 @@ type OfCustomer = { readonly cuid: string };
 type OfConnection = OfCustomer & { readonly service: string; readonly req_id: string };
 type OfPlan = OfConnection & { readonly plan: string };
 
+type StoredCustomerRow = CustomerRow & { readonly mobile_e164: string | null };
+
 /** All that an import must know of some customers: who they are, what they have, and why. */
 export interface StoredRows {
-  readonly customers: readonly CustomerRow[];
+  readonly customers: readonly StoredCustomerRow[];
   /** Those of a customer by their position. */
   readonly connections: readonly (ConnectionRow & OfCustomer)[];
   readonly subscriptions: readonly (SubscriptionRow & OfConnection)[];
@@ -29,7 +31,7 @@ export interface StoredRows {
 
 /** Customers of one environment. */
 export class StoredCustomers {
-  readonly #customers: ReadonlyMap<string, CustomerRow>;
+  readonly #customers: ReadonlyMap<string, StoredCustomerRow>;
   readonly #connections: ReadonlyMap<string, StoredRows["connections"][number][]>;
   readonly #subscriptions: ReadonlyMap<string, StoredRows["subscriptions"][number][]>;
   readonly #grants: ReadonlyMap<string, StoredRows["grants"][number][]>;
@@ -49,6 +51,7 @@ export class StoredCustomers {
     );
     return {
       customer: { ...toProfile(row), connections },
+      mobileForm: row.mobile_e164 ?? undefined,
       ledger: (service, reqId, plan): Grant[] =>
         (this.#grants.get(nameOf(cuid, service, reqId, plan)) ?? []).map(toGrant),
     };

@@ -2,8 +2,9 @@ import type { Calendar } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
+import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
 import { StoreUnavailable } from "../errors.ts";
-import type { CheckEvent } from "../store.ts";
+import type { CheckEvent, ProviderSettings } from "../store.ts";
 import { withOwnSession } from "./database.ts";
 import { makeTables } from "./migrate.ts";
 import { readPages } from "./pages.ts";
@@ -24,12 +25,17 @@ const MISPLACED = ["customer", "connection", "subscription", "subscription_grant
 );
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
-export async function* checkDatabase(url: string, session: Session, calendar: Calendar): AsyncGenerator<CheckEvent> {
+export async function* checkDatabase(
+  url: string,
+  session: Session,
+  provider: ProviderSettings,
+): AsyncGenerator<CheckEvent> {
   await session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   try {
     yield* checkServer(session);
     yield await checkSchema(url, session);
-    yield* checkRows(session, calendar);
+    yield* checkRows(session, provider.calendar);
+    yield* checkMobileForms(rowsOf(session, MOBILE_NUMBERS), provider);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     yield { kind: "wrong", what: `integrity: ${error.message}` };

@@ -240,7 +240,7 @@ export class PostgresStore implements Store {
   async *check(): AsyncIterable<CheckEvent> {
     const client = await this.#openClient();
     try {
-      yield* checkDatabase(this.#url, new Session(client), this.provider.calendar);
+      yield* checkDatabase(this.#url, new Session(client), this.provider);
     } finally {
       await endClient(client);
     }

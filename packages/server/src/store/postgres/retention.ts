@@ -2,11 +2,14 @@ import type { Attribution } from "../../domain/audit.ts";
 import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
 import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import type { ClockDoubt } from "../../domain/clock-doubt.ts";
 import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
   keyOf,
+  NEWEST_RECORD,
+  type NewestRow,
   type PrunableRow,
   prunableQuery,
   prunableRetired,
@@ -15,7 +18,7 @@ import {
   RETIRED_AT_ONCE,
 } from "../common/pruning.ts";
 import { StoreContended } from "../errors.ts";
-import type { PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
+import type { JudgeClock, PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { connectionKey, PLAN_KEY } from "./ledger.ts";
@@ -24,6 +27,7 @@ import type { Query, Statement } from "./session.ts";
 import { deleteRows } from "./tables.ts";
 import { CHECKOUT_KEY, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
 
+const NEWEST: Statement = { name: "retention_newest", text: NEWEST_RECORD };
 const MOVE_HORIZON: Statement = {
   name: "retention_move",
   text: `INSERT INTO retention (only_row, pruned_before) VALUES (true, $1)
@@ -69,12 +73,19 @@ export class RetentionTables implements Retention {
     return (await this.#database.ask<RetentionRow>(PRUNED_BEFORE))[0]?.pruned_before;
   }
 
-  async moveHorizon(before: Instant, by: Attribution): Promise<void> {
-    await this.#database.transact([LOCK_REFERENCE, [PRUNED_BEFORE]], async ([, rows], session) => {
+  async newestRecord(): Promise<Instant | undefined> {
+    return newestOf(await this.#database.ask<NewestRow>(NEWEST));
+  }
+
+  async moveHorizon(before: Instant, by: Attribution, judge?: JudgeClock): Promise<ClockDoubt | undefined> {
+    return this.#database.transact([LOCK_REFERENCE, [PRUNED_BEFORE], [NEWEST]], async ([, rows, newest], session) => {
+      const doubt = judge?.(newestOf(newest as NewestRow[]));
+      if (doubt !== undefined) return doubt;
       const former = (rows as RetentionRow[])[0]?.pruned_before;
-      if (former !== undefined && former >= before) return;
+      if (former !== undefined && former >= before) return undefined;
       const audit = await auditing(session, [horizonMoved(former, before)], by);
       await session.commit([[MOVE_HORIZON, [before]], ...audit]);
+      return undefined;
     });
   }
 
@@ -124,6 +135,10 @@ export class RetentionTables implements Retention {
       }
     }
   }
+}
+
+function newestOf([row]: readonly NewestRow[]): Instant | undefined {
+  return row?.at ?? undefined;
 }
 
 /** Customers may share a digest by chance: each is counted with its own page. */

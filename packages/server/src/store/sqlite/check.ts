@@ -2,8 +2,9 @@ import type { Calendar } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
+import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
 import { StoreUnavailable } from "../errors.ts";
-import type { CheckEvent } from "../store.ts";
+import type { CheckEvent, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 import { isSchemaExpected } from "./migrate.ts";
 import { translate } from "./trouble.ts";
@@ -11,7 +12,7 @@ import { translate } from "./trouble.ts";
 const LEDGER = ledgerQuery("cuid, environment, service, req_id, plan");
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
-export async function* checkDatabase(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
+export async function* checkDatabase(database: Database, provider: ProviderSettings): AsyncGenerator<CheckEvent> {
   database.exec("BEGIN");
   try {
     yield* checkIntegrity(database);
@@ -20,7 +21,8 @@ export async function* checkDatabase(database: Database, calendar: Calendar): As
     yield isSchemaExpected(database)
       ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
       : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
-    yield* checkRows(database, calendar);
+    yield* checkRows(database, provider.calendar);
+    yield* checkMobileForms(database.iterate(MOBILE_NUMBERS), provider);
   } catch (error) {
     const translated = translate(error);
     if (!(translated instanceof StoreUnavailable)) throw error;

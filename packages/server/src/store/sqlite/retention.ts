@@ -2,10 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Attribution } from "../../domain/audit.ts";
 import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
 import type { Calendar, Instant } from "../../domain/calendar.ts";
+import type { ClockDoubt } from "../../domain/clock-doubt.ts";
 import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
+  NEWEST_RECORD,
+  type NewestRow,
   type PrunableRow,
   prunableQuery,
   prunableRetired,
@@ -13,7 +16,7 @@ import {
   prunedRetired,
   RETIRED_AT_ONCE,
 } from "../common/pruning.ts";
-import type { PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
+import type { JudgeClock, PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
@@ -44,16 +47,23 @@ export class RetentionTables implements Retention {
     return this.#database.ask(() => this.#horizon());
   }
 
-  async moveHorizon(before: Instant, by: Attribution): Promise<void> {
-    await this.#database.write(() => {
+  async newestRecord(): Promise<Instant | undefined> {
+    return this.#database.ask(() => this.#newest());
+  }
+
+  async moveHorizon(before: Instant, by: Attribution, judge?: JudgeClock): Promise<ClockDoubt | undefined> {
+    return this.#database.write(() => {
+      const doubt = judge?.(this.#newest());
+      if (doubt !== undefined) return doubt;
       const former = this.#horizon();
-      if (former !== undefined && former >= before) return;
+      if (former !== undefined && former >= before) return undefined;
       const move =
         former === undefined
           ? "INSERT INTO retention (pruned_before) VALUES (?)"
           : "UPDATE retention SET pruned_before = ?";
       this.#database.prepare(move).run(before);
       this.#audit.append(horizonMoved(former, before), by);
+      return undefined;
     });
   }
 
@@ -98,6 +108,10 @@ export class RetentionTables implements Retention {
 
   #horizon(): Instant | undefined {
     return this.#database.prepare(PRUNED_BEFORE).get()?.["pruned_before"] as Instant | undefined;
+  }
+
+  #newest(): Instant | undefined {
+    return (this.#database.prepare(NEWEST_RECORD).get() as unknown as NewestRow).at ?? undefined;
   }
 
   #find(customers: readonly PruneCursor[], before: Instant): PrunableRow[] {

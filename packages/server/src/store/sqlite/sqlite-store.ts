@@ -259,7 +259,7 @@ export class SqliteStore implements Store {
   async *check(): AsyncIterable<CheckEvent> {
     const view = new Database(this.#path, { mustExist: true });
     try {
-      yield* checkDatabase(view, this.provider.calendar);
+      yield* checkDatabase(view, this.provider);
     } finally {
       view.close();
     }

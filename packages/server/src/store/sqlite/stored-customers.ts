@@ -13,7 +13,7 @@ export class StoredCustomerTables {
 
   constructor(database: Database) {
     const rows = (table: string, columns: string, order = "") => database.prepare(rowsAsJson(table, columns, order));
-    this.#customers = rows("customer", "cuid first_name last_name mobile status");
+    this.#customers = rows("customer", "cuid first_name last_name mobile status mobile_e164");
     this.#connections = rows("connection", "cuid service req_id status topped_up segment blocked", "position");
     this.#subscriptions = rows(
       "subscription",

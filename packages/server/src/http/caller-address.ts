@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+import type { AddressList, Peer } from "../domain/address-list.ts";
+
+/**
+ * From where a request comes: its connection's address, unless that is a trusted proxy's. Then X-Forwarded-For is
+ * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
+ * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
+ */
+export function peerOf({ socket, headers }: IncomingMessage, trustedProxies: AddressList | undefined): Peer {
+  return {
+    get ip() {
+      const { remoteAddress } = socket;
+      const forwarded = headers["x-forwarded-for"];
+      if (trustedProxies === undefined || forwarded === undefined || !trustedProxies.has(remoteAddress))
+        return remoteAddress;
+      // Node joins several lines of it into one.
+      return callerIn(String(forwarded), trustedProxies);
+    },
+  };
+}
+
+/** @returns undefined where the header ends in nothing that is known. */
+function callerIn(forwarded: string, trustedProxies: AddressList): string | undefined {
+  let end = forwarded.length;
+  for (;;) {
+    const comma = end === 0 ? -1 : forwarded.lastIndexOf(",", end - 1);
+    const entry = forwarded.slice(comma + 1, end).trim();
+    if (entry === "") return undefined;
+    if (comma === -1 || !trustedProxies.has(entry)) return entry;
+    end = comma;
+  }
+}
