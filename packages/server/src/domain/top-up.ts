@@ -33,6 +33,8 @@ export interface Transaction extends ConnectionKey {
   readonly status: TransactionStatus;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
+  /** Recorded at another topupd, and brought here with its history: nothing was granted for it here. */
+  readonly imported?: true;
 }
 
 /** What a partner asks for, its checkoutId already found authentic. */

@@ -30,7 +30,7 @@ const MARK_REVERSED: Statement = {
   name: "top_up_reverse",
   text: "UPDATE top_up SET status = 'reversed' WHERE customer_digest = $1 AND checkout_id = $2",
 };
-const ADD_REVERSAL = insertRows("reversal", [
+export const ADD_REVERSALS = insertRows("reversal", [
   ["customer_digest", "bigint"],
   ["checkout_id", "text"],
   ["txn_id", "text"],
@@ -132,7 +132,7 @@ async function findLedgers(session: Session, key: ConnectionKey) {
 function markReversed(digest: number, transaction: Transaction, by: ReasonedAttribution): Query[] {
   return [
     [MARK_REVERSED, [digest, transaction.checkoutId]],
-    ADD_REVERSAL([[digest, ...reversalColumns(transaction, by)]]),
+    ADD_REVERSALS([[digest, ...reversalColumns(transaction, by)]]),
   ];
 }
 
