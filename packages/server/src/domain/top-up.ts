@@ -113,7 +113,10 @@ export function decideTopUp(
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
-function decideAgain(recorded: Transaction, command: TopUpCommand): TopUpOutcome {
+export function decideAgain(
+  recorded: Transaction,
+  command: Omit<TopUpCommand, "checkout" | "txnId" | "udf1" | "udf2">,
+): Extract<TopUpOutcome, { kind: "replayed" | "refused" }> {
   if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
   const same =
     recorded.environment === command.environment &&

@@ -14,8 +14,9 @@ export interface ImportOptions {
   readonly onChange?: (change: ImportedRow) => void;
 }
 
-/** What an import does with a customer, by the line that says so, or with a bouquet. */
+/** What an import does with a customer or a top-up, by the line that says so, or with a bouquet. */
 export type ImportedRow =
+  | { readonly what: "transaction"; readonly line: number; readonly txnId: string; readonly kind: EffectKind }
   | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & CustomerEffect)
   | ({ readonly what: "bouquet" } & BouquetEffect);
 

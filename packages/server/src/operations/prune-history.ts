@@ -1,5 +1,12 @@
 import type { Instant } from "../domain/calendar.ts";
-import type { PruneCursor, Pruned, PrunedPortion, PrunedTopUps, PruneRequest } from "../store/retention.ts";
+import type {
+  ImportedCursor,
+  PruneCursor,
+  Pruned,
+  PrunedPortion,
+  PrunedTopUps,
+  PruneRequest,
+} from "../store/retention.ts";
 import { attributionOf, type StaffPorts } from "./ports.ts";
 
 export interface PruneCommand extends PruneRequest {
@@ -16,9 +23,10 @@ export async function pruneHistory(ports: StaffPorts, { reason, ...request }: Pr
   if (!request.dryRun) await retention.moveHorizon(request.before, attributionOf(ports, reason));
   const total = new PrunedTotal();
   await inPortions<PruneCursor>((after) => retention.pruneLedgers(request, after), total);
+  await inPortions<ImportedCursor>((after) => retention.pruneImported(request, after), total);
   await inPortions<string>((after) => retention.pruneRetired(request, after), total);
   const pruned = total.sum();
-  const hasGone = !request.dryRun && pruned.grants + pruned.retiredCheckouts > 0;
+  const hasGone = !request.dryRun && pruned.grants + pruned.retiredCheckouts + pruned.topUps.length > 0;
   if (hasGone) await retention.recordPruned(pruned, attributionOf(ports, reason));
   return pruned;
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { HistoricTopUp, StatedReversal } from "../../src/domain/history-row.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
+import { pruneHistory } from "../../src/operations/prune-history.ts";
 import { by } from "../support/by.ts";
 import { copyRows, countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { endOf, expectRecorded, type OpenedProvider, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
@@ -212,6 +213,56 @@ export function testHistory(makeDatabase: MakeDatabase): void {
         ["success", 1],
       ]),
     );
+  });
+
+  test("staff can take one of them back, once, and no end moves", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const [topUp] = recordedElsewhere(opened, 1) as [HistoricTopUp];
+    await store.history.import("production", [topUp], by(opened.now));
+    const end = await endOf(store, SITA_NET, FIBER);
+    const because = { ...by(opened.now), reason: "paid twice" };
+    const { checkoutId } = topUp.transaction;
+    const reversed = { ...topUp.transaction, status: "reversed" };
+    const outcome = await store.corrections.reverse(checkoutId, because);
+    expect(outcome).toMatchObject({ kind: "reversed_on_record", transaction: reversed });
+    expect(await store.corrections.reverse(checkoutId, because)).toMatchObject({ kind: "already_reversed" });
+    expect(await store.findTransaction(checkoutId)).toEqual(reversed);
+    expect(await store.search.findReversal(checkoutId)).toEqual(because);
+    expect(await store.auditTrail.list({ action: "transaction.reverse" }, 10)).toHaveLength(1);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(end);
+    expect(await findWrong(store)).toEqual([]);
+    // What was taken back here stays so, whatever an older file says.
+    expect(await store.history.import("production", [topUp], by(opened.now))).toEqual([{ kind: "unchanged" }]);
+  });
+
+  test("they are let go by their own age, and do not come back", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const topUps = recordedElsewhere(opened, 4);
+    const lateReversal = takenBack(topUps[0] as HistoricTopUp, opened.now);
+    const all = [lateReversal, takenBack(topUps[1] as HistoricTopUp, opened.now - 28 * DAY), ...topUps.slice(2)];
+    await store.history.import("production", all, by(opened.now));
+    const ports = { store, clock: () => opened.now, random: () => new Uint8Array(), author: "maya" };
+    const before = (all[3] as HistoricTopUp).transaction.at;
+    const command = { before, reason: "books of 2019" };
+    const wouldGo = await pruneHistory(ports, { ...command, dryRun: true });
+    expect(await countRows(opened, "top_up")).toBe(4);
+    const gone = await pruneHistory(ports, { ...command, dryRun: false });
+    expect(gone).toEqual(wouldGo);
+    expect(gone.topUps.map(({ status, topUps: count }) => [status, count])).toEqual([
+      ["reversed", 1],
+      ["success", 1],
+    ]);
+    // The one that was taken back lately stays with its reversal, and the youngest.
+    expect(new Set(await allOf(opened))).toEqual(new Set([lateReversal.transaction, all[3]?.transaction]));
+    expect(await findWrong(store)).toEqual([]);
+    expect((await store.history.import("production", all, by(opened.now))).map(({ kind }) => kind)).toEqual([
+      "unchanged",
+      "refused",
+      "refused",
+      "unchanged",
+    ]);
   });
 
   test("a grant for one of them would be paid time twice, and is found", async () => {

@@ -75,8 +75,9 @@ export class CorrectionTables implements Corrections {
       const connection = transaction && (await findConnection(session, transaction));
       const ledgers = transaction === undefined ? [] : await findLedgers(session, transaction);
       const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#provider.calendar);
-      if (outcome.kind !== "reversed") return [outcome];
-      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...writesOf(outcome)];
+      if (outcome.kind !== "reversed" && outcome.kind !== "reversed_on_record") return [outcome];
+      const ledger = outcome.kind === "reversed" ? writesOf(outcome) : [];
+      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...ledger];
     });
   }
 
