@@ -45,7 +45,7 @@ export function readHistoryRow(row: JsonObject, context: HistoryContext): Readin
   const partnerId = readPartner(fields, context);
   const bouquetCode = fields.identifier("bouquetId");
   const amount = fields.money("amount", context.currencyExponent);
-  if (amount === 0n && fields.has("amount")) fields.problem("amount", "must be more than zero, and as it was exported");
+  if (amount === 0n) fields.problem("amount", "must be more than zero");
   const txnDate = fields.identifier("txnDate");
   if (at !== undefined && txnDate !== "" && txnDate !== context.calendar.format(at))
     fields.problem("txnDate", `is not the time at in the time zone of this database, ${context.calendar.timeZone}`);
@@ -107,6 +107,9 @@ function readReversal(
     for (const name of names) if (fields.has(name)) fields.problem(name, 'must be empty where status is "success"');
     return undefined;
   }
+  const lacking = names.filter((name) => !fields.has(name));
+  for (const name of lacking) fields.problem(name, 'is required where status is "reversed"');
+  if (lacking.length > 0) return undefined;
   const at = readPast(fields, "reversedAt", context);
   if (at !== undefined && at < recordedAt) fields.problem("reversedAt", "must not be before at");
   const [author, reason] = [
