@@ -93,6 +93,25 @@ test("lines that contradict each other from afar are told of, and the portions b
   expect((await run(service, [...rows, rows[0] as object])).report).toEqual(counts(603, 0, 601));
 });
 
+test("an import that is broken off leaves whole portions, and the next one brings the rest", async () => {
+  const { service, rows, count } = await start();
+  let readings = 0;
+  const open = () => {
+    readings += 1;
+    return readings === 1 ? ndjson(rows) : brokenOff(rows.slice(0, 700));
+  };
+  const heard = { skipInvalid: false, onRejected: () => {}, onProgress: () => {} };
+  await expect(importTransactions(service.ports, "production", open, heard)).rejects.toThrow("the disk is gone");
+  expect(await count()).toBe(500);
+  expect(await findWrong(service.ports.store)).toEqual([]);
+  expect((await run(service, rows)).report).toEqual(counts(703, 0, 500));
+});
+
+async function* brokenOff(rows: readonly object[]): AsyncGenerator<Uint8Array> {
+  yield* ndjson(rows);
+  throw new Error("the disk is gone");
+}
+
 test("a file that changes while it is read is not taken for whole", async () => {
   const { service, rows } = await start();
   expect((await run(service, rows.slice(0, 4), { changedTo: rows.slice(0, 3) })).report).toBeInstanceOf(FileChanged);
