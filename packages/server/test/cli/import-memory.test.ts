@@ -6,7 +6,7 @@ import { exportedRows } from "../support/exported-rows.ts";
 import { SITA } from "../support/provider-files.ts";
 
 const CUSTOMERS = 30_000;
-const TOP_UPS = 100_000;
+const TOP_UPS = 50_000;
 const HEAP_MB = 48;
 
 test("a file that is larger than the memory is imported whole", async () => {
