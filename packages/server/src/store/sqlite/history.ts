@@ -20,7 +20,7 @@ import { verifyProviderSettings } from "./provider.ts";
 import { PRUNED_BEFORE } from "./retention.ts";
 
 /** Those of the ids in a JSON list, each by its index. */
-const FIND = {
+export const FIND = {
   topUps: found(TOP_UP_COLUMNS, "top_up", "checkout_id"),
   reversals: found("checkout_id, at, author, reason", "reversal", "checkout_id"),
   txnIds: found("txn_id, checkout_id", "top_up", "txn_id"),

@@ -26,7 +26,7 @@ export const PRUNED_BEFORE = "SELECT pruned_before FROM retention";
 const CUSTOMERS = `SELECT environment, cuid FROM customer WHERE (cuid, environment) > (?, ?)
   ORDER BY cuid, environment LIMIT ${CUSTOMERS_AT_ONCE}`;
 const LEDGERS = prunableQuery("g.cuid = ? AND g.environment = ?");
-const IMPORTED = importedQuery(
+export const IMPORTED = importedQuery(
   "t.imported = 1 AND (t.cuid, t.environment, t.checkout_id) > (?, ?, ?)",
   "t.cuid, t.environment, t.checkout_id",
 );
