@@ -104,7 +104,7 @@ CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
 
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
-    service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
+    service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 
 CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
@@ -302,7 +302,9 @@ CREATE TABLE top_up (
   at           INTEGER NOT NULL,
   status       TEXT    NOT NULL CHECK (status IN ('success', 'reversed')),
   udf1         TEXT,
-  udf2         TEXT
+  udf2         TEXT,
+  -- Recorded at another topupd, and brought here: it has no grant.
+  imported     INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);
@@ -310,3 +312,5 @@ CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environmen
 CREATE INDEX reversal_by_time ON reversal (at);
 
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
+
+CREATE INDEX top_up_imported ON top_up (cuid, environment, checkout_id) WHERE imported = 1;

@@ -10,7 +10,7 @@ import type { Showing } from "./transaction-output.ts";
 /** For a terminal: each plan with its end, and each of its grants in words. */
 export function printExplanation(
   runtime: Runtime,
-  { connection, customer, plans }: Explanation,
+  { connection, customer, plans, hasImported }: Explanation,
   showing: Showing,
 ): void {
   const { service, reqId, cuid, environment } = connection;
@@ -23,6 +23,10 @@ export function printExplanation(
     for (const step of steps)
       runtime.stdout(`\n${wrap(titleOf(step, showing), "  ")}${wrap(wordsOf(step, showing), "    ")}`);
   }
+  if (hasImported)
+    runtime.stdout(
+      `\n${wrap("Top-ups of this connection were recorded at another topupd too: their time is in the dates that were imported. See topupd transaction list.", "")}`,
+    );
   runtime.stdout(`\nTimes are those of ${showing.calendar.timeZone}.\n`);
 }
 
@@ -31,10 +35,18 @@ function endWords(subscription: Subscription | undefined, { calendar }: Showing,
   return `${subscription.end > clock() ? "ends" : "ended"} ${calendar.format(subscription.end)}`;
 }
 
-export function explanationJson({ connection, customer, plans }: Explanation, showing: Showing) {
+export function explanationJson({ connection, customer, plans, hasImported }: Explanation, showing: Showing) {
   const { environment, cuid, service, reqId } = connection;
   const profile = customer && { first_name: customer.firstName, last_name: customer.lastName };
-  return { environment, cuid, ...profile, service, reqId, plans: plans.map((plan) => planJson(plan, showing)) };
+  return {
+    environment,
+    cuid,
+    ...profile,
+    service,
+    reqId,
+    hasImported,
+    plans: plans.map((plan) => planJson(plan, showing)),
+  };
 }
 
 function planJson({ plan, subscription, steps }: ExplainedPlan, showing: Showing) {

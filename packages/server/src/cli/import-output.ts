@@ -114,6 +114,7 @@ function describeChange(change: ImportedRow): string {
     const parts = change.parts.length === 0 ? "" : `: ${change.parts.join(", ")}`;
     return printable(`line ${change.line}: ${change.cuid} ${kind}${parts}`);
   }
+  if (change.what === "transaction") return printable(`line ${change.line}: ${change.txnId} ${kind}`);
   const fields = change.fields.map(({ field, from, to }) => `${field} ${from} -> ${to}`);
   return printable(`${change.service} ${change.code} ${kind}${fields.length === 0 ? "" : `: ${fields.join("; ")}`}`);
 }

@@ -4,6 +4,7 @@ import type { TopUpsInFile } from "../domain/restatement.ts";
 import { importCatalogue } from "../operations/import-catalogue.ts";
 import { importCustomers } from "../operations/import-customers.ts";
 import { FileChanged, type ImportOptions, type ImportReport } from "../operations/import-report.ts";
+import { importTransactions } from "../operations/import-transactions.ts";
 import type { StaffPorts } from "../operations/ports.ts";
 import { type ReadRows, readNdjson } from "../operations/source-rows.ts";
 import { type FileFormat, formatOf, formatOption } from "./file-format.ts";
@@ -35,12 +36,15 @@ const readCatalogueCsv: ReadRows = async function* (pieces) {
 const readCustomersCsv: ReadRows = async function* (pieces) {
   yield* (await import("./csv-customers.ts")).readCustomersCsv(pieces);
 };
+const readTransactionsCsv: ReadRows = async function* (pieces) {
+  yield* (await import("./csv-transactions.ts")).readTransactionsCsv(pieces);
+};
 
-/** `topupd import ...`: the provider's catalogue and customers, from NDJSON or CSV files. */
+/** `topupd import ...`: the provider's catalogue and customers, and former top-ups, from NDJSON or CSV files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
   const parent = program
     .command("import")
-    .description("import a catalogue or customers from an NDJSON or CSV file")
+    .description("import a catalogue, customers or transactions from an NDJSON or CSV file")
     .helpCommand(false);
   const catalogue = addImport(
     parent,
@@ -72,6 +76,19 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     "topupd import customers customers.ndjson",
     "topupd import customers customers.csv --dry-run",
     "topupd import customers customers.ndjson --skip-invalid --top-ups included",
+  ]);
+  const transactions = addImport(
+    parent,
+    runtime,
+    "transactions",
+    "put top-ups on record that another topupd has exported; they move no subscription",
+    readTransactionsCsv,
+    ({ openFile }, ports, file, { environment }, hooks) =>
+      importTransactions(ports, environment, () => openFile(file), hooks),
+  );
+  examples(transactions, [
+    "topupd import transactions transactions.ndjson",
+    "topupd import transactions transactions.csv --dry-run",
   ]);
 }
 

@@ -17,6 +17,7 @@ interface ReverseOptions extends OutputOptions, StaffOptions, ReasonOptions {
 }
 
 type Reversed = Extract<ReversalAnswer, { kind: "reversed" }>;
+type ReversedOnRecord = Extract<ReversalAnswer, { kind: "reversed_on_record" }>;
 
 /** `topupd transaction reverse`: takes one top-up back. */
 export function addReverseCommand(parent: Command, runtime: Runtime): void {
@@ -41,6 +42,14 @@ export function addReverseCommand(parent: Command, runtime: Runtime): void {
       const ports = staffPorts(runtime, store, options);
       const answer = await reverseTransaction(ports, { id, reason, partnerId, amount });
       const showing = await showingOf(store);
+      if (answer.kind === "reversed_on_record") {
+        if (options.json === true) printJson(runtime, transactionJson(answer.transaction, showing));
+        else printFields(runtime, fieldsOf(answer, showing));
+        runtime.stderr(
+          "The end has not moved: this top-up was recorded at another topupd, and its time is in the dates that were imported. If the service must not go on, block the connection (topupd connection block).\n",
+        );
+        return;
+      }
       if (answer.kind !== "reversed") throw new CommandFailed(whyNot(answer, showing));
       if (options.json === true) printJson(runtime, reversedJson(answer, showing));
       else print(runtime, answer, showing);
@@ -52,7 +61,7 @@ export function addReverseCommand(parent: Command, runtime: Runtime): void {
   });
 }
 
-function whyNot(answer: Exclude<ReversalAnswer, Reversed>, showing: Showing): string {
+function whyNot(answer: Exclude<ReversalAnswer, Reversed | ReversedOnRecord>, showing: Showing): string {
   if (answer.kind === "not_found")
     return "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known";
   const { transaction } = answer;
@@ -74,14 +83,21 @@ function reversedJson({ transaction, plan, before, after }: Reversed, showing: S
   };
 }
 
-function print(runtime: Runtime, { transaction, plan, before, after }: Reversed, showing: Showing): void {
+function print(runtime: Runtime, answer: Reversed, showing: Showing): void {
+  const { plan, before, after } = answer;
   printFields(runtime, [
-    ["reversed", transaction.txnId],
-    ["amount", amountOf(transaction, showing)],
-    ["partner", partnerName(transaction, showing)],
-    ["connection", `${transaction.service} ${transaction.reqId} of customer ${transaction.cuid}`],
+    ...fieldsOf(answer, showing),
     ["plan", plan],
     ["before", endWords(before, showing)],
     ["after", endWords(after, showing)],
   ]);
+}
+
+function fieldsOf({ transaction }: Reversed | ReversedOnRecord, showing: Showing): [name: string, value: string][] {
+  return [
+    ["reversed", transaction.txnId],
+    ["amount", amountOf(transaction, showing)],
+    ["partner", partnerName(transaction, showing)],
+    ["connection", `${transaction.service} ${transaction.reqId} of customer ${transaction.cuid}`],
+  ];
 }

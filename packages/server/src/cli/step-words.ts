@@ -4,6 +4,10 @@ import type { ExplainedStep } from "../operations/explain-subscription.ts";
 import { count, printable } from "./text.ts";
 import { amountOf, partnerName, type Showing } from "./transaction-output.ts";
 
+/** Of a top-up that no ledger here knows of. */
+export const IMPORTED_WORDS =
+  "Recorded at another topupd: its time is in the dates that were imported with the customer.";
+
 /** Who made a grant, and with what. */
 export function titleOf({ grant, transaction }: ExplainedStep, showing: Showing): string {
   const when = showing.calendar.format(grant.at);

@@ -8,7 +8,7 @@ import { tellOfPruning } from "./prune.ts";
 import { addReverseCommand } from "./reverse.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
-import { wordsOf } from "./step-words.ts";
+import { IMPORTED_WORDS, wordsOf } from "./step-words.ts";
 import { endWords, subscriptionJson } from "./subscription-output.ts";
 import { printFields, wrap } from "./text.ts";
 import { type FilterFlags, filterOptions, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
@@ -96,12 +96,13 @@ function addShowCommand(parent: Command, runtime: Runtime): void {
 function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: Showing) {
   return {
     ...transactionJson(transaction, showing),
+    imported: transaction.imported === true,
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
     reversal: reversal === undefined ? null : { ...reversal, at: isoTime(reversal.at) },
     plan: grant?.plan ?? null,
     before: subscriptionJson(grant?.step.before, showing),
     after: subscriptionJson(grant?.step.after, showing),
-    words: grant === undefined ? null : wordsOf(grant.step, showing),
+    words: transaction.imported ? IMPORTED_WORDS : grant === undefined ? null : wordsOf(grant.step, showing),
   };
 }
 
@@ -128,6 +129,7 @@ function print(runtime: Runtime, { transaction, customer, grant, reversal }: Sho
     ["before", grant && endWords(grant.step.before, showing)],
     ["after", grant && endWords(grant.step.after, showing)],
   ]);
-  if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
+  if (transaction.imported === true) runtime.stdout(`\n${wrap(IMPORTED_WORDS, "")}`);
+  else if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
   else runtime.stdout(`\n${wrap(wordsOf(grant.step, showing), "")}`);
 }

@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   "secret.rotate",
   "catalogue.import",
   "customers.import",
+  "transactions.import",
   "trial.reset",
   "transaction.reverse",
   "connection.block",

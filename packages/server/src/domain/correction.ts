@@ -45,6 +45,8 @@ export interface ReversalSnapshot {
 
 export type ReversalOutcome =
   | ({ readonly kind: "reversed"; readonly transaction: Transaction } & Correction)
+  /** It was recorded at another topupd: no ledger here knows of it, and its time is in the dates that were imported. */
+  | { readonly kind: "reversed_on_record"; readonly transaction: Transaction; readonly audited: AuditedChange }
   | { readonly kind: "already_reversed"; readonly transaction: Transaction }
   /** What there was before it was let go: without it, nobody could tell what is left. */
   | { readonly kind: "history_gone"; readonly transaction: Transaction }
@@ -63,6 +65,11 @@ export function decideReversal(
   if (transaction === undefined) return { kind: "not_found" };
   if (transaction.status === "reversed") return { kind: "already_reversed", transaction };
   const { checkoutId, txnId, environment, cuid, service, reqId } = transaction;
+  const reversed = { ...transaction, status: "reversed" } as const;
+  const change = { action: "transaction.reverse", subject: `${txnId} ${subjectOf(transaction)}` } as const;
+  const [was, is] = [{ status: transaction.status }, { status: reversed.status, amount: transaction.amount }];
+  if (transaction.imported === true)
+    return { kind: "reversed_on_record", transaction: reversed, audited: { ...change, before: was, after: is } };
   const ledger = ledgers.find(({ grants }) => grants.some((grant) => isOf(grant, checkoutId)));
   if (ledger === undefined) throw new Error(`the top-up ${txnId} has no grant: see topupd check`);
 
@@ -72,12 +79,10 @@ export function decideReversal(
   const grant = { kind: "reversal", at, checkoutId } as const;
   const before = foldGrants(plan, grants, calendar);
   const after = foldGrants(plan, [...grants, grant], calendar);
-  const reversed = { ...transaction, status: "reversed" } as const;
   const audited: AuditedChange = {
-    action: "transaction.reverse",
-    subject: `${txnId} ${subjectOf(transaction)}`,
-    before: { status: transaction.status, [plan]: runOf(before) },
-    after: { status: reversed.status, amount: transaction.amount, [plan]: runOf(after) },
+    ...change,
+    before: { ...was, [plan]: runOf(before) },
+    after: { ...is, [plan]: runOf(after) },
   };
   const key = { environment, cuid, service, reqId };
   const toppedUp = isToppedUpAfter(connection, [

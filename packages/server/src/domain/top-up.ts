@@ -33,6 +33,8 @@ export interface Transaction extends ConnectionKey {
   readonly status: TransactionStatus;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
+  /** Recorded at another topupd, and brought here with its history: nothing was granted for it here. */
+  readonly imported?: true;
 }
 
 /** What a partner asks for, its checkoutId already found authentic. */
@@ -111,7 +113,10 @@ export function decideTopUp(
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
-function decideAgain(recorded: Transaction, command: TopUpCommand): TopUpOutcome {
+export function decideAgain(
+  recorded: Transaction,
+  command: Omit<TopUpCommand, "checkout" | "txnId" | "udf1" | "udf2">,
+): Extract<TopUpOutcome, { kind: "replayed" | "refused" }> {
   if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
   const same =
     recorded.environment === command.environment &&

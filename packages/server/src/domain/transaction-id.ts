@@ -1,4 +1,5 @@
 import type { Instant } from "./calendar.ts";
+import { CHECKOUT_VALID_MS } from "./checkout.ts";
 
 export const TRANSACTION_ID_RANDOM_BYTES = 10;
 
@@ -6,6 +7,12 @@ export const TRANSACTION_ID_RANDOM_BYTES = 10;
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
+
+/**
+ * How far the time in a txnId and that of its record are apart at most. A request comes after its checkout was
+ * issued, and is decided while that is valid; the rest is for clocks that were set, or differ.
+ */
+export const TXN_ID_SLACK_MS = 2 * CHECKOUT_VALID_MS;
 
 /** Two digits each: a txnId is made for every top-up, and of 26 digits. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
@@ -29,6 +36,11 @@ export function isTransactionId(text: string): boolean {
  */
 export function firstTransactionId(at: Instant): string {
   return timeDigits(Math.max(0, at));
+}
+
+/** Whether a txnId may be that of a top-up that was recorded at this time: lists by day rest on it. */
+export function isTransactionIdOf(txnId: string, at: Instant): boolean {
+  return txnId >= firstTransactionId(at - TXN_ID_SLACK_MS) && txnId < firstTransactionId(at + TXN_ID_SLACK_MS + 1);
 }
 
 function timeDigits(at: Instant): string {

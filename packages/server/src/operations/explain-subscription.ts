@@ -1,11 +1,13 @@
 import type { Calendar } from "../domain/calendar.ts";
-import { ENVIRONMENTS } from "../domain/customer.ts";
+import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
 import { explainLedger, type Step } from "../domain/explanation.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { PlanLedger } from "../store/search.ts";
 import { type ConnectionCandidate, type ConnectionRequest, MOST_HOLDERS } from "./find-connection.ts";
 import type { Ports } from "./ports.ts";
+
+const MOST_LOOKED_AT = 1_000;
 
 export type ExplanationAnswer =
   | { readonly kind: "explained"; readonly explanation: Explanation }
@@ -15,6 +17,8 @@ export type ExplanationAnswer =
 
 export interface Explanation extends ConnectionCandidate {
   readonly plans: readonly ExplainedPlan[];
+  /** Whether top-ups of another topupd are on record, of which no plan's ledger knows. */
+  readonly hasImported: boolean;
 }
 
 export interface ExplainedPlan {
@@ -44,12 +48,23 @@ export async function explainSubscription(
       const found = await store.findConnection(connection);
       if (ledgers.length === 0 && found?.connection === undefined) continue;
       const plans = ledgers.map((ledger) => explainPlan(ledger, store.provider.calendar));
-      candidates.push({ connection, customer: found?.profile, plans });
+      const hasImported = await hasImportedTopUps({ store }, connection);
+      candidates.push({ connection, customer: found?.profile, plans, hasImported });
     }
   }
   const [explanation, another] = candidates;
   if (explanation === undefined) return { kind: "not_found" };
   return another === undefined ? { kind: "explained", explanation } : { kind: "ambiguous", candidates };
+}
+
+/** Of more top-ups than a connection ever has, the newest are looked at. */
+async function hasImportedTopUps(
+  { store }: Pick<Ports, "store">,
+  { environment, cuid, service, reqId }: ConnectionKey,
+) {
+  const filter = { environment, cuid, service, reqId };
+  const found = await store.search.listTransactions(filter, { before: undefined, limit: MOST_LOOKED_AT });
+  return found.some(({ imported }) => imported === true);
 }
 
 /** The steps by which one plan's ledger comes to its end. */

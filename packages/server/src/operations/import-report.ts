@@ -22,8 +22,9 @@ export interface PassedOverRow extends PassedOver {
   readonly cuid: string;
 }
 
-/** What an import does with a customer, by the line that says so, or with a bouquet. */
+/** What an import does with a customer or a top-up, by the line that says so, or with a bouquet. */
 export type ImportedRow =
+  | { readonly what: "transaction"; readonly line: number; readonly txnId: string; readonly kind: EffectKind }
   | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & Omit<CustomerEffect, "passedOver">)
   | ({ readonly what: "bouquet" } & BouquetEffect);
 

@@ -1,6 +1,13 @@
 import type { Instant } from "../domain/calendar.ts";
 import { type ClockDoubt, doubtClock } from "../domain/clock-doubt.ts";
-import type { PruneCursor, Pruned, PrunedPortion, PrunedTopUps, PruneRequest } from "../store/retention.ts";
+import type {
+  ImportedCursor,
+  PruneCursor,
+  Pruned,
+  PrunedPortion,
+  PrunedTopUps,
+  PruneRequest,
+} from "../store/retention.ts";
 import { attributionOf, type StaffPorts } from "./ports.ts";
 
 export interface PruneCommand extends PruneRequest {
@@ -32,9 +39,10 @@ export async function pruneHistory(
   if (doubt !== undefined) return { kind: "clock_in_doubt", doubt };
   const total = new PrunedTotal();
   await inPortions<PruneCursor>((after) => retention.pruneLedgers(request, after), total);
+  await inPortions<ImportedCursor>((after) => retention.pruneImported(request, after), total);
   await inPortions<string>((after) => retention.pruneRetired(request, after), total);
   const pruned = total.sum();
-  const hasGone = !request.dryRun && pruned.grants + pruned.retiredCheckouts > 0;
+  const hasGone = !request.dryRun && pruned.grants + pruned.retiredCheckouts + pruned.topUps.length > 0;
   if (hasGone) await retention.recordPruned(pruned, attributionOf(ports, reason));
   return { kind: "pruned", pruned };
 }

@@ -1,6 +1,7 @@
 import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import type { Transaction } from "../domain/top-up.ts";
+import { findImported } from "./imported-record.ts";
 import type { Caller, Ports } from "./ports.ts";
 
 export interface TransactionQuery {
@@ -17,7 +18,10 @@ export async function queryTransaction(
   { checkoutId }: TransactionQuery,
 ): Promise<Result<Transaction>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
-  if (checkout === undefined) return refused("checkout_unknown");
+  if (checkout === undefined) {
+    const imported = await findImported({ store }, caller, checkoutId);
+    return imported === undefined ? refused("checkout_unknown") : done(imported);
+  }
   const recorded = await store.findTransaction(checkoutId);
   if (recorded !== undefined) return done(recorded);
   if (!isCheckoutDead(checkout, clock())) return refused("not_topped_up");

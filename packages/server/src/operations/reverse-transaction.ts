@@ -15,7 +15,7 @@ export interface ReversalRequest {
 }
 
 export type ReversalAnswer =
-  | Extract<ReversalOutcome, { kind: "reversed" | "history_gone" | "not_found" }>
+  | Extract<ReversalOutcome, { kind: "reversed" | "reversed_on_record" | "history_gone" | "not_found" }>
   | { readonly kind: "already_reversed"; readonly transaction: Transaction; readonly reversal: RecordedReversal }
   /** It is another partner's, or of another amount, than it was said to be: nothing was changed. */
   | { readonly kind: "another"; readonly transaction: Transaction };

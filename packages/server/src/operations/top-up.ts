@@ -1,8 +1,9 @@
 import { openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import type { Money } from "../domain/money.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import { decideAgain, type Transaction } from "../domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../domain/transaction-id.ts";
+import { findImported } from "./imported-record.ts";
 import type { PackagesRequest } from "./list-packages.ts";
 import { tell } from "./observer.ts";
 import type { Caller, Ports } from "./ports.ts";
@@ -28,13 +29,21 @@ export async function topUp(
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
-  if (checkout === undefined) return refused("checkout_unknown");
   const { bouquetId, udf1, udf2, ...rest } = request;
   const { partnerId, environment } = caller;
+  const asked = { partnerId, environment, ...rest, bouquetCode: bouquetId };
+  if (checkout === undefined) {
+    const imported = await findImported({ store }, caller, request.checkoutId);
+    return imported === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(imported, asked));
+  }
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const asked = { ...rest, bouquetCode: bouquetId, udf1, udf2 };
-  const outcome = await store.settleTopUp({ partnerId, environment, ...asked, checkout, txnId });
+  const outcome = await store.settleTopUp({ ...asked, udf1, udf2, checkout, txnId });
   if (outcome.kind === "refused") return refused(outcome.refusal);
   if (outcome.kind === "recorded") tell(() => observer?.topUpRecorded(outcome.transaction));
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+}
+
+function answerAgain(outcome: ReturnType<typeof decideAgain>): Result<TopUpAnswer> {
+  if (outcome.kind === "refused") return refused(outcome.refusal);
+  return done({ transaction: outcome.transaction, replayed: true });
 }

@@ -21,6 +21,8 @@ export interface Retention {
   moveHorizon(before: Instant, by: Attribution, judge?: JudgeClock): Promise<ClockDoubt | undefined>;
   /** The ledgers of the next customers, with their top-ups and reversals. */
   pruneLedgers(request: PruneRequest, after: PruneCursor | undefined): Promise<PrunedPortion<PruneCursor>>;
+  /** The next top-ups that were recorded at another topupd, with their reversals: no ledger knows of them. */
+  pruneImported(request: PruneRequest, after: ImportedCursor | undefined): Promise<PrunedPortion<ImportedCursor>>;
   /** The next checkouts with which nothing could be recorded any more. */
   pruneRetired(request: PruneRequest, after: string | undefined): Promise<PrunedPortion<string>>;
   /** Writes down what went. */
@@ -40,6 +42,11 @@ export interface PruneRequest {
 export interface PruneCursor {
   readonly environment: Environment;
   readonly cuid: string;
+}
+
+/** The top-up that was looked at last. */
+export interface ImportedCursor extends PruneCursor {
+  readonly checkoutId: string;
 }
 
 export interface PrunedPortion<Cursor> {

@@ -21,6 +21,7 @@ import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from 
 import type { Access } from "./access.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Corrections } from "./corrections.ts";
+import type { History } from "./history.ts";
 import type { Retention } from "./retention.ts";
 import type { Search } from "./search.ts";
 
@@ -123,6 +124,7 @@ export interface Store {
   /** What a back office asks, and what it sets right. */
   readonly search: Search;
   readonly corrections: Corrections;
+  readonly history: History;
   readonly access: Access;
   readonly auditTrail: AuditTrail;
   /** How long history is kept. */

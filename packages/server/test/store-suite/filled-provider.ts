@@ -46,6 +46,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
+  await importHistory(opened);
   await store.retention.moveHorizon(opened.now - 365 * DAY, by(opened.now));
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
 }
@@ -127,6 +128,13 @@ async function restateAndReset({ store, now }: OpenedProvider): Promise<void> {
   await restate(store, now + 1, { ...SITA, last_name: "", connections: { internet, iptv: SITA.connections.iptv } });
   await restate(store, now + 2, SITA);
   await store.importCustomers("production", [statedCustomer(SITA)], by(now + 3), "reset");
+}
+
+/** A top-up of another topupd, at a price that no catalogue here has. */
+async function importHistory(opened: OpenedProvider): Promise<void> {
+  const { checkout: _, ...command } = opened.command(SITA_TV, "TV-1M", { amount: 12_345n, udf2: "order 7" });
+  const transaction = { ...command, at: opened.now, status: "success", imported: true } as const;
+  await opened.store.history.import("production", [{ transaction, reversal: undefined }], by(opened.now));
 }
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {

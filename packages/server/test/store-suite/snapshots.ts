@@ -41,7 +41,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
     });
     expect(taken).toEqual(before);
     expect(chunksSeen).toBeGreaterThan(10);
-    expect(await countRows(opened, "top_up")).toBe(5 + chunksSeen);
+    expect(await countRows(opened, "top_up")).toBe(6 + chunksSeen);
   });
 
   test("snapshots under load are whole, and hold all that was acknowledged before", async () => {

@@ -14,6 +14,7 @@ import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
 import { testDecisionTime } from "./decision-time.ts";
 import { testExports } from "./exports.ts";
+import { testHistory } from "./history.ts";
 import { testImportEffects } from "./import-effects.ts";
 import { testMobileNumbers } from "./mobile-numbers.ts";
 import { testObservedBatches } from "./observed-batches.ts";
@@ -52,6 +53,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
+    describe("history", () => testHistory(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
     describe("retention's clock", () => testRetentionClock(makeDatabase));

@@ -41,6 +41,7 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
     "at = 0",
     "udf1 = 'x'",
     "udf2 = 'x'",
+    "imported = 1",
   ].map((change) => [`UPDATE top_up SET ${change}`, "a top-up is never changed"] as const),
 ];
 
@@ -88,11 +89,11 @@ describe("what is on record", () => {
     ["an unknown status", "UPDATE top_up SET status = 'lost'"],
     [
       "an amount of nothing",
-      "INSERT INTO top_up SELECT 'x', 'x', 1, 'trial', '1', 'tv', '1', 'A', 0, 1, 'success', NULL, NULL",
+      "INSERT INTO top_up SELECT 'x', 'x', 1, 'trial', '1', 'tv', '1', 'A', 0, 1, 'success', NULL, NULL, 0",
     ],
     [
       "a second top-up of one checkout",
-      "INSERT INTO top_up SELECT checkout_id, 'x', 1, 'trial', '1', 'tv', '1', 'A', 1, 1, 'success', NULL, NULL FROM top_up",
+      "INSERT INTO top_up SELECT checkout_id, 'x', 1, 'trial', '1', 'tv', '1', 'A', 1, 1, 'success', NULL, NULL, 0 FROM top_up",
     ],
     [
       "a top-up grant without a checkout",

@@ -6,6 +6,8 @@ import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/t
 import { withOwnSession } from "../../src/store/postgres/database.ts";
 import * as postgres from "../../src/store/postgres/search.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
+import { FIND as HISTORY } from "../../src/store/sqlite/history.ts";
+import { IMPORTED } from "../../src/store/sqlite/retention.ts";
 import * as sqlite from "../../src/store/sqlite/search.ts";
 import { openProvider, SITA } from "../store-suite/provider.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
@@ -24,6 +26,8 @@ const VALUES = "1, 'production', 'c' || (n % 50000), 'tv', 'r' || (n % 50000), '
 /** A filter that lets nothing through: the most that a step can cost. */
 const NOTHING = filterValues({ environment: "production", udf1: "nothing has it", partnerId: 1 });
 const ALL = ["", "~"] as const;
+
+const escaped = (text: string) => text.replace(/[()?]/g, "\\$&");
 
 describe("in SQLite", () => {
   test("a list goes along the index of the txnId, and a customer's own by the customer's grants", async () => {
@@ -50,7 +54,14 @@ describe("in SQLite", () => {
       const ofCustomer = planOf(sqlite.MATCHES_OF_CUSTOMER).join("\n");
       expect(ofCustomer).toContain("SEARCH t USING PRIMARY KEY (checkout_id=?)");
       expect(ofCustomer).toContain("SEARCH customer_row USING PRIMARY KEY (cuid=? AND environment=? AND level=?)");
+      expect(ofCustomer).toContain("SEARCH top_up USING COVERING INDEX top_up_imported (cuid=? AND environment=?)");
       expect(ofCustomer).not.toContain("SCAN");
+      for (const [name, query] of Object.entries(HISTORY)) {
+        const key = name === "txnIds" ? "INDEX top_up_by_txn_id (txn_id=?)" : "PRIMARY KEY (checkout_id=?)";
+        expect(planOf(query).join("\n")).toMatch(new RegExp(`SEARCH t USING (?:COVERING )?${escaped(key)}`));
+      }
+      expect(planOf(IMPORTED)[0]).toMatch(/^SEARCH t USING INDEX top_up_imported \(/);
+      expect(planOf(IMPORTED).join("\n")).not.toContain("B-TREE");
       const page = planOf(sqlite.PAGE).join("\n");
       for (const key of [
         "cuid>?",

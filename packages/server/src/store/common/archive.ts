@@ -56,7 +56,7 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   }),
   table("top_up", {
     ...{ checkout_id: "text", txn_id: "text", partner_id: "integer", ...CONNECTION, bouquet_code: "text" },
-    ...{ amount: "integer", at: "integer", status: "text", udf1: "text", udf2: "text" },
+    ...{ amount: "integer", at: "integer", status: "text", udf1: "text", udf2: "text", imported: "flag" },
   }),
   table("reversal", {
     ...{ checkout_id: "text", txn_id: "text", partner_id: "integer", environment: "text", service: "text" },

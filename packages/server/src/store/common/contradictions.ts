@@ -14,7 +14,7 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
   ],
   [
     "top-ups without a grant",
-    `SELECT count(*) AS count FROM (SELECT checkout_id FROM top_up
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM top_up WHERE NOT imported
        EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'top_up') AS without_grant`,
   ],
   [
@@ -23,8 +23,13 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
        GROUP BY checkout_id HAVING count(*) > 1) AS doubled`,
   ],
   [
+    "top-ups of another topupd with a grant",
+    `SELECT count(*) AS count FROM subscription_grant AS g WHERE g.kind IN ('top_up', 'reversal') AND EXISTS
+       (SELECT 1 FROM top_up AS t WHERE t.checkout_id = g.checkout_id AND t.imported)`,
+  ],
+  [
     "top-ups at a price that no catalogue had",
-    `SELECT count(*) AS count FROM top_up WHERE (environment, service, bouquet_code, amount) NOT IN
+    `SELECT count(*) AS count FROM top_up WHERE NOT imported AND (environment, service, bouquet_code, amount) NOT IN
        (SELECT environment, service, code, price FROM bouquet JOIN catalogue_revision USING (revision))`,
   ],
   [
@@ -40,7 +45,8 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
   [
     "reversals that the ledger does not know",
     `SELECT count(*) AS count FROM (SELECT checkout_id FROM reversal
-       EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'reversal') AS without_entry`,
+       EXCEPT SELECT checkout_id FROM subscription_grant WHERE kind = 'reversal'
+       EXCEPT SELECT checkout_id FROM top_up WHERE imported) AS without_entry`,
   ],
   [
     "reversals in the ledger that are not on record",

@@ -19,7 +19,8 @@ export type Filling = "new" | "begun" | "filled";
 
 /** Every change by staff leaves an entry in the audit trail. */
 export const FILLING = `SELECT CASE
-  WHEN EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM catalogue_revision) THEN 'filled'
+  WHEN EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM catalogue_revision)
+    OR EXISTS (SELECT 1 FROM top_up) THEN 'filled'
   WHEN EXISTS (SELECT 1 FROM partner) OR EXISTS (SELECT 1 FROM audit_entry) THEN 'begun'
   ELSE 'new' END AS filling`;
 

@@ -3,12 +3,13 @@ import type { Calendar, Instant } from "../../domain/calendar.ts";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { countPrunable, isCheckoutFromBefore } from "../../domain/pruning.ts";
 import type { TransactionStatus } from "../../domain/top-up.ts";
-import type { PruneCursor, Pruned, PrunedPortion, PrunedTopUps } from "../retention.ts";
+import type { ImportedCursor, PruneCursor, Pruned, PrunedPortion, PrunedTopUps } from "../retention.ts";
 import { type GrantRow, toGrant } from "./rows.ts";
 
 /** Customers whose ledgers are looked at together: some milliseconds of work, after which others have their turn. */
 export const CUSTOMERS_AT_ONCE = 100;
 export const RETIRED_AT_ONCE = 1_000;
+export const IMPORTED_AT_ONCE = 1_000;
 
 /**
  * A txnId begins with its time, and audit entries are written one after the other: the last of each is the newest,
@@ -85,18 +86,61 @@ export function prunableRetired(
   );
 }
 
+/** A top-up that was recorded at another topupd. */
+export interface ImportedRow {
+  readonly cuid: string;
+  readonly environment: Environment;
+  readonly checkout_id: string;
+  readonly at: Instant;
+  readonly partner_id: number;
+  readonly amount: number;
+  readonly status: TransactionStatus;
+  /** Null where it was not taken back. */
+  readonly reversed_at: Instant | null;
+}
+
+/** @param condition on top_up as `t`. @param join of reversal as `r` beside the checkoutId. */
+export function importedQuery(condition: string, order: string, join = ""): string {
+  return `SELECT t.cuid, t.environment, t.checkout_id, t.at, t.partner_id, t.amount, t.status, r.at AS reversed_at
+    FROM top_up AS t LEFT JOIN reversal AS r ON r.checkout_id = t.checkout_id ${join}
+    WHERE ${condition} ORDER BY ${order} LIMIT ${IMPORTED_AT_ONCE}`;
+}
+
+/** Those of a page that may go: with their checkouts, and with their reversals. */
+export function prunableImported(page: readonly ImportedRow[], before: Instant): ImportedRow[] {
+  return page.filter(
+    ({ at, checkout_id: checkoutId, reversed_at: reversedAt }) =>
+      at < before && isCheckoutFromBefore(checkoutId, before) && (reversedAt === null || reversedAt < before),
+  );
+}
+
+/** @param page that was looked at. */
+export function prunedImported(
+  rows: readonly ImportedRow[],
+  page: readonly ImportedRow[],
+  calendar: Calendar,
+): PrunedPortion<ImportedCursor> {
+  const last = page.length < IMPORTED_AT_ONCE ? undefined : page.at(-1);
+  const topUps = rows.map((row) => prunedTopUp(row, calendar));
+  const next = last && { environment: last.environment, cuid: last.cuid, checkoutId: last.checkout_id };
+  return { pruned: { grants: 0, retiredCheckouts: 0, topUps }, next };
+}
+
+function prunedTopUp(
+  { environment, partner_id: partnerId, status, amount, at }: Omit<ImportedRow, "cuid" | "checkout_id" | "reversed_at">,
+  calendar: Calendar,
+): PrunedTopUps {
+  const year = calendar.format(at).slice(0, 4);
+  return { environment, partnerId, year, status, topUps: 1, amount: BigInt(amount) };
+}
+
 /** @param customers that were looked at. */
 export function prunedLedgers(
   rows: readonly PrunableRow[],
   customers: readonly PruneCursor[],
   calendar: Calendar,
 ): PrunedPortion<PruneCursor> {
-  const topUps = rows.flatMap((row): PrunedTopUps[] => {
-    if (row.partner_id === null) return [];
-    const { environment, partner_id: partnerId, status, amount } = row;
-    const year = calendar.format(row.at).slice(0, 4);
-    return [{ environment, partnerId, year, status, topUps: 1, amount: BigInt(amount) }];
-  });
+  const topUps = rows.flatMap((row) => (row.partner_id === null ? [] : [prunedTopUp(row, calendar)]));
   const next = customers.length < CUSTOMERS_AT_ONCE ? undefined : customers.at(-1);
   return { pruned: { grants: rows.length, retiredCheckouts: 0, topUps }, next };
 }

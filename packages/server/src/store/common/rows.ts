@@ -88,6 +88,7 @@ export interface TopUpRow {
   status: TransactionStatus;
   udf1: string | null;
   udf2: string | null;
+  imported: Flag;
 }
 
 export function toProfile(row: CustomerRow): CustomerProfile {
@@ -170,6 +171,7 @@ export function toTransaction(row: TopUpRow): Transaction {
     status: row.status,
     udf1: row.udf1 ?? undefined,
     udf2: row.udf2 ?? undefined,
+    ...(row.imported ? { imported: true } : {}),
   };
 }
 
@@ -189,6 +191,7 @@ export function topUpRow(values: readonly unknown[]): TopUpRow {
     status: values[10],
     udf1: values[11],
     udf2: values[12],
+    imported: values[13],
   } satisfies Record<keyof TopUpRow, unknown> as TopUpRow;
 }
 
@@ -224,14 +227,15 @@ export function subscriptionColumns(subscription: Subscription): Value[] {
 }
 
 export const TOP_UP_COLUMNS = `checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
-  bouquet_code, amount, at, status, udf1, udf2`;
+  bouquet_code, amount, at, status, udf1, udf2, imported`;
 
 /** The values of {@link TOP_UP_COLUMNS}. */
 export function topUpColumns(transaction: Transaction): Value[] {
   const { checkoutId, txnId, partnerId, environment, cuid, service, reqId } = transaction;
-  const { bouquetCode, amount, at, status, udf1, udf2 } = transaction;
+  const { bouquetCode, amount, at, status, udf1, udf2, imported } = transaction;
   const where = [environment, cuid, service, reqId];
-  return [checkoutId, txnId, partnerId, ...where, bouquetCode, Number(amount), at, status, udf1 ?? null, udf2 ?? null];
+  const what = [bouquetCode, Number(amount), at, status, udf1 ?? null, udf2 ?? null, imported === true ? 1 : 0];
+  return [checkoutId, txnId, partnerId, ...where, ...what];
 }
 
 export const REVERSAL_COLUMNS = `checkout_id, txn_id, partner_id, environment, service, bouquet_code, amount,

@@ -1,10 +1,9 @@
 import type { Instant } from "../../domain/calendar.ts";
-import { CHECKOUT_VALID_MS } from "../../domain/checkout.ts";
 import type { PlanGrants } from "../../domain/correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
-import { firstTransactionId } from "../../domain/transaction-id.ts";
+import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
 import type { LedgerEntry, PlanLedger, TransactionFilter, TransactionPage } from "../search.ts";
 import { type GrantRow, toGrant, toTransaction } from "./rows.ts";
 
@@ -12,12 +11,6 @@ import { type GrantRow, toGrant, toTransaction } from "./rows.ts";
  * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and
  * what is asked for is when the top-up was recorded; so the range of txnIds is somewhat wider than that of time.
  */
-
-/**
- * How far the time in a txnId and that of its record are apart at most. A request comes after its checkout was
- * issued, and is decided while that is valid; the rest is for clocks that were set, or differ.
- */
-export const TXN_ID_SLACK_MS = 2 * CHECKOUT_VALID_MS;
 
 /** Transactions that one step looks at: some milliseconds of work, after which others have their turn. */
 export const STEP_ROWS = 5_000;
@@ -149,5 +142,5 @@ export function toPlanGrants(rows: readonly LedgerRow[]): PlanGrants[] {
 
 function transactionOf(row: LedgerRow, { environment, cuid, service, reqId }: ConnectionKey): Transaction | undefined {
   if (row.txn_id === null) return undefined;
-  return toTransaction({ ...row, at: row.topped_up_at, environment, cuid, service, req_id: reqId });
+  return toTransaction({ ...row, at: row.topped_up_at, environment, cuid, service, req_id: reqId, imported: false });
 }

@@ -30,7 +30,7 @@ const MARK_REVERSED: Statement = {
   name: "top_up_reverse",
   text: "UPDATE top_up SET status = 'reversed' WHERE customer_digest = $1 AND checkout_id = $2",
 };
-const ADD_REVERSAL = insertRows("reversal", [
+export const ADD_REVERSALS = insertRows("reversal", [
   ["customer_digest", "bigint"],
   ["checkout_id", "text"],
   ["txn_id", "text"],
@@ -75,8 +75,9 @@ export class CorrectionTables implements Corrections {
       const connection = transaction && (await findConnection(session, transaction));
       const ledgers = transaction === undefined ? [] : await findLedgers(session, transaction);
       const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#provider.calendar);
-      if (outcome.kind !== "reversed") return [outcome];
-      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...writesOf(outcome)];
+      if (outcome.kind !== "reversed" && outcome.kind !== "reversed_on_record") return [outcome];
+      const ledger = outcome.kind === "reversed" ? writesOf(outcome) : [];
+      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...ledger];
     });
   }
 
@@ -132,7 +133,7 @@ async function findLedgers(session: Session, key: ConnectionKey) {
 function markReversed(digest: number, transaction: Transaction, by: ReasonedAttribution): Query[] {
   return [
     [MARK_REVERSED, [digest, transaction.checkoutId]],
-    ADD_REVERSAL([[digest, ...reversalColumns(transaction, by)]]),
+    ADD_REVERSALS([[digest, ...reversalColumns(transaction, by)]]),
   ];
 }
 

@@ -14,7 +14,7 @@ import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
 import { LOCK_IMPORT } from "./locks.ts";
-import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
+import { HOLD_PROVIDER, ONE_VIEW, READ_PROVIDER, verifyProvider } from "./provider.ts";
 import type { Query, Session, Statement } from "./session.ts";
 import { type Column, deleteRows, insertRows, replacing } from "./tables.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
@@ -56,8 +56,6 @@ const LOAD_STORED: readonly Statement[] = [
   { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE}` },
   { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
 ];
-
-const ONE_VIEW: Query = [{ name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" }];
 
 /** A top-up or another import may hold a customer for a moment; more often than this, something is wrong. */
 const ATTEMPTS = 5;

@@ -34,6 +34,7 @@ import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database, endClient, openClient } from "./database.ts";
+import { HistoryTables } from "./history.ts";
 import { Memory } from "./memory.ts";
 import { PartnerTables } from "./partners.ts";
 import { RetentionTables } from "./retention.ts";
@@ -73,6 +74,7 @@ export class PostgresStore implements Store {
   readonly corrections: CorrectionTables;
   readonly access: AccessTables;
   readonly auditTrail: AuditTable;
+  readonly history: HistoryTables;
   readonly retention: RetentionTables;
   readonly #url: string;
   readonly #database: Database;
@@ -101,6 +103,7 @@ export class PostgresStore implements Store {
     this.corrections = new CorrectionTables(database, provider);
     this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
+    this.history = new HistoryTables(database, provider);
     this.retention = new RetentionTables(database, provider.calendar);
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);

@@ -26,6 +26,10 @@ const PUT: Statement = {
 
 /** Reads the settings as they are. For whoever is about to give a stored price or date a meaning. */
 export const READ_PROVIDER: Query = [READ];
+/** First in a transaction that only reads, where all that it reads must be of one moment. */
+export const ONE_VIEW: Query = [
+  { name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" },
+];
 /** Reads the settings, which stay what they are until the transaction ends. */
 export const HOLD_PROVIDER: Query = [SHARE];
 

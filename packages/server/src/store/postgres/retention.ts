@@ -7,23 +7,35 @@ import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
+  type ImportedRow,
+  importedQuery,
   keyOf,
   NEWEST_RECORD,
   type NewestRow,
   type PrunableRow,
+  prunableImported,
   prunableQuery,
   prunableRetired,
+  prunedImported,
   prunedLedgers,
   prunedRetired,
   RETIRED_AT_ONCE,
 } from "../common/pruning.ts";
 import { StoreContended } from "../errors.ts";
-import type { JudgeClock, PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
+import type {
+  ImportedCursor,
+  JudgeClock,
+  PruneCursor,
+  Pruned,
+  PrunedPortion,
+  PruneRequest,
+  Retention,
+} from "../retention.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { connectionKey, PLAN_KEY } from "./ledger.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
-import type { Query, Statement } from "./session.ts";
+import type { Query, Session, Statement } from "./session.ts";
 import { deleteRows } from "./tables.ts";
 import { CHECKOUT_KEY, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
 
@@ -41,6 +53,14 @@ const CUSTOMERS: Statement = {
 const LEDGERS: Statement = {
   name: "retention_ledgers",
   text: prunableQuery("g.customer_digest = ANY($1::bigint[])", "AND t.customer_digest = g.customer_digest"),
+};
+const IMPORTED: Statement = {
+  name: "retention_imported",
+  text: importedQuery(
+    "t.imported AND (t.customer_digest, t.checkout_id) > ($1, $2)",
+    "t.customer_digest, t.checkout_id",
+    "AND r.customer_digest = t.customer_digest",
+  ),
 };
 const RETIRED: Statement = {
   name: "retention_retired",
@@ -102,6 +122,25 @@ export class RetentionTables implements Retention {
     return prunedLedgers(gone, customers, this.#calendar);
   }
 
+  async pruneImported(
+    { before, dryRun }: PruneRequest,
+    after: ImportedCursor | undefined,
+  ): Promise<PrunedPortion<ImportedCursor>> {
+    const cursor = after === undefined ? [BEFORE_ALL, ""] : [customerDigest(after), after.checkoutId];
+    const page = await this.#database.ask<ImportedRow>(IMPORTED, cursor);
+    const rows = prunableImported(page, before);
+    if (dryRun || rows.length === 0) return prunedImported(rows, page, this.#calendar);
+    const digests = [...new Set(rows.map(customerDigest))];
+    return this.#holding(digests, async (session) => {
+      const still = await session.run<ImportedRow>(IMPORTED, cursor);
+      // Of the customers that are held.
+      const gone = prunableImported(still, before).filter((row) => digests.includes(customerDigest(row)));
+      const checkoutIds = gone.map(({ checkout_id: checkoutId }) => checkoutId);
+      await session.commit([deleteCheckouts("top_up", checkoutIds), deleteCheckouts("reversal", checkoutIds)]);
+      return prunedImported(gone, still, this.#calendar);
+    });
+  }
+
   async pruneRetired({ before, dryRun }: PruneRequest, after: string | undefined): Promise<PrunedPortion<string>> {
     const cursor = after === undefined ? [BEFORE_ALL, ""] : [customerDigestIn(after), after];
     const page = await this.#database.ask<{ checkout_id: string; at: Instant }>(RETIRED, cursor);
@@ -122,14 +161,19 @@ export class RetentionTables implements Retention {
   /** @param concerned each of the customers, once or more. */
   async #prune(concerned: readonly PruneCursor[], before: Instant): Promise<PrunableRow[]> {
     const digests = [...new Set(concerned.map(customerDigest))];
+    return this.#holding(digests, async (session) => {
+      const found = await session.run<PrunableRow>(LEDGERS, [digests]);
+      const rows = findPrunable(ofCustomers(concerned, found), before, this.#calendar);
+      await session.commit(deletionsOf(rows));
+      return rows;
+    });
+  }
+
+  /** @param work which commits by itself. */
+  async #holding<Result>(digests: readonly number[], work: (session: Session) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#database.transact([[LOCK_CUSTOMERS, [digests]]], async (_, session) => {
-          const found = await session.run<PrunableRow>(LEDGERS, [digests]);
-          const rows = findPrunable(ofCustomers(concerned, found), before, this.#calendar);
-          await session.commit(deletionsOf(rows));
-          return rows;
-        });
+        return await this.#database.transact([[LOCK_CUSTOMERS, [digests]]], (_, session) => work(session));
       } catch (error) {
         if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
       }

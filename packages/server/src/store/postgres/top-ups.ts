@@ -83,6 +83,7 @@ export const INSERT_TOP_UPS = insertRows("top_up", [
   ["status", "text"],
   ["udf1", "text"],
   ["udf2", "text"],
+  ["imported", "boolean"],
 ]);
 export const RETIRE = insertRows("retired_checkout", [...CHECKOUT_KEY, ["at", "bigint"]], "ON CONFLICT DO NOTHING");
 export const MARK_TOPPED_UP: Statement = {

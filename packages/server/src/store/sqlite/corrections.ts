@@ -52,6 +52,10 @@ export class CorrectionTables implements Corrections {
         this.#markReversed(outcome.transaction, by);
         this.#write(outcome, by);
       }
+      if (outcome.kind === "reversed_on_record") {
+        this.#markReversed(outcome.transaction, by);
+        this.#audit(outcome.audited, by);
+      }
       return outcome;
     });
   }

@@ -7,16 +7,28 @@ import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
+  type ImportedRow,
+  importedQuery,
   NEWEST_RECORD,
   type NewestRow,
   type PrunableRow,
+  prunableImported,
   prunableQuery,
   prunableRetired,
+  prunedImported,
   prunedLedgers,
   prunedRetired,
   RETIRED_AT_ONCE,
 } from "../common/pruning.ts";
-import type { JudgeClock, PruneCursor, Pruned, PrunedPortion, PruneRequest, Retention } from "../retention.ts";
+import type {
+  ImportedCursor,
+  JudgeClock,
+  PruneCursor,
+  Pruned,
+  PrunedPortion,
+  PruneRequest,
+  Retention,
+} from "../retention.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
@@ -25,6 +37,10 @@ export const PRUNED_BEFORE = "SELECT pruned_before FROM retention";
 const CUSTOMERS = `SELECT environment, cuid FROM customer WHERE (cuid, environment) > (?, ?)
   ORDER BY cuid, environment LIMIT ${CUSTOMERS_AT_ONCE}`;
 const LEDGERS = prunableQuery("g.cuid = ? AND g.environment = ?");
+export const IMPORTED = importedQuery(
+  "t.imported = 1 AND (t.cuid, t.environment, t.checkout_id) > (?, ?, ?)",
+  "t.cuid, t.environment, t.checkout_id",
+);
 const RETIRED = `SELECT checkout_id, at FROM retired_checkout WHERE checkout_id > ?
   ORDER BY checkout_id LIMIT ${RETIRED_AT_ONCE}`;
 const DELETE_GRANT = `DELETE FROM customer_row
@@ -88,6 +104,28 @@ export class RetentionTables implements Retention {
       return still;
     });
     return prunedLedgers(gone, customers, this.#calendar);
+  }
+
+  async pruneImported(
+    { before, dryRun }: PruneRequest,
+    after: ImportedCursor | undefined,
+  ): Promise<PrunedPortion<ImportedCursor>> {
+    await setImmediate();
+    const read = () =>
+      this.#database
+        .prepare(IMPORTED)
+        .all(after?.cuid ?? "", after?.environment ?? "", after?.checkoutId ?? "") as unknown as ImportedRow[];
+    const page = this.#database.ask(read);
+    const rows = prunableImported(page, before);
+    if (dryRun || rows.length === 0) return prunedImported(rows, page, this.#calendar);
+    return this.#database.write(() => {
+      const still = read();
+      const gone = prunableImported(still, before);
+      const checkoutIds = gone.map(({ checkout_id: checkoutId }) => checkoutId);
+      this.#deleteCheckouts("reversal", checkoutIds);
+      this.#deleteCheckouts("top_up", checkoutIds);
+      return prunedImported(gone, still, this.#calendar);
+    });
   }
 
   async pruneRetired({ before, dryRun }: PruneRequest, after: string | undefined): Promise<PrunedPortion<string>> {

@@ -46,10 +46,12 @@ export const BOUNDARY = `SELECT txn_id FROM top_up WHERE txn_id >= ?1 AND txn_id
   ORDER BY txn_id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`;
 export const MATCHES = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
   WHERE t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY t.txn_id DESC LIMIT ${LIMIT}`;
-// The plus keeps SQLite from going through all txnIds in order, in place of the customer's few.
+// The plus keeps SQLite from going through all txnIds in order, in place of the customer's few. What was imported has
+// no grant, and an index of its own.
 export const MATCHES_OF_CUSTOMER = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
   WHERE t.checkout_id IN (SELECT checkout_id FROM subscription_grant
-      WHERE cuid = ?4 AND environment = ?1 AND kind = 'top_up')
+      WHERE cuid = ?4 AND environment = ?1 AND kind = 'top_up'
+      UNION ALL SELECT checkout_id FROM top_up WHERE cuid = ?4 AND environment = ?1 AND imported = 1)
     AND +t.txn_id >= ${LEAST} AND +t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY +t.txn_id DESC LIMIT ${LIMIT}`;
 /** What the top-ups of a step come to. */
 export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM top_up

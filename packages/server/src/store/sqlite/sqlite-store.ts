@@ -35,6 +35,7 @@ import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
+import { HistoryTables } from "./history.ts";
 import { Memory } from "./memory.ts";
 import { PartnerTables } from "./partners.ts";
 import { verifyProviderSettings } from "./provider.ts";
@@ -57,11 +58,11 @@ export interface SqliteStoreParts {
 
 export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
+  readonly auditTrail: AuditTable;
   readonly #path: string;
   readonly #database: Database;
   readonly #clock: () => Instant;
   readonly #memory: Memory;
-  readonly #audit: AuditTable;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
   readonly #catalogues: CatalogueTables;
@@ -78,10 +79,10 @@ export class SqliteStore implements Store {
     this.#database = database;
     this.#clock = clock;
     this.#memory = new Memory(database);
-    this.#audit = new AuditTable(database);
-    this.#partners = new PartnerTables(database, this.#audit);
+    this.auditTrail = new AuditTable(database);
+    this.#partners = new PartnerTables(database, this.auditTrail);
     this.#checkoutSecrets = new CheckoutSecretTable(database);
-    this.#catalogues = new CatalogueTables(database, this.#audit, () => verifyProviderSettings(database, provider));
+    this.#catalogues = new CatalogueTables(database, this.auditTrail, () => verifyProviderSettings(database, provider));
     this.#subscriptions = new SubscriptionTables(database);
     this.#customers = new CustomerTables(database);
     this.#topUps = new TopUpTables(database, {
@@ -151,7 +152,7 @@ export class SqliteStore implements Store {
       const secret = nextSecret(this.#checkoutSecrets.list(), key, by.at);
       if (secret === undefined) return "too_soon";
       this.#checkoutSecrets.put(secret);
-      this.#audit.append(auditOf.secretRotated(secret), by);
+      this.auditTrail.append(auditOf.secretRotated(secret), by);
       return secret;
     });
   }
@@ -228,19 +229,19 @@ export class SqliteStore implements Store {
 
   get corrections(): CorrectionTables {
     const others = { customers: this.#customers, subscriptions: this.#subscriptions, topUps: this.#topUps };
-    return new CorrectionTables(this.#database, { audit: this.#audit, ...others }, this.provider.calendar);
+    return new CorrectionTables(this.#database, { audit: this.auditTrail, ...others }, this.provider.calendar);
   }
 
   get retention(): RetentionTables {
-    return new RetentionTables(this.#database, this.#audit, this.provider.calendar);
+    return new RetentionTables(this.#database, this.auditTrail, this.provider.calendar);
+  }
+
+  get history(): HistoryTables {
+    return new HistoryTables(this.#database, this.auditTrail, this.provider);
   }
 
   get access(): AccessTables {
-    return new AccessTables(this.#database, { audit: this.#audit, memory: this.#memory, partners: this.#partners });
-  }
-
-  get auditTrail(): AuditTable {
-    return this.#audit;
+    return new AccessTables(this.#database, { audit: this.auditTrail, memory: this.#memory, partners: this.#partners });
   }
 
   /** Made when it is first asked for, as for imports. */
@@ -251,7 +252,7 @@ export class SqliteStore implements Store {
 
   /** Made only here: a service that serves has no use for its statements. */
   get #customerImports(): CustomerImports {
-    this.#imports ??= new CustomerImports(this.#database, this.#audit);
+    this.#imports ??= new CustomerImports(this.#database, this.auditTrail);
     return this.#imports;
   }
 

@@ -29,7 +29,7 @@ export class TopUpTables {
     this.#find = database.prepareRows(`SELECT ${TOP_UP_COLUMNS} FROM top_up WHERE checkout_id = ?`);
     this.#insert = database.prepare(
       `INSERT INTO top_up (${TOP_UP_COLUMNS})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#findRetired = database.prepare("SELECT 1 FROM retired_checkout WHERE checkout_id = ?");
     this.#retire = database.prepare("INSERT OR IGNORE INTO retired_checkout (checkout_id, at) VALUES (?, ?)");

@@ -176,12 +176,17 @@ CREATE TABLE top_up (
   status          text    NOT NULL CHECK (status IN ('success', 'reversed')),
   udf1            text,
   udf2            text,
+  -- Recorded at another topupd, and brought here: it has no grant.
+  imported        boolean NOT NULL DEFAULT false,
   PRIMARY KEY (customer_digest, checkout_id)
 );
 
 -- A txnId begins with its time, so this index grows at its end. A list by day, a page of it and a txnId are all
 -- found by it; nothing that a partner asks is.
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
+
+-- Nothing that is recorded here is in it.
+CREATE INDEX top_up_imported ON top_up (customer_digest, checkout_id) WHERE imported;
 
 -- What was taken back, on the day on which it was: the top-up's own row says only that it is reversed.
 CREATE TABLE reversal (
@@ -246,7 +251,7 @@ CREATE TRIGGER subscription_grant_stays BEFORE UPDATE ON subscription_grant
 CREATE TRIGGER subscription_grant_remains BEFORE DELETE ON subscription_grant
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a grant is never deleted');
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF customer_digest, checkout_id, txn_id, partner_id, environment, cuid,
-    service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
+    service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a top-up is never changed');
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a top-up is never deleted');

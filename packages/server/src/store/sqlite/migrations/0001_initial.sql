@@ -212,12 +212,17 @@ CREATE TABLE top_up (
   at           INTEGER NOT NULL,
   status       TEXT    NOT NULL CHECK (status IN ('success', 'reversed')),
   udf1         TEXT,
-  udf2         TEXT
+  udf2         TEXT,
+  -- Recorded at another topupd, and brought here: it has no grant.
+  imported     INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 -- A txnId begins with its time, so this index grows at its end too. A list by day, a page of it and a txnId are
 -- all found by it.
 CREATE INDEX top_up_by_txn_id ON top_up (txn_id);
+
+-- Those of a customer that no grant leads to. Nothing that is recorded here is in it.
+CREATE INDEX top_up_imported ON top_up (cuid, environment, checkout_id) WHERE imported = 1;
 
 -- What was taken back, on the day on which it was: the top-up's own row says only that it is reversed.
 CREATE TABLE reversal (
@@ -270,7 +275,7 @@ CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
   WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
-    service, req_id, bouquet_code, amount, at, udf1, udf2 ON top_up
+    service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
   WHEN EXISTS (SELECT 1 FROM top_up WHERE checkout_id = NEW.checkout_id)

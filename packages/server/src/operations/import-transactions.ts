@@ -1,0 +1,104 @@
+import type { Environment } from "../domain/customer.ts";
+import type { Reading } from "../domain/fields.ts";
+import type { HistoryEffect } from "../domain/history.ts";
+import { type HistoricTopUp, type HistoryContext, readHistoryRow } from "../domain/history-row.ts";
+import { FileChanged, type ImportOptions, type ImportProgress, type ImportReport, refusal } from "./import-report.ts";
+import { attributionOf, type StaffPorts } from "./ports.ts";
+import { type ReadRows, readNdjson, readRow, rejectedLines, type SourceRow } from "./source-rows.ts";
+
+/** Few enough that top-ups of a running service are hardly held up, and that an entry of the audit trail can be read. */
+const TOP_UPS_PER_TRANSACTION = 500;
+
+const CHANGED = "the file was changed while it was being imported: import it again";
+const CONTRADICTED =
+  "this line was good when the file was checked: another line contradicts it, or its top-up was recorded meanwhile";
+
+/**
+ * Puts the top-ups of an export on record, as they were where it comes from. They move no subscription: their time is
+ * in the dates that customers are imported with. The file is read twice, first to hold all of it against what is on
+ * record; with `skipInvalid`, where nothing depends on that, once. Imported again after an interruption, it comes to
+ * the same.
+ * @param open opens the file from its beginning.
+ */
+export async function importTransactions(
+  ports: StaffPorts,
+  environment: Environment,
+  open: () => AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { store } = ports;
+  const { skipInvalid, dryRun = false, readRows = readNdjson } = options;
+  const partners = await store.listPartners();
+  const context: HistoryContext = {
+    ...{ calendar: store.provider.calendar, currencyExponent: store.provider.currencyExponent, environment },
+    ...{ partnerIds: new Map(partners.map(({ name, id }) => [name, id])), now: ports.clock() },
+  };
+  const go = (pass: Pass) => runPass(readChunks(readRows(open()), context), pass, options);
+  let good: number | undefined;
+  if (dryRun || !skipInvalid) {
+    const found = await go({ step: "comparing", settle: (topUps) => store.history.preview(topUps), tells: dryRun });
+    if (found.rejected > 0 && !skipInvalid) return refusal(found.rejected);
+    if (dryRun) return found;
+    good = found.accepted;
+  }
+  const settle = (topUps: readonly HistoricTopUp[]) => store.history.import(environment, topUps, attributionOf(ports));
+  const done = await go({ step: "writing", settle, tells: true, mustBeGood: !skipInvalid });
+  if (good !== undefined && done.accepted !== good) throw new FileChanged(CHANGED);
+  return done;
+}
+
+/** What is done with each portion of the file. */
+interface Pass {
+  readonly step: ImportProgress["step"];
+  readonly settle: (topUps: readonly HistoricTopUp[]) => Promise<readonly HistoryEffect[]>;
+  /** Whether what was done is told of. */
+  readonly tells: boolean;
+  /** Whether a line that is refused ends it. */
+  readonly mustBeGood?: boolean;
+}
+
+interface Read {
+  readonly row: SourceRow;
+  readonly reading: Reading<HistoricTopUp>;
+}
+
+async function runPass(
+  chunks: AsyncIterable<readonly Read[]>,
+  { step, settle, tells, mustBeGood = false }: Pass,
+  { onRejected, onProgress, onChange }: ImportOptions,
+): Promise<ImportReport> {
+  const counts = { added: 0, changed: 0, unchanged: 0 };
+  let rejected = 0;
+  for await (const chunk of chunks) {
+    const topUps = chunk.flatMap(({ reading }) => (reading.ok ? [reading.value] : []));
+    const effects = topUps.length > 0 ? [...(await settle(topUps))] : [];
+    for (const { row, reading } of chunk) {
+      const effect = reading.ok ? (effects.shift() as HistoryEffect) : ({ kind: "refused", ...reading } as const);
+      if (effect.kind === "refused") {
+        rejected += 1;
+        for (const line of rejectedLines(row, effect.problems)) onRejected(line);
+        continue;
+      }
+      counts[effect.kind] += 1;
+      const { txnId } = (reading as Extract<typeof reading, { ok: true }>).value.transaction;
+      if (tells && effect.kind !== "unchanged")
+        onChange?.({ what: "transaction", line: row.line, txnId, kind: effect.kind });
+    }
+    onProgress({ step, lines: chunk.at(-1)?.row.line ?? 0 });
+    if (mustBeGood && rejected > 0) throw new FileChanged(CONTRADICTED);
+  }
+  return { accepted: counts.added + counts.changed + counts.unchanged, rejected, ...counts };
+}
+
+async function* readChunks(source: ReturnType<ReadRows>, context: HistoryContext): AsyncGenerator<readonly Read[]> {
+  let chunk: Read[] = [];
+  for await (const rows of source) {
+    for (const row of rows) {
+      chunk.push({ row, reading: readRow(row, (object) => readHistoryRow(object, context)) });
+      if (chunk.length < TOP_UPS_PER_TRANSACTION) continue;
+      yield chunk;
+      chunk = [];
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}
