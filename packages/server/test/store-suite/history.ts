@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { HistoricTopUp, StatedReversal } from "../../src/domain/history-row.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
@@ -11,19 +12,23 @@ const FIBER = "Fiber 100 Mbps";
 const DAY = 86_400_000;
 
 /** Top-ups as another topupd has recorded them, each a day later than the one before. */
-function recordedElsewhere(opened: OpenedProvider, count: number, overrides: Partial<Transaction> = {}) {
+function recordedElsewhere(
+  opened: OpenedProvider,
+  count: number,
+  keys: readonly ConnectionKey[] = [SITA_NET, SITA_TV],
+) {
   const first = opened.now - 30 * DAY;
   const now = opened.now;
   const topUps = Array.from({ length: count }, (_, index): HistoricTopUp => {
     opened.now = first + index * DAY;
-    const { udf2, ...command } = opened.command(index % 2 === 0 ? SITA_NET : SITA_TV, "NET-1M");
+    const { udf2, ...command } = opened.command(keys[index % keys.length] as ConnectionKey, "NET-1M");
     const txnId = formatTransactionId(opened.now, new Uint8Array(10).fill(index));
     const { checkoutId, partnerId, environment, cuid, service, reqId, amount } = command;
     const key = { environment, cuid, service, reqId };
     // A bouquet and a price that no catalogue here has.
     const what = { bouquetCode: "OLD-1M", amount: amount + 7n, udf1: `'"\\ é ,{}${index}`, udf2 };
     const transaction = { checkoutId, txnId, partnerId, ...key, ...what, at: opened.now, status: "success" } as const;
-    return { transaction: { ...transaction, imported: true, ...overrides }, reversal: undefined };
+    return { transaction: { ...transaction, imported: true }, reversal: undefined };
   });
   opened.now = now;
   return topUps;
@@ -234,6 +239,27 @@ export function testHistory(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
     // What was taken back here stays so, whatever an older file says.
     expect(await store.history.import("production", [topUp], by(opened.now))).toEqual([{ kind: "unchanged" }]);
+  });
+
+  test("one of a customer who is not known here is reversed once, by whoever comes first", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const topUps = recordedElsewhere(opened, 6, [{ ...SITA_NET, cuid: "gone" }]);
+    await opened.store.history.import("production", topUps, by(opened.now));
+    const because = { ...by(opened.now), reason: "paid twice" };
+    const later = topUps.map((topUp) => takenBack(topUp, opened.now));
+    const [effects, ...outcomes] = await Promise.all([
+      other.history.import("production", later, by(opened.now)).then((all) => all.map(({ kind }) => kind as string)),
+      ...topUps.flatMap(({ transaction }) =>
+        [opened.store, other].map((store) => store.corrections.reverse(transaction.checkoutId, because)),
+      ),
+    ]);
+    for (const [index, effect] of effects.entries()) {
+      const kinds = [effect, ...outcomes.slice(2 * index, 2 * index + 2).map(({ kind }) => kind)];
+      expect(kinds.filter((kind) => kind === "changed" || kind === "reversed_on_record")).toHaveLength(1);
+    }
+    expect(await countRows(opened, "reversal")).toBe(6);
+    expect(await findWrong(opened.store)).toEqual([]);
   });
 
   test("they are let go by their own age, and do not come back", async () => {

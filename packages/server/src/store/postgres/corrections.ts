@@ -26,6 +26,8 @@ import type { Query, Session, Statement } from "./session.ts";
 import { columnsOf, insertRows } from "./tables.ts";
 import { CONNECTIONS, FIND, LOCK_CUSTOMERS } from "./top-ups.ts";
 
+/** Holds the top-up: where it was imported, its customer may have no row here by which to hold it. */
+const HOLD: Statement = { name: "top_up_hold", text: `${FIND.text} FOR NO KEY UPDATE` };
 const MARK_REVERSED: Statement = {
   name: "top_up_reverse",
   text: "UPDATE top_up SET status = 'reversed' WHERE customer_digest = $1 AND checkout_id = $2",
@@ -70,7 +72,7 @@ export class CorrectionTables implements Corrections {
     const digest = customerDigestIn(checkoutId);
     if (digest === undefined) return { kind: "not_found" };
     return this.#correct<ReversalOutcome>(digest, by, async (session) => {
-      const [row] = await session.run<TopUpRow>(FIND, [digest, checkoutId]);
+      const [row] = await session.run<TopUpRow>(HOLD, [digest, checkoutId]);
       const transaction = row && toTransaction(row);
       const connection = transaction && (await findConnection(session, transaction));
       const ledgers = transaction === undefined ? [] : await findLedgers(session, transaction);

@@ -27,6 +27,8 @@ const MARK_REVERSED: Statement = {
     WHERE t.customer_digest = k.customer_digest AND t.checkout_id = k.checkout_id`,
 };
 const FIND = { topUps: find("top_up"), reversals: find("reversal"), retired: find("retired_checkout") };
+/** Nobody else may take them back meanwhile. */
+const HOLD_TOP_UPS: Statement = { name: "history_hold", text: `${FIND.topUps.text} FOR NO KEY UPDATE OF t` };
 
 function find(table: string): Statement {
   return {
@@ -41,7 +43,7 @@ const ATTEMPTS = 5;
 
 /**
  * The SQL of imports of transactions. Each holds its customers, as top-ups do; those who are not here yet have no row
- * to be held, so one import at a time writes.
+ * to be held, so one import at a time writes, and what is on record is held by itself.
  */
 export class HistoryTables implements History {
   readonly #database: Database;
@@ -60,7 +62,10 @@ export class HistoryTables implements History {
     const digests = [...new Set(topUps.map(digestOf))];
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]], ...questionsAbout(topUps)];
+        const opening: Query[] = [
+          ...[LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]] as const],
+          ...questionsAbout(topUps, HOLD_TOP_UPS),
+        ];
         return await this.#database.transact(opening, async ([, provider = [], , ...rows], session) => {
           verifyProvider(provider, this.#provider);
           const changes = layHistory(onRecordOf(rows), topUps);
@@ -76,7 +81,7 @@ export class HistoryTables implements History {
 
   /** It holds no lock, and sees one moment. */
   async preview(topUps: readonly HistoricTopUp[]): Promise<readonly HistoryEffect[]> {
-    const opening: Query[] = [ONE_VIEW, READ_PROVIDER, ...questionsAbout(topUps)];
+    const opening: Query[] = [ONE_VIEW, READ_PROVIDER, ...questionsAbout(topUps, FIND.topUps)];
     return this.#database.transact(opening, async ([, provider = [], ...rows]) => {
       verifyProvider(provider, this.#provider);
       return layHistory(onRecordOf(rows), topUps).effects;
@@ -84,10 +89,10 @@ export class HistoryTables implements History {
   }
 }
 
-function questionsAbout(topUps: readonly HistoricTopUp[]): Query[] {
+function questionsAbout(topUps: readonly HistoricTopUp[], findTopUps: Statement): Query[] {
   const checkouts = columnsOf(CHECKOUT_KEY.length, topUps.map(checkoutKey));
   return [
-    [FIND.topUps, checkouts],
+    [findTopUps, checkouts],
     [FIND.reversals, checkouts],
     [FIND.retired, checkouts],
     [TXN_IDS, [topUps.map(({ transaction }) => transaction.txnId)]],
