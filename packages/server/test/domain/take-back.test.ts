@@ -173,6 +173,17 @@ describe("an import after days were taken back", () => {
     }
   });
 
+  test.each(["unsaid", "apart", "included"] as const)("takes records that shrank meanwhile (%s)", (mode) => {
+    const world = new ProviderWorld();
+    world.import(fileWith(START, "2026-02-01"), START, mode);
+    world.goodwill("fiber1", at("2026-01-05"), 10);
+    world.import(fileWith(START, "2026-01-25"), "2026-01-06", mode);
+    expect(world.endOf("fiber1")).toBe("2026-02-11");
+    world.takeBack("fiber1", "2026-01-07", 10);
+    world.import(fileWith(START, "2026-01-25"), "2026-01-08", mode);
+    expect(world.endOf("fiber1")).toBe("2026-01-25");
+  });
+
   test.each(["unsaid", "apart", "included"] as const)("holds to the days that are left (%s)", (mode) => {
     const world = mistaken();
     world.import(fileWith(START, "2026-02-02"), "2026-01-06", mode);
