@@ -12,6 +12,7 @@ export const IMPORTED_WORDS =
 export function titleOf({ grant, transaction }: ExplainedStep, showing: Showing): string {
   const when = showing.calendar.format(grant.at);
   if (grant.kind === "goodwill") return `${when}  goodwill`;
+  if (grant.kind === "take_back") return `${when}  ${count(grant.days, "goodwill day")} taken back`;
   if (grant.kind === "reversal")
     return `${when}  reversal of ${transaction?.txnId ?? "a top-up that is not on record"}`;
   if (grant.kind !== "top_up") return `${when}  import`;
@@ -30,14 +31,23 @@ export function wordsOf(step: ExplainedStep, { calendar }: Pick<Showing, "calend
 
 function whatCame(step: ExplainedStep, calendar: Calendar): string {
   if (step.effect === "opening") return `${whatOpened(step.grant, calendar)} What there was before it was let go.`;
-  return whatCameThen(step, calendar);
+  const came = whatCameThen(step, calendar);
+  const { grant, effect, daysTakenBack } = step;
+  if (grant.kind !== "goodwill" || daysTakenBack === 0 || effect === "reversed") return came;
+  const given = count(grant.period.days + daysTakenBack, "day");
+  return `${came} ${given} had been given, of which ${daysTakenBack} ${daysTakenBack === 1 ? "was" : "were"} taken back later.`;
 }
 
 /** The first that is left of a ledger: it did the same whatever there was before it. */
 function whatOpened(grant: Grant, calendar: Calendar): string {
   if (grant.kind === "statement") return whatWasStated(grant, undefined, calendar);
-  if (grant.kind === "withdrawal" || grant.kind === "reversal") return "The subscription was taken back.";
+  if (grant.kind !== "top_up" && grant.kind !== "goodwill") return "The subscription was taken back.";
   return `${boughtWords(grant)}: a run of ${spanWords({ ...grant.period, seconds: 0 })} began.`;
+}
+
+function takenBackWords(days: number): string {
+  const counted = days === 1 ? "is" : "are";
+  return `Of the days given for nothing, the last ${count(days, "day")} ${counted} not counted any more.`;
 }
 
 function boughtWords({ bouquet }: Extract<Grant, { kind: "top_up" | "goodwill" }>): string {
@@ -46,6 +56,7 @@ function boughtWords({ bouquet }: Extract<Grant, { kind: "top_up" | "goodwill" }
 
 function whatCameThen({ grant, before, effect }: ExplainedStep, calendar: Calendar): string {
   if (grant.kind === "reversal") return "That top-up was taken back, and is not counted any more.";
+  if (grant.kind === "take_back") return takenBackWords(grant.days);
   if (grant.kind === "withdrawal") {
     return effect === "nothing" || before === undefined
       ? "The subscription was taken back, but there was none."

@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   "connection.block",
   "connection.unblock",
   "subscription.grant",
+  "subscription.take_back",
   "history.prune",
 ] as const;
 

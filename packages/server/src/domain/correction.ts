@@ -2,7 +2,7 @@ import type { AuditedChange } from "./audit.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import { type Connection, type ConnectionKey, isBlocked } from "./customer.ts";
 import { runOf } from "./customer-audit.ts";
-import { foldGrants } from "./fold.ts";
+import { foldGrants, foldSteps } from "./fold.ts";
 import { applyGrant, type BouquetLabel, type Grant, hasEnded, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
 
@@ -85,10 +85,8 @@ export function decideReversal(
     after: { ...is, [plan]: runOf(after) },
   };
   const key = { environment, cuid, service, reqId };
-  const toppedUp = isToppedUpAfter(connection, [
-    ...ledgers.filter((each) => each !== ledger),
-    { ...ledger, grants: [...grants, grant] },
-  ]);
+  const others = ledgers.filter((each) => each !== ledger);
+  const toppedUp = isToppedUpAfter(connection, [...others, { ...ledger, grants: [...grants, grant] }], calendar);
   return { kind: "reversed", transaction: reversed, key, plan, grant, before, after, toppedUp, audited };
 }
 
@@ -97,15 +95,18 @@ function isOf(grant: Grant, checkoutId: string): boolean {
 }
 
 /** A connection that was imported as inactive is active for what was granted on it: with the last of that, it is not. */
-function isToppedUpAfter(connection: Connection | undefined, ledgers: readonly PlanGrants[]): false | undefined {
+export function isToppedUpAfter(
+  connection: Connection | undefined,
+  ledgers: readonly PlanGrants[],
+  calendar: Calendar,
+): false | undefined {
   // What was let go may have been the reason, too.
   if (connection?.toppedUp !== true || ledgers.some(({ isPruned }) => isPruned)) return undefined;
-  const isGranted = ledgers.some(({ grants }) => {
-    const reversed = new Set(grants.flatMap((each) => (each.kind === "reversal" ? [each.checkoutId] : [])));
-    return grants.some(
-      (each) => each.kind === "goodwill" || (each.kind === "top_up" && !reversed.has(each.checkoutId)),
-    );
-  });
+  const isGranted = ledgers.some(({ plan, grants }) =>
+    foldSteps(plan, grants, calendar).some(
+      ({ grant, counts }) => counts && (grant.kind === "goodwill" || grant.kind === "top_up"),
+    ),
+  );
   return isGranted ? undefined : false;
 }
 
@@ -158,13 +159,13 @@ export function decideGoodwill(
 }
 
 /** A plan that the connection has or had: also one of which nothing is left, since all was taken back. */
-interface Grantable {
+export interface Grantable {
   readonly plan: string;
   readonly bouquet: BouquetLabel;
   readonly subscription: Subscription | undefined;
 }
 
-function findGrantable({ plan, grants }: PlanGrants, subscriptions: readonly Subscription[]): Grantable[] {
+export function findGrantable({ plan, grants }: PlanGrants, subscriptions: readonly Subscription[]): Grantable[] {
   const subscription = subscriptions.find((each) => each.plan === plan);
   const labels = grants.flatMap((grant) => ("bouquet" in grant ? [grant.bouquet] : []));
   const bouquet = subscription?.bouquet ?? labels.at(-1);
@@ -172,7 +173,11 @@ function findGrantable({ plan, grants }: PlanGrants, subscriptions: readonly Sub
 }
 
 /** That of the plan, or the base subscriptions: those that are on, or else those that there are, or else there were. */
-function candidatesFor(known: readonly Grantable[], plan: string | undefined, at: Instant): readonly Grantable[] {
+export function candidatesFor(
+  known: readonly Grantable[],
+  plan: string | undefined,
+  at: Instant,
+): readonly Grantable[] {
   if (plan !== undefined) return known.filter((each) => each.plan === plan);
   const bases = known.filter(({ bouquet }) => !bouquet.addOn);
   const there = bases.filter(({ subscription }) => subscription !== undefined);
@@ -206,6 +211,6 @@ export function decideBlock(connection: Connection | undefined, key: ConnectionK
   return { kind: "done", key, blocked, audited };
 }
 
-function subjectOf({ environment, cuid, service, reqId }: ConnectionKey): string {
+export function subjectOf({ environment, cuid, service, reqId }: ConnectionKey): string {
   return `${environment} ${cuid} ${service} ${reqId}`;
 }

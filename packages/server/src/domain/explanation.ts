@@ -5,8 +5,8 @@ import type { Grant, Subscription } from "./subscription.ts";
 /**
  * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
  * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back. Or
- * it counts no more, since the top-up was reversed; is the reversal itself; or tells nothing of what is left. What there
- * was before an `opening` was let go.
+ * it counts no more, since all of it was taken back; is the reversal of a top-up, or takes goodwill back; or tells
+ * nothing of what is left. What there was before an `opening` was let go.
  */
 export type Effect =
   | "first_run"
@@ -18,6 +18,7 @@ export type Effect =
   | "withdrawn"
   | "reversed"
   | "reversal"
+  | "take_back"
   | "passed_over"
   | "nothing"
   | "opening";
@@ -28,6 +29,8 @@ export interface Step {
   readonly before: Subscription | undefined;
   readonly after: Subscription | undefined;
   readonly effect: Effect;
+  /** Of goodwill: how many of its days were taken back later. */
+  readonly daysTakenBack: number;
   /** What a reader who counts the months along would not expect of the end after it. */
   readonly oddities: Oddities;
 }
@@ -46,16 +49,18 @@ export interface Oddities {
  */
 export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar, isPruned = false): Step[] {
   return foldSteps(plan, grants, calendar).map((step, index) => {
-    const { grant, before, after } = step;
+    const { grant, before, after, daysTakenBack } = step;
     const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar);
-    return { grant, before, after, effect: isPruned && index === 0 ? "opening" : effectOf(step), oddities };
+    const effect = isPruned && index === 0 ? "opening" : effectOf(step);
+    return { grant, before, after, effect, daysTakenBack, oddities };
   });
 }
 
 const NO_ODDITIES: Oddities = { clamped: undefined, shifted: undefined };
 
 function effectOf({ grant, counts, before, after }: FoldStep): Effect {
-  if (!counts) return grant.kind === "reversal" ? "reversal" : grant.kind === "statement" ? "passed_over" : "reversed";
+  if (grant.kind === "reversal" || grant.kind === "take_back") return grant.kind;
+  if (!counts) return grant.kind === "statement" ? "passed_over" : "reversed";
   if (after === undefined) return before === undefined ? "nothing" : "withdrawn";
   if (grant.kind === "top_up" || grant.kind === "goodwill") {
     if (before === undefined) return "first_run";

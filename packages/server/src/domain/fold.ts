@@ -23,10 +23,12 @@ export function foldGrants(plan: string, grants: readonly Grant[], calendar: Cal
 
 /** One entry of a ledger, as it counts now. */
 export interface FoldStep {
-  /** Of a statement, with so much on top of it as still counts. */
+  /** Of a statement, with so much on top of it as still counts; of goodwill, with as many days as are left. */
   readonly grant: Grant;
-  /** Not where it is a reversal, was taken back by one, or tells nothing of what is left without that. */
+  /** Not where it takes something back, was taken back wholly, or tells nothing of what is left without that. */
   readonly counts: boolean;
+  /** Of goodwill: how many of its days were taken back later. */
+  readonly daysTakenBack: number;
   readonly before: Subscription | undefined;
   readonly after: Subscription | undefined;
   /** What the ledger amounted to before this entry, as it was known then: what is reversed now counted still. */
@@ -37,46 +39,83 @@ export interface FoldStep {
 export function foldSteps(plan: string, grants: readonly Grant[], calendar: Calendar): FoldStep[] {
   let steps: FoldStep[] = [];
   const known: (Subscription | undefined)[] = [];
-  const reversed = new Set<string>();
+  const takenBack: TakenBack = { checkoutIds: new Set(), days: new Map() };
   for (const [index, grant] of grants.entries()) {
     const before = steps.at(-1)?.after;
     known.push(before);
-    if (grant.kind === "reversal") {
-      reversed.add(grant.checkoutId);
-      steps = countAnew(plan, grants.slice(0, index + 1), reversed, known, calendar);
+    if (grant.kind === "reversal" || grant.kind === "take_back") {
+      if (grant.kind === "reversal") takenBack.checkoutIds.add(grant.checkoutId);
+      else takeFromLast(grants.slice(0, index), grant.days, takenBack.days);
+      steps = countAnew(plan, grants.slice(0, index + 1), takenBack, known, calendar);
     } else {
-      steps.push({ grant, counts: true, before, after: applyGrant(plan, before, grant, calendar), known: before });
+      const after = applyGrant(plan, before, grant, calendar);
+      steps.push({ grant, counts: true, daysTakenBack: 0, before, after, known: before });
     }
   }
   return steps;
+}
+
+/** What is not counted any more: top-ups by their checkoutIds, and days of goodwill by its place in the ledger. */
+interface TakenBack {
+  readonly checkoutIds: Set<string>;
+  readonly days: Map<number, number>;
+}
+
+function takeFromLast(grants: readonly Grant[], days: number, takenBack: Map<number, number>): void {
+  let rest = days;
+  for (let place = grants.length - 1; place >= 0 && rest > 0; place -= 1) {
+    const grant = grants[place];
+    if (grant?.kind !== "goodwill") continue;
+    const gone = takenBack.get(place) ?? 0;
+    const some = Math.min(rest, grant.period.days - gone);
+    takenBack.set(place, gone + some);
+    rest -= some;
+  }
+}
+
+/** The places of the goodwill of which some was taken back, with the number of days. */
+export function placesTakenBack(grants: readonly Grant[]): ReadonlyMap<number, number> {
+  const takenBack = new Map<number, number>();
+  for (const [index, grant] of grants.entries())
+    if (grant.kind === "take_back") takeFromLast(grants.slice(0, index), grant.days, takenBack);
+  return takenBack;
 }
 
 /** The fold without what was taken back. */
 function countAnew(
   plan: string,
   grants: readonly Grant[],
-  reversed: ReadonlySet<string>,
+  takenBack: TakenBack,
   known: readonly (Subscription | undefined)[],
   calendar: Calendar,
 ): FoldStep[] {
   let before: Subscription | undefined;
   let goodwill = 0;
   return grants.map((entry, index) => {
-    const grant = entry.kind === "statement" ? lessen(entry, known[index], before, goodwill) : entry;
+    const daysTakenBack = takenBack.days.get(index) ?? 0;
+    const grant =
+      entry.kind === "statement" ? lessen(entry, known[index], before, goodwill) : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
         ? mayStand(plan, entry as Statement, known[index], grant, before, calendar)
-        : !isTakenBack(grant, reversed);
+        : !isTakenBack(grant, takenBack.checkoutIds);
     const after = counts ? applyGrant(plan, before, grant as CountedGrant, calendar) : before;
-    const step = { grant, counts, before, after, known: known[index] };
+    const step = { grant, counts, daysTakenBack, before, after, known: known[index] };
     goodwill = goodwillAfter(goodwill, step);
     before = after;
     return step;
   });
 }
 
+function withoutDays(grant: Grant, days: number): Grant {
+  if (grant.kind !== "goodwill" || days === 0) return grant;
+  return { ...grant, period: { ...grant.period, days: grant.period.days - days } };
+}
+
 function isTakenBack(grant: Grant, reversed: ReadonlySet<string>): boolean {
-  return grant.kind === "reversal" || (grant.kind === "top_up" && reversed.has(grant.checkoutId));
+  if (grant.kind === "top_up") return reversed.has(grant.checkoutId);
+  if (grant.kind === "goodwill") return grant.period.months === 0 && grant.period.days === 0;
+  return grant.kind === "reversal" || grant.kind === "take_back";
 }
 
 /** A word that was taken as the run was known then, and would not have been without what was taken back, is not counted. */
@@ -93,7 +132,7 @@ function mayStand(
 
 /**
  * What a statement laid on top was all that had been granted by then: what was taken back since is taken off, but
- * for the days of goodwill, which nobody took back.
+ * for the days of goodwill that are left.
  */
 function lessen(
   statement: Statement,
@@ -109,7 +148,10 @@ function lessen(
 }
 
 /** How many days of a run were given for nothing, after one more step. */
-export function goodwillAfter(days: number, { grant, counts, before, after }: Omit<FoldStep, "known">): number {
+export function goodwillAfter(
+  days: number,
+  { grant, counts, before, after }: Omit<FoldStep, "known" | "daysTakenBack">,
+): number {
   if (!counts) return days;
   const isContinued = before !== undefined && (grant.kind === "statement" || !hasEnded(before, grant.at));
   const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);

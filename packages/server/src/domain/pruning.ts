@@ -2,7 +2,7 @@ import type { Calendar, Instant } from "./calendar.ts";
 import { checkoutIssuedAt } from "./checkout.ts";
 import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
 import { readDay } from "./day-range.ts";
-import { type FoldStep, foldSteps } from "./fold.ts";
+import { type FoldStep, foldSteps, placesTakenBack } from "./fold.ts";
 import { type Grant, hasEnded } from "./subscription.ts";
 
 /*
@@ -18,8 +18,8 @@ export const SHORTEST_RETENTION_DAYS = 31;
  * them of any account for what is left. What is left begins with an entry that gives the same subscription
  * whatever there was before it.
  *
- * - A top-up and its reversal go together or stay together.
- * - The provider's last word stays, and whatever was reversed since: imports are held against them.
+ * - What was granted and what took it back go together or stay together.
+ * - The provider's last word stays, and whatever was taken back since: imports are held against them.
  */
 export function countPrunable(plan: string, ledger: readonly Grant[], before: Instant, calendar: Calendar): number {
   const firstToStay = ledger.findIndex((grant) => !isFromBefore(grant, before));
@@ -69,11 +69,13 @@ function keepsWhatImportsNeed(steps: readonly FoldStep[], count: number): boolea
   );
   if (word >= count) return true;
   if (steps[word]?.grant.kind === "statement") return false;
-  return !steps.slice(word + 1, count).some(({ grant }) => grant.kind === "reversal");
+  return !steps.slice(word + 1, count).some(({ grant }) => grant.kind === "reversal" || grant.kind === "take_back");
 }
 
-/** Whether no reversal that stays takes back a top-up that goes. */
+/** Whether nothing that stays takes back what goes. */
 function partsNone(ledger: readonly Grant[], count: number): boolean {
+  const [ofAll, ofGone] = [placesTakenBack(ledger), placesTakenBack(ledger.slice(0, count))];
+  if ([...ofAll].some(([place, days]) => place < count && days !== ofGone.get(place))) return false;
   const gone = new Set(ledger.slice(0, count).flatMap((grant) => (grant.kind === "top_up" ? [grant.checkoutId] : [])));
   return !ledger.slice(count).some((grant) => grant.kind === "reversal" && gone.has(grant.checkoutId));
 }

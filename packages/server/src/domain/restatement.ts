@@ -27,8 +27,10 @@ interface History {
   readonly lastWord: Statement | undefined;
   /** Where the subscription ended since that word, with top-ups in it. */
   readonly toppedUpEnds: readonly Instant[];
-  /** The same, with top-ups that were taken back. */
+  /** The same, with top-ups that were taken back, or goodwill. */
   readonly reversedEnds: readonly Instant[];
+  /** Where it ended before goodwill was taken back. */
+  readonly goodwillEnds: readonly Instant[];
   /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
   readonly bookedAndReversed: Period;
   /** Days that staff gave the current run for nothing. */
@@ -47,7 +49,7 @@ export const PASSED_OVER = "passed_over";
  * - where they are `apart`, the top-ups of the run are laid on top;
  * - where nobody said, they are laid on top too, but records that end just where the subscription has
  *   ended with top-ups in it count as a copy of it, and change nothing: a copy that is taken every
- *   night must not grow every night. So do records that end where it did before a top-up was taken back:
+ *   night must not grow every night. So do records that end where it did before something was taken back:
  *   else a copy from before that would bring it back.
  *
  * A run that another topupd has exported begins here as it was there; once it is here, it is a copy.
@@ -60,7 +62,7 @@ export function restate(
   topUps: TopUpsInFile,
 ): Statement | typeof PASSED_OVER | undefined {
   const history = readHistory(ledger, stated.plan, calendar);
-  const { current, lastWord, toppedUpEnds, reversedEnds } = history;
+  const { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds } = history;
   if (stated.carried !== undefined) {
     if (current === undefined) return carryOver(stated, stated.carried, now);
     // What has a run of its own here takes those dates as it takes a copy's.
@@ -73,8 +75,9 @@ export function restate(
   const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
   const isCopy = (ends: readonly Instant[]) => ends.some((end) => isSameSecond(end, stated.end));
   if (topUps === "unsaid" && isCopy(copied)) return undefined;
-  // Goodwill would come on top of itself every night.
-  if (topUps === "included" && history.goodwill > 0 && run !== undefined && isCopy(toppedUpEnds)) return undefined;
+  // Goodwill would come on top of itself every night, or come back.
+  const withGoodwill = history.goodwill > 0 && run !== undefined ? [...toppedUpEnds, ...goodwillEnds] : goodwillEnds;
+  if (topUps === "included" && isCopy(withGoodwill)) return undefined;
 
   // What staff gave for nothing, no records but these hold.
   const goodwill = { months: 0, days: history.goodwill };
@@ -104,7 +107,7 @@ function carryOver(
 
 function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
   let lastWord: Statement | undefined;
-  let [toppedUpEnds, reversedEnds]: [Instant[], Instant[]] = [[], []];
+  let [toppedUpEnds, reversedEnds, goodwillEnds]: [Instant[], Instant[], Instant[]] = [[], [], []];
   let goodwill = 0;
   const steps = foldSteps(plan, ledger, calendar);
   for (const [index, step] of steps.entries()) {
@@ -113,13 +116,16 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
     const isWord = counts && (grant.kind === "statement" || grant.kind === "withdrawal");
     if (isWord) lastWord = grant.kind === "statement" ? grant : undefined;
     if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
-    if (isWord) reversedEnds = [];
+    if (isWord) [reversedEnds, goodwillEnds] = [[], []];
     if (after !== undefined && isToppedUp(after)) toppedUpEnds.push(after.end);
     const known = steps[index + 1]?.known;
-    if (known !== undefined && isToppedUp(known) && known.end !== after?.end) reversedEnds.push(known.end);
+    if (known === undefined || !isToppedUp(known) || known.end === after?.end) continue;
+    reversedEnds.push(known.end);
+    if (steps[index + 1]?.grant.kind === "take_back") goodwillEnds.push(known.end);
   }
   const bookedAndReversed = findBooked(steps, goodwill);
-  return { current: steps.at(-1)?.after, lastWord, toppedUpEnds, reversedEnds, bookedAndReversed, goodwill };
+  const current = steps.at(-1)?.after;
+  return { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds, bookedAndReversed, goodwill };
 }
 
 /** A word that had nothing but goodwill on top of it held the top-ups itself. */

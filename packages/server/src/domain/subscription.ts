@@ -12,7 +12,7 @@ export interface BouquetLabel {
  * An entry in the ledger of one plan on one connection. Entries are only ever appended; the
  * subscription is what they fold to.
  */
-export type Grant = CountedGrant | Reversal;
+export type Grant = CountedGrant | Reversal | TakeBack;
 
 /** What moves a subscription by itself. */
 export type CountedGrant = PeriodGrant | Statement | Withdrawal;
@@ -55,6 +55,17 @@ interface Reversal {
   readonly kind: "reversal";
   readonly at: Instant;
   readonly checkoutId: string;
+}
+
+/**
+ * So many goodwill days are taken back, those given last first: from now on, the ledger is counted as though they had
+ * never been given.
+ */
+interface TakeBack {
+  readonly kind: "take_back";
+  readonly at: Instant;
+  readonly bouquet: BouquetLabel;
+  readonly days: number;
 }
 
 /** One plan on one connection, from the start of its current run. */
@@ -107,8 +118,8 @@ export function concerns(stated: Pick<Subscription, "start" | "end">, run: Subsc
 }
 
 /**
- * The subscription after one more grant, given what it was before. A reversal is none: it counts the whole
- * ledger anew.
+ * The subscription after one more grant, given what it was before. What takes something back is none: it counts the
+ * whole ledger anew.
  */
 export function applyGrant(
   plan: string,

@@ -1,6 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { BlockOutcome, GoodwillCommand, GoodwillOutcome, ReversalOutcome } from "../domain/correction.ts";
 import type { ConnectionKey } from "../domain/customer.ts";
+import type { TakeBackOutcome } from "../domain/take-back.ts";
 
 /** Who corrects something, and why: no correction is made without a reason. */
 export interface ReasonedAttribution extends Attribution {
@@ -14,5 +15,6 @@ export interface ReasonedAttribution extends Attribution {
 export interface Corrections {
   reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome>;
   grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome>;
+  takeBackGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<TakeBackOutcome>;
   setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome>;
 }

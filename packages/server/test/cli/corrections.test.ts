@@ -75,6 +75,38 @@ after       ends 2026-05-31 10:00:00
     expect(why.replaceAll(/\s+/g, " ")).toContain("was still on, and grew by 3 days");
   });
 
+  test("subscription take-back takes days back, says how many can be, and why tells of it", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const takeBack = (days: string, ...flags: string[]) =>
+      line.run("subscription", "take-back", "tv", "00077", "--days", days, "--reason", "3 were meant", ...flags);
+    expect(await takeBack("1")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr:
+        "topupd: nothing was taken back. Of 'Family TV', none can be taken back: no more are left of those that were given for nothing in its current run\n",
+    });
+    await line.run("subscription", "grant", "tv", "00077", "--days", "365", "--reason", "outage");
+    expect(await takeBack("362", "--as", "maya")).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: `taken back  362 days
+connection  tv 00077 of customer 2000001
+plan        Family TV
+before      ends 2028-02-05 12:00:00
+after       ends 2027-02-08 12:00:00
+`,
+    });
+    expect((await takeBack("4")).stderr).toContain("at most 3 days can be taken back");
+    const why = (await line.run("why", "tv", "00077")).stdout;
+    expect(why).toContain("2027-01-10 12:00:00  362 goodwill days taken back");
+    expect(why.replaceAll(/\s+/g, " ")).toContain("365 days had been given, of which 362 were taken back later");
+    const { stdout } = await takeBack("3", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ days: 3, after: { enddate: "2027-02-05 12:00:00" } });
+    const listed = (await line.run("audit", "list", "--action", "subscription.take_back", "--author", "maya")).stdout;
+    expect(listed.replaceAll(/\s+/g, " ")).toContain("by maya: 3 were meant");
+    expect((await line.run("check")).code).toBe(0);
+  });
+
   test("connection block and unblock say what has changed, and what has not", async () => {
     const line = await historyLine(() => makeDatabase());
     const set = (verb: string) => line.run("connection", verb, "internet", "sita", "--reason", "stolen");
@@ -117,6 +149,10 @@ describe("corrections, called wrongly", () => {
   test.each([
     [["subscription", "grant", "internet", "sita", "--days", "0", "--reason", "x"], /--days must be a whole number/],
     [["subscription", "grant", "internet", "sita", "--days", "1.5", "--reason", "x"], /--days must be a whole number/],
+    [
+      ["subscription", "take-back", "internet", "sita", "--days", "-3", "--reason", "x"],
+      /--days must be a whole number/,
+    ],
     [
       ["subscription", "grant", "sita", "internet", "--days", "1", "--reason", "x"],
       /try topupd subscription grant internet sita/,

@@ -8,15 +8,15 @@ import { explainLedger } from "../../src/domain/explanation.ts";
 import { NO_PERIOD } from "../../src/domain/period.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
 import { anyCalendar, anyLedger } from "../domain/any-ledger.ts";
-import { at, labelOf, MONTHLY, months, QUARTERLY, RUNS, topUp, UTC } from "../domain/builders.ts";
+import { at, goodwill, labelOf, MONTHLY, months, QUARTERLY, RUNS, takeBack, topUp, UTC } from "../domain/builders.ts";
 
 const PLAN = MONTHLY.plan;
 const WITHDRAWAL: Grant = { kind: "withdrawal", at: at("2026-03-05") };
 
-/** What is said of the last grant of a ledger. */
-function said(grants: readonly Grant[], calendar: Calendar = UTC): string | undefined {
+/** What is said of the last grant of a ledger, or of that at a place. */
+function said(grants: readonly Grant[], calendar: Calendar = UTC, place = -1): string | undefined {
   const steps = explainLedger(PLAN, grants, calendar).map((step) => ({ ...step, transaction: undefined }));
-  return steps.map((step) => wordsOf(step, { calendar })).at(-1);
+  return steps.map((step) => wordsOf(step, { calendar })).at(place);
 }
 
 function stated(when: string, start: string, span = months(1), onTop = NO_PERIOD): Grant {
@@ -62,6 +62,20 @@ describe("a grant in words", () => {
     expect(said([WITHDRAWAL])).toBe("The subscription was taken back, but there was none.");
   });
 
+  test("that was given for nothing, and taken back in part or wholly", () => {
+    const given = [topUp("2026-01-10"), goodwill("2026-01-11", 10)];
+    const back = [...given, takeBack("2026-01-12", 7)];
+    expect(said(back)).toBe(
+      "Of the days given for nothing, the last 7 days are not counted any more. Now 1 month and 3 days from 2026-01-10 00:00:00, which is 2026-02-13 00:00:00.",
+    );
+    expect(said(back, UTC, 1)).toBe(
+      "Fiber 100 (MONTHLY) (NET-1M): the run from 2026-01-10 00:00:00 was still on, and grew by 3 days. 10 days had been given, of which 7 were taken back later. Now 1 month and 3 days from 2026-01-10 00:00:00, which is 2026-02-13 00:00:00.",
+    );
+    expect(said([...back, takeBack("2026-01-13", 3)], UTC, 1)).toBe(
+      "Fiber 100 (MONTHLY) (NET-1M): it was taken back later, so it is not counted. Now 1 month from 2026-01-10 00:00:00, which is 2026-02-10 00:00:00.",
+    );
+  });
+
   test("that ends at a time which clocks skip", () => {
     const fourWeeks = { ...MONTHLY, period: { months: 0, days: 28 } };
     expect(said([topUp(at("2026-03-01T02:30:00+01:00"), fourWeeks)], createCalendar("Europe/Berlin"))).toMatch(
@@ -89,6 +103,13 @@ describe("a grant in words", () => {
       RUNS,
     );
   });
+});
+
+test("the title of days that were taken back tells how many", () => {
+  const step = explainLedger(PLAN, [goodwill("2026-01-10", 3), takeBack("2026-01-11", 1)], UTC)[1];
+  if (step === undefined) throw new Error("there is no step");
+  const showing = { calendar: UTC, currencyExponent: 2, partnerNames: new Map() };
+  expect(titleOf({ ...step, transaction: undefined }, showing)).toBe("2026-01-11 00:00:00  1 goodwill day taken back");
 });
 
 test("the title of a top-up whose record is missing sends the operator to topupd check", () => {

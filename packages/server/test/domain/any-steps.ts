@@ -21,6 +21,7 @@ type ConnectionInFile = "missing" | { readonly status: ConnectionStatus; readonl
 
 export type Step = { readonly afterMs: number } & (
   | { readonly kind: "top_up"; readonly reqId: string; readonly bouquet: Bouquet }
+  | { readonly kind: "take_back"; readonly reqId: string; readonly days: number }
   | { readonly kind: "goodwill"; readonly reqId: string; readonly days: number }
   | { readonly kind: "reversal"; readonly reqId: string; readonly bouquet: Bouquet; readonly which: number }
   | { readonly kind: "import"; readonly mode: TopUpsInFile; readonly connections: readonly ConnectionInFile[] }
@@ -52,7 +53,7 @@ const anyTopUpStep: fc.Arbitrary<Step> = fc.record({
 });
 const anyCorrection: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    kind: fc.constant("goodwill" as const),
+    kind: fc.constantFrom("goodwill" as const, "take_back" as const),
     afterMs: anyPause,
     reqId: fc.constantFrom(...REQ_IDS),
     days: fc.integer({ min: 1, max: 30 }),
@@ -130,7 +131,8 @@ export function play(
     } else if (step.kind === "reversal") {
       world.reverse({ service: "internet", reqId: step.reqId, plan: step.bouquet.plan }, now, step.which);
     } else if (world.connection(step.reqId) !== undefined) {
-      if (step.kind === "goodwill") world.goodwill(step.reqId, now, step.days);
+      if (step.kind === "take_back") world.takeBack(step.reqId, now, step.days);
+      else if (step.kind === "goodwill") world.goodwill(step.reqId, now, step.days);
       else world.topUp(step.reqId, now, step.bouquet);
     }
   }

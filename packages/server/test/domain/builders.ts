@@ -71,6 +71,10 @@ export function goodwill(when: string | Instant, count: number, bouquet: Bouquet
   return { kind: "goodwill", at: instant, bouquet: labelOf(bouquet), period: { months: 0, days: count } };
 }
 
+export function takeBack(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): Grant {
+  return { kind: "take_back", at: typeof when === "string" ? at(when) : when, bouquet: labelOf(bouquet), days: count };
+}
+
 export function reversal(when: string | Instant, checkoutId: string): Grant {
   return { kind: "reversal", at: typeof when === "string" ? at(when) : when, checkoutId };
 }

@@ -11,6 +11,7 @@ import {
   importedSpan,
   type Subscription,
 } from "../../src/domain/subscription.ts";
+import { decideTakeBack, type TakeBackOutcome } from "../../src/domain/take-back.ts";
 import { at, goodwill, labelOf, MONTHLY, reversal, topUp, UTC } from "./builders.ts";
 
 interface PlanKey {
@@ -56,6 +57,31 @@ export class ProviderWorld {
     const connection = this.connection(reqId);
     if (connection === undefined) throw new Error(`there is no connection ${reqId} to give days to`);
     this.#grant({ service: connection.service, reqId, plan: bouquet.plan }, connection, goodwill(when, days, bouquet));
+  }
+
+  /** Takes goodwill days back, as far as that can be done. */
+  takeBack(reqId: string, when: string | Instant, days: number, plan: string = MONTHLY.plan): TakeBackOutcome {
+    const connection = this.connection(reqId);
+    if (connection === undefined) return { kind: "not_found" };
+    const key = { service: connection.service, reqId, plan };
+    const command = {
+      environment: "production",
+      cuid: "7001",
+      service: connection.service,
+      reqId,
+      days,
+      plan,
+    } as const;
+    const ledgers = [...new Set([plan, ...connection.subscriptions.map((each) => each.plan)])].map((each) => ({
+      ...{ plan: each, isPruned: false },
+      grants: this.ledger({ ...key, plan: each }),
+    }));
+    const now = typeof when === "string" ? at(when) : when;
+    const outcome = decideTakeBack({ connection, ledgers }, command, now, this.calendar);
+    if (outcome.kind !== "taken_back") return outcome;
+    this.#append(key, outcome.grant);
+    this.#put({ ...connection, toppedUp: outcome.toppedUp ?? connection.toppedUp }, plan, outcome.after);
+    return outcome;
   }
 
   /** Takes back one of a plan's top-ups that stand, where there is one. */

@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/calendar.ts";
 import type { StatedSubscription } from "../../src/domain/customer-row.ts";
-import { foldGrants, foldSteps } from "../../src/domain/fold.ts";
+import { foldGrants, foldSteps, placesTakenBack } from "../../src/domain/fold.ts";
 import { countPrunable } from "../../src/domain/pruning.ts";
 import { PASSED_OVER, restate, type TopUpsInFile } from "../../src/domain/restatement.ts";
 import type { Grant, Subscription } from "../../src/domain/subscription.ts";
-import { anyCalendar, anyLedger, anyPeriod } from "./any-ledger.ts";
-import { goodwill, labelOf, MONTHLY, QUARTERLY, RUNS, reversal, topUp } from "./builders.ts";
+import { anyCalendar, anyLedger } from "./any-ledger.ts";
+import { goodwill, labelOf, MONTHLY, QUARTERLY, RUNS, reversal, takeBack, topUp } from "./builders.ts";
 
 const PLAN = MONTHLY.plan;
 const MODES: readonly TopUpsInFile[] = ["included", "apart", "unsaid"];
 
 /** What may still happen to a plan, each some time after the one before it. */
 type Later =
-  | { readonly kind: "top_up" | "goodwill"; readonly pause: number; readonly days: number }
+  | { readonly kind: "top_up" | "goodwill" | "take_back"; readonly pause: number; readonly days: number }
   /** Of one of the top-ups that there are. */
   | { readonly kind: "reverse"; readonly pause: number; readonly which: number }
   /** Records that end where the subscription ended at some time, or so many days from where it is. */
@@ -23,7 +23,7 @@ type Later =
 const pause = fc.nat({ max: 60 * DAY_MS });
 const anyLater: fc.Arbitrary<Later> = fc.oneof(
   fc.record({
-    kind: fc.constantFrom("top_up" as const, "goodwill" as const),
+    kind: fc.constantFrom("top_up" as const, "goodwill" as const, "take_back" as const),
     pause,
     days: fc.integer({ min: 1, max: 50 }),
   }),
@@ -41,14 +41,19 @@ const anyLater: fc.Arbitrary<Later> = fc.oneof(
 
 /** A ledger with checkouts of their own, in which some top-ups were taken back at some time. */
 const anyReversed = fc
-  .tuple(anyLedger, fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 6 })), { maxLength: 4 }), anyPeriod)
-  .map(([ledger, taken]) => {
+  .tuple(
+    anyLedger,
+    fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 6 })), { maxLength: 4 }),
+    fc.array(fc.nat({ max: 11 }), { maxLength: 2 }),
+  )
+  .map(([ledger, taken, backs]) => {
     const named = ledger.map((grant, index) =>
       grant.kind === "top_up" ? { ...grant, checkoutId: String(index) } : grant,
     );
     const reversed = new Map(taken.map(([index, wait]) => [String(index), index + wait]));
     return named.flatMap((grant, index): Grant[] => [
       grant,
+      ...(backs.includes(index) ? [takeBack(grant.at, 1 + (index % 4) * 9)] : []),
       ...[...reversed]
         .filter(([id, when]) => Math.min(when, named.length - 1) === index && named[Number(id)]?.kind === "top_up")
         .map(([id]) => reversal(grant.at, id)),
@@ -83,7 +88,7 @@ function statedAt(
 }
 
 test("what may go is missed by nothing that there is, or that may still come", () => {
-  let [gone, reversedInRest] = [0, 0];
+  let [gone, reversedInRest, takenInRest] = [0, 0, 0];
   const property = fc.property(
     anyReversed,
     anyCalendar,
@@ -103,6 +108,7 @@ test("what may go is missed by nothing that there is, or that may still come", (
         expect(historyOf(rest, 0, calendar)).toEqual(historyOf(whole, count, calendar));
       };
       agree();
+      const goneDays = placesTakenBack(ledger.slice(0, count));
       let now = last;
       for (const step of later) {
         now += step.pause;
@@ -129,6 +135,20 @@ test("what may go is missed by nothing that there is, or that may still come", (
             [...whole, reversal(now, checkoutId)],
             [...rest, reversal(now, checkoutId)],
           ];
+        } else if (step.kind === "take_back") {
+          const entry = takeBack(now, step.days);
+          const [left, asWhole] = [historyOf([...rest, entry], 0, calendar), placesTakenBack([...whole, entry])];
+          // What is let go, and the day that begins what is left, cannot be taken back.
+          if (
+            left[0]?.counts === false ||
+            [...asWhole].some(([place, days]) => place < count && goneDays.get(place) !== days)
+          )
+            continue;
+          takenInRest += 1;
+          [whole, rest] = [
+            [...whole, entry],
+            [...rest, entry],
+          ];
         } else {
           const entry =
             step.kind === "top_up"
@@ -144,18 +164,20 @@ test("what may go is missed by nothing that there is, or that may still come", (
     },
   );
   fc.assert(property, { ...RUNS, numRuns: 3_000 });
-  expect({ gone, reversedInRest }).toEqual({ gone: expect.any(Number), reversedInRest: expect.any(Number) });
   expect(gone).toBeGreaterThan(300);
   expect(reversedInRest).toBeGreaterThan(50);
+  expect(takenInRest).toBeGreaterThan(50);
 }, 60_000);
 
-test("a top-up and its reversal go together or stay together", () => {
+test("what was granted and what took it back go together or stay together", () => {
   const property = fc.property(anyReversed, anyCalendar, fc.nat({ max: 15 }), (ledger, calendar, cutAt) => {
     const count = countPrunable(PLAN, ledger, (ledger[cutAt] ?? (ledger.at(-1) as Grant)).at + DAY_MS, calendar);
     const [gone, rest] = [ledger.slice(0, count), ledger.slice(count)];
     for (const part of [gone, rest])
       for (const grant of part)
         if (grant.kind === "reversal") expect(part.some((each) => isTopUpOf(each, grant.checkoutId))).toBe(true);
+    const [ofRest, ofAll] = [placesTakenBack(rest), placesTakenBack(ledger)];
+    for (const [place, days] of ofAll) if (place >= count) expect(ofRest.get(place - count)).toBe(days);
   });
   fc.assert(property, RUNS);
 });

@@ -175,6 +175,44 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  test("goodwill days given by mistake are taken back, and no import brings them again", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const { checkoutId } = await topUp(opened, opened.command(SITA_NET, "NET-1M"));
+    const asked = { ...SITA_NET, plan: undefined };
+    await store.corrections.grantGoodwill({ ...asked, days: 365 }, because(opened.now, "outage"));
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2028-01-10 09:00:00");
+    const takeBack = (days: number) =>
+      store.corrections.takeBackGoodwill({ ...asked, days }, because(opened.now, "3 were meant"));
+    expect(await takeBack(366)).toEqual({ kind: "too_many", plan: FIBER, most: 365, limit: "given" });
+    expect(await takeBack(362)).toMatchObject({ kind: "taken_back", plan: FIBER });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-13 09:00:00");
+    for (const mode of ["apart", "unsaid"] as const) {
+      await store.importCustomers("production", [statedCustomer(SITA)], by(opened.now + DAY), mode);
+      expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-13 09:00:00");
+    }
+    expect((await store.search.findLedgers(SITA_NET))[0]?.entries.at(-1)).toMatchObject({
+      grant: { kind: "take_back", days: 362, bouquet: { code: "NET-1M" } },
+    });
+    await store.corrections.reverse(checkoutId, because(opened.now));
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("goodwill days are taken back once, however many ask for it at a time", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const asked = { ...SITA_NET, days: 10, plan: undefined };
+    await opened.store.corrections.grantGoodwill(asked, because(opened.now));
+    const answers = [opened.store, other, opened.store, other].map((store) =>
+      store.corrections.takeBackGoodwill(asked, because(opened.now)),
+    );
+    const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(["taken_back", "too_many", "too_many", "too_many"]);
+    expect(await endOf(other, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    expect(await findWrong(other)).toEqual([]);
+  });
+
   test("goodwill days revive a subscription that has lapsed, and with it the connection", async () => {
     const opened = await openProvider(makeDatabase);
     const given = { ...RAM_NET, days: 2, plan: undefined };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
@@ -43,12 +44,24 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const used = opened.command(SITA_IPTV, "ITV-1M");
   await settle(opened, reversed, used);
   await store.corrections.reverse(reversed.checkoutId, { ...by(opened.now), reason: "paid twice" });
+  await giveTooMuch(opened);
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
   await importHistory(opened);
   await store.retention.moveHorizon(opened.now - 365 * DAY, by(opened.now));
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
+}
+
+async function giveTooMuch({ store, now }: OpenedProvider): Promise<void> {
+  const given = { ...RAM_TV, plan: undefined };
+  expect(await store.corrections.grantGoodwill({ ...given, days: 10 }, { ...by(now), reason: "outage" })).toMatchObject(
+    {
+      kind: "granted",
+    },
+  );
+  const back = await store.corrections.takeBackGoodwill({ ...given, days: 7 }, { ...by(now), reason: "3 were meant" });
+  expect(back).toMatchObject({ kind: "taken_back" });
 }
 
 export function hashOf(token: string): Uint8Array {

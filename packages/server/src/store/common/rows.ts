@@ -46,7 +46,8 @@ export interface SubscriptionRow {
 
 /** Which columns are filled depends on the kind; the schema's checks say how. */
 export interface GrantRow {
-  kind: Grant["kind"];
+  /** Goodwill of a negative number of days takes days back. */
+  kind: Exclude<Grant["kind"], "take_back">;
   at: number;
   code: string;
   name: string;
@@ -137,6 +138,7 @@ export function toGrant(row: GrantRow): Grant {
   if (kind === "reversal") return { kind, at, checkoutId: row.checkout_id };
   const bouquet = { code: row.code, name: row.name, addOn: Boolean(row.add_on) };
   if (kind === "top_up") return { kind, at, bouquet, period: { months, days }, checkoutId: row.checkout_id };
+  if (kind === "goodwill" && days < 0) return { kind: "take_back", at, bouquet, days: -days };
   if (kind === "goodwill") return { kind, at, bouquet, period: { months, days } };
   const onTop = { months: row.on_top_months, days: row.on_top_days };
   const grantedEnd = row.granted_end_at ?? undefined;
@@ -208,7 +210,9 @@ export function grantColumns(grant: Grant): Value[] {
   if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null, null];
   if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId, null];
   const { code, name, addOn } = grant.bouquet;
-  const label = [kind, at, code, name, addOn ? 1 : 0];
+  const flag = addOn ? 1 : 0;
+  if (kind === "take_back") return ["goodwill", at, code, name, flag, null, 0, -grant.days, 0, null, null, null, null];
+  const label = [kind, at, code, name, flag];
   if (kind === "statement") {
     const { start, span, onTop, grantedEnd } = grant;
     const run = [start, span.months, span.days, span.seconds, onTop.months, onTop.days];

@@ -11,6 +11,7 @@ import {
   type ReversalOutcome,
 } from "../../domain/correction.ts";
 import type { Connection, ConnectionKey } from "../../domain/customer.ts";
+import { decideTakeBack, type TakeBackOutcome } from "../../domain/take-back.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { reversalColumns, type TopUpRow, toTransaction } from "../common/rows.ts";
 import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
@@ -89,6 +90,15 @@ export class CorrectionTables implements Corrections {
       const ledgers = await findLedgers(session, command);
       const outcome = decideGoodwill({ connection, ledgers }, command, by.at, this.#provider.calendar);
       return outcome.kind === "granted" ? [outcome, outcome.audited, ...writesOf(outcome)] : [outcome];
+    });
+  }
+
+  takeBackGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<TakeBackOutcome> {
+    return this.#correct<TakeBackOutcome>(customerDigest(command), by, async (session) => {
+      const connection = await findConnection(session, command);
+      const ledgers = await findLedgers(session, command);
+      const outcome = decideTakeBack({ connection, ledgers }, command, by.at, this.#provider.calendar);
+      return outcome.kind === "taken_back" ? [outcome, outcome.audited, ...writesOf(outcome)] : [outcome];
     });
   }
 

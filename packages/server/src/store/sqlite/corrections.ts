@@ -11,6 +11,7 @@ import {
   type ReversalOutcome,
 } from "../../domain/correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
+import { decideTakeBack, type TakeBackOutcome } from "../../domain/take-back.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../common/rows.ts";
 import { type LedgerRow, ledgersQuery, toPlanGrants } from "../common/transaction-search.ts";
@@ -66,6 +67,15 @@ export class CorrectionTables implements Corrections {
       const ledgers = this.#ledgers(command);
       const outcome = decideGoodwill({ connection, ledgers }, command, by.at, this.#calendar);
       if (outcome.kind === "granted") this.#write(outcome, by);
+      return outcome;
+    });
+  }
+
+  takeBackGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<TakeBackOutcome> {
+    return this.#database.write(() => {
+      const connection = this.#tables.customers.findConnection(command)?.connection;
+      const outcome = decideTakeBack({ connection, ledgers: this.#ledgers(command) }, command, by.at, this.#calendar);
+      if (outcome.kind === "taken_back") this.#write(outcome, by);
       return outcome;
     });
   }
