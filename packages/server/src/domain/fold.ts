@@ -153,7 +153,9 @@ export function goodwillAfter(
   { grant, counts, before, after }: Omit<FoldStep, "known" | "daysTakenBack">,
 ): number {
   if (!counts) return days;
-  const isContinued = before !== undefined && (grant.kind === "statement" || !hasEnded(before, grant.at));
+  // A word that begins after the run has a run of its own.
+  const from = grant.kind === "statement" ? grant.start : grant.at;
+  const isContinued = before !== undefined && !hasEnded(before, from);
   const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
   return Math.min(given, after?.toppedUp.days ?? 0);
 }

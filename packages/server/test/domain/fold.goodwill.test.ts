@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { foldSteps, goodwillAfter } from "../../src/domain/fold.ts";
+import type { Grant } from "../../src/domain/subscription.ts";
+import { at, goodwill, labelOf, MONTHLY, months, topUp, UTC } from "./builders.ts";
+
+function goodwillOf(grants: readonly Grant[]): number {
+  return foldSteps(MONTHLY.plan, grants, UTC).reduce(goodwillAfter, 0);
+}
+
+function word(start: string, onTop: number): Grant {
+  const run = { bouquet: labelOf(MONTHLY), start: at(start), span: months(1), onTop: { months: 0, days: onTop } };
+  return { kind: "statement", at: at("2026-02-10"), ...run, grantedEnd: undefined };
+}
+
+test("goodwill lasts as long as its run, also where records are stated within it", () => {
+  const given = [topUp("2026-01-01"), goodwill("2026-01-10", 7)];
+  expect(goodwillOf(given)).toBe(7);
+  expect(goodwillOf([...given, word("2026-01-01", 7)])).toBe(7);
+  expect(goodwillOf([...given, topUp("2026-03-01")])).toBe(0);
+});
+
+test("goodwill of a run that is over is not that of a run which records begin after it", () => {
+  const given = [topUp("2026-01-01"), goodwill("2026-01-10", 7)];
+  // Five days lie on top of it, and they are another's.
+  expect(goodwillOf([...given, word("2026-02-20", 5)])).toBe(0);
+});
