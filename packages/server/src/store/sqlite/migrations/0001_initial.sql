@@ -81,8 +81,8 @@ CREATE TABLE customer_code (
 ) STRICT, WITHOUT ROWID;
 
 -- All that belongs to a customer, in one place on the disk: to whoever reads, it is the four tables that the views below
--- show. A look-up goes down one tree where it would go down three, and a top-up changes one page where it would change
--- two, since a subscription stands just before the newest of its grants.
+-- show. A look-up finds them beside each other in one tree where it would go to three, and a top-up mostly changes one page
+-- where it would change two: the subscriptions of a connection stand just before its grants, of each plan the newest first.
 CREATE TABLE customer_row (
   cuid             TEXT    NOT NULL,
   environment      TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
@@ -132,14 +132,22 @@ CREATE TABLE customer_row (
   CONSTRAINT a_row_of_its_kind CHECK (CASE
     WHEN level = 0 THEN (service, req_id, is_grant, plan, seq) = ('', '', 0, '', 0)
       AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
+      AND coalesce(position, topped_up, segment, blocked) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 1 THEN (is_grant, plan, seq) = (0, '', 0)
       AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
       AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
       AND blocked IS NOT NULL AND blocked IN (0, 1)
+      AND coalesce(first_name, last_name, mobile, mobile_e164) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 2 AND is_grant = 0 THEN seq = 0 AND code IS NOT NULL AND name IS NOT NULL
       AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
       AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
       AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND coalesce(kind, at, checkout_id) IS NULL
     WHEN level = 2 THEN seq > 0 AND at IS NOT NULL
       AND kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
       AND (add_on IS NULL OR add_on IN (0, 1))
@@ -148,6 +156,8 @@ CREATE TABLE customer_row (
       AND (topped_up_days IS NULL) = (kind <> 'statement')
       AND (checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))
       AND (granted_end_at IS NULL OR kind = 'statement')
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND end_at IS NULL
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
 
@@ -274,6 +284,11 @@ CREATE TRIGGER grant_stays BEFORE UPDATE ON customer_row WHEN OLD.is_grant OR NE
 CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
   WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
+CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON customer_row
+  WHEN NEW.is_grant AND EXISTS (SELECT 1 FROM customer_row
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = NEW.level AND service = NEW.service
+      AND req_id = NEW.req_id AND is_grant = 1 AND plan = NEW.plan AND seq = NEW.seq)
+  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
