@@ -15,16 +15,29 @@ CREATE VIEW subscription_grant AS
     topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
   FROM customer_row WHERE level = 2 AND is_grant = 1;
 
+CREATE TRIGGER audit_entry_is_not_replaced BEFORE INSERT ON audit_entry
+  WHEN EXISTS (SELECT 1 FROM audit_entry WHERE seq = NEW.seq)
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
 
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 
+CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
+  WHEN EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND position = NEW.position)
+    OR EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND service = NEW.service AND code = NEW.code)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
 CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER catalogue_revision_is_not_replaced BEFORE INSERT ON catalogue_revision
+  WHEN EXISTS (SELECT 1 FROM catalogue_revision WHERE revision = NEW.revision)
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
 CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
@@ -77,6 +90,10 @@ CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
 
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
+
+CREATE TRIGGER reversal_is_not_replaced BEFORE INSERT ON reversal
+  WHEN EXISTS (SELECT 1 FROM reversal WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)

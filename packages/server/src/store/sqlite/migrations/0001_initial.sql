@@ -279,6 +279,13 @@ CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+CREATE TRIGGER catalogue_revision_is_not_replaced BEFORE INSERT ON catalogue_revision
+  WHEN EXISTS (SELECT 1 FROM catalogue_revision WHERE revision = NEW.revision)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
+  WHEN EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND position = NEW.position)
+    OR EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND service = NEW.service AND code = NEW.code)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER grant_stays BEFORE UPDATE ON customer_row WHEN OLD.is_grant OR NEW.is_grant
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
@@ -307,6 +314,9 @@ CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.
   BEGIN SELECT RAISE(ABORT, 'a reversal is never taken back'); END;
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
+CREATE TRIGGER reversal_is_not_replaced BEFORE INSERT ON reversal
+  WHEN EXISTS (SELECT 1 FROM reversal WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
@@ -319,6 +329,9 @@ CREATE TRIGGER retention_never_moves_back BEFORE UPDATE ON retention
 CREATE TRIGGER retention_remains BEFORE DELETE ON retention
   BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+CREATE TRIGGER audit_entry_is_not_replaced BEFORE INSERT ON audit_entry
+  WHEN EXISTS (SELECT 1 FROM audit_entry WHERE seq = NEW.seq)
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
