@@ -15,16 +15,29 @@ CREATE VIEW subscription_grant AS
     topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
   FROM customer_row WHERE level = 2 AND is_grant = 1;
 
+CREATE TRIGGER audit_entry_is_not_replaced BEFORE INSERT ON audit_entry
+  WHEN EXISTS (SELECT 1 FROM audit_entry WHERE seq = NEW.seq)
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
 
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 
+CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
+  WHEN EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND position = NEW.position)
+    OR EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND service = NEW.service AND code = NEW.code)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
 CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+
+CREATE TRIGGER catalogue_revision_is_not_replaced BEFORE INSERT ON catalogue_revision
+  WHEN EXISTS (SELECT 1 FROM catalogue_revision WHERE revision = NEW.revision)
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 
 CREATE TRIGGER catalogue_revision_remains BEFORE DELETE ON catalogue_revision
@@ -46,6 +59,12 @@ CREATE TRIGGER customer_insert INSTEAD OF INSERT ON customer BEGIN
   VALUES (NEW.cuid, NEW.environment, 0, '', '', 0, '', 0,
     NEW.first_name, NEW.last_name, NEW.mobile, NEW.status, NEW.mobile_e164);
 END;
+
+CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON customer_row
+  WHEN NEW.is_grant AND EXISTS (SELECT 1 FROM customer_row
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = NEW.level AND service = NEW.service
+      AND req_id = NEW.req_id AND is_grant = 1 AND plan = NEW.plan AND seq = NEW.seq)
+  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 
 CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
   WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
@@ -71,6 +90,10 @@ CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
 
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
+
+CREATE TRIGGER reversal_is_not_replaced BEFORE INSERT ON reversal
+  WHEN EXISTS (SELECT 1 FROM reversal WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
@@ -223,14 +246,22 @@ CREATE TABLE customer_row (
   CONSTRAINT a_row_of_its_kind CHECK (CASE
     WHEN level = 0 THEN (service, req_id, is_grant, plan, seq) = ('', '', 0, '', 0)
       AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
+      AND coalesce(position, topped_up, segment, blocked) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 1 THEN (is_grant, plan, seq) = (0, '', 0)
       AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
       AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
       AND blocked IS NOT NULL AND blocked IN (0, 1)
+      AND coalesce(first_name, last_name, mobile, mobile_e164) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 2 AND is_grant = 0 THEN seq = 0 AND code IS NOT NULL AND name IS NOT NULL
       AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
       AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
       AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND coalesce(kind, at, checkout_id) IS NULL
     WHEN level = 2 THEN seq > 0 AND at IS NOT NULL
       AND kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
       AND (add_on IS NULL OR add_on IN (0, 1))
@@ -239,6 +270,8 @@ CREATE TABLE customer_row (
       AND (topped_up_days IS NULL) = (kind <> 'statement')
       AND (checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))
       AND (granted_end_at IS NULL OR kind = 'statement')
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND end_at IS NULL
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
 

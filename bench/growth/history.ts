@@ -6,7 +6,7 @@ import type { CheckoutSecret } from "../../packages/server/src/domain/checkout-s
 import type { ConnectionKey } from "../../packages/server/src/domain/customer.ts";
 import type { Transaction } from "../../packages/server/src/domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../packages/server/src/domain/transaction-id.ts";
-import { grantColumns, topUpColumns } from "../../packages/server/src/store/common/rows.ts";
+import { grantColumns, TOP_UP_COLUMNS, topUpColumns } from "../../packages/server/src/store/common/rows.ts";
 import { Database } from "../../packages/server/src/store/sqlite/database.ts";
 import { GRANT_COLUMNS } from "../../packages/server/src/store/sqlite/subscriptions.ts";
 import type { Target } from "../bodies.ts";
@@ -91,8 +91,7 @@ class HistoryWriter {
     this.#begin = target.secret.createdAt - days * DAY_MS;
     this.#pauseMs = (days * DAY_MS) / (target.customers * MEAN_EACH);
     this.#insertTopUp = database.prepare(
-      `INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
-         bouquet_code, amount, at, status, udf1, udf2) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO top_up (${TOP_UP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertGrant = database.prepare(
       `INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, ${GRANT_COLUMNS})

@@ -14,6 +14,16 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE customer_row SET is_grant = 0, seq = 0, kind = NULL, at = NULL WHERE is_grant", "a grant is never changed"],
   ["UPDATE customer_row SET is_grant = 1, seq = 99 WHERE level = 2 AND NOT is_grant", "a grant is never changed"],
   ["DELETE FROM customer_row WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["REPLACE INTO catalogue_revision SELECT * FROM catalogue_revision", "a catalogue revision is never changed"],
+  ["REPLACE INTO bouquet SELECT * FROM bouquet", "a catalogue revision is never changed"],
+  [
+    "REPLACE INTO bouquet SELECT revision, 99, service, code, name, 1, segments, plan, add_on, months, days FROM bouquet",
+    "a catalogue revision is never changed",
+  ],
+  ["REPLACE INTO reversal SELECT * FROM reversal", "a reversal is never changed"],
+  ["REPLACE INTO audit_entry SELECT * FROM audit_entry", "the audit trail is never changed"],
+  ["REPLACE INTO customer_row SELECT * FROM customer_row WHERE is_grant", "a grant is never changed"],
+  ["REPLACE INTO subscription_grant SELECT * FROM subscription_grant", "a grant is never changed"],
   ["UPDATE subscription_grant SET months = 12", "cannot modify subscription_grant"],
   ["DELETE FROM subscription_grant", "cannot modify subscription_grant"],
   ["DELETE FROM top_up", "a top-up is never deleted"],
@@ -99,6 +109,14 @@ describe("what is on record", () => {
       "a top-up grant without a checkout",
       "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, 99, kind, at, code, name, add_on, " +
         "start_at, months, days, seconds, on_top_months, on_top_days, NULL, NULL FROM subscription_grant WHERE kind = 'top_up'",
+    ],
+    ["a customer with a connection's segment", "UPDATE customer_row SET segment = 'x' WHERE level = 0"],
+    ["a connection with a mobile number", "UPDATE customer_row SET mobile = '98' WHERE level = 1"],
+    ["a subscription of a checkout", "UPDATE customer_row SET checkout_id = 'x' WHERE level = 2 AND is_grant = 0"],
+    [
+      "a grant with an end",
+      "INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, kind, at, end_at) " +
+        "SELECT cuid, environment, 2, service, req_id, 1, plan, 99, 'withdrawal', 1, end_at FROM subscription",
     ],
     ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
     ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],

@@ -6,9 +6,11 @@ import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/t
 import { withOwnSession } from "../../src/store/postgres/database.ts";
 import * as postgres from "../../src/store/postgres/search.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
+import { FIND as CUSTOMERS, MARK_TOPPED_UP } from "../../src/store/sqlite/customers.ts";
 import { FIND as HISTORY } from "../../src/store/sqlite/history.ts";
 import { IMPORTED } from "../../src/store/sqlite/retention.ts";
 import * as sqlite from "../../src/store/sqlite/search.ts";
+import { WRITE as LEDGER } from "../../src/store/sqlite/subscriptions.ts";
 import { openProvider, SITA } from "../store-suite/provider.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -63,15 +65,61 @@ describe("in SQLite", () => {
       expect(planOf(IMPORTED)[0]).toMatch(/^SEARCH t USING INDEX top_up_imported \(/);
       expect(planOf(IMPORTED).join("\n")).not.toContain("B-TREE");
       const page = planOf(sqlite.PAGE).join("\n");
-      for (const key of [
-        "cuid>?",
-        "cuid=? AND environment=? AND level=?",
-        "cuid=? AND environment=? AND level=? AND service=? AND req_id=? AND is_grant=?",
-      ])
-        expect(page).toContain(`SEARCH customer_row USING PRIMARY KEY (${key})`);
+      for (const search of ["customer_row", "r"].map((name) => `SEARCH ${name} USING PRIMARY KEY (cuid>?)`))
+        expect(page).toContain(search);
+      expect(searches(planOf(sqlite.PAGE))).toEqual(["cuid>?", OF_CUSTOMER, OF_CUSTOMER, OF_SUBSCRIPTIONS]);
+      expect(page).not.toContain("B-TREE");
     }
   });
+
+  test("a look-up, a listing and a top-up read no grant but the newest, however many there are", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    await openProvider(() => makeSqliteDatabase(path));
+    tamper(
+      path,
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+       INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, kind, at)
+       SELECT cuid, environment, service, req_id, plan, seq + n, 'withdrawal', n FROM subscription_grant, numbers
+       WHERE seq = 1 AND service = 'internet'`,
+    );
+    const raw = rawConnection(path);
+    const planOf = (sql: string): string[] => {
+      const rows = raw.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+      return rows.map(({ detail }) => detail);
+    };
+    for (const prepare of ["SELECT 1", "ANALYZE"]) {
+      raw.exec(prepare);
+      for (const [name, query] of Object.entries(CUSTOMERS)) {
+        const ofConnections = name === "connection" ? OF_CONNECTION : OF_CUSTOMER;
+        expect(searches(planOf(query)), name).toEqual([OF_CUSTOMER, ofConnections, OF_SUBSCRIPTIONS]);
+        const plan = planOf(query).join("\n");
+        expect(plan, name).not.toMatch(/SCAN (?!k$)|B-TREE FOR (?!DISTINCT)/m);
+        expect(plan.includes("SEARCH customer_code USING PRIMARY KEY (code=? AND environment=?)"), name).toBe(
+          name !== "byCuid" && name !== "connection",
+        );
+      }
+      expect(planOf(MARK_TOPPED_UP)).toEqual([searchBy(OF_CONNECTION)]);
+      expect(planOf(LEDGER.append)).toEqual([searchBy(OF_PLAN)]);
+      expect(planOf(LEDGER.delete)).toEqual([searchBy(OF_PLAN)]);
+      expect(planOf(LEDGER.put)).toEqual([]);
+    }
+    // The plan does not tell that the greatest seq is the first that is found: the program leaves its loop there.
+    const steps = (raw.prepare(`EXPLAIN ${LEDGER.append}`).all() as { opcode: string }[]).map(({ opcode }) => opcode);
+    expect(steps[steps.indexOf("AggStep") + 1]).toBe("Goto");
+  });
 });
+
+/** By how much of its key the table of all that belongs to a customer is searched. */
+const OF_CUSTOMER = "cuid=? AND environment=? AND level=?";
+const OF_CONNECTION = `${OF_CUSTOMER} AND service=? AND req_id=?`;
+const OF_SUBSCRIPTIONS = `${OF_CONNECTION} AND is_grant=?`;
+const OF_PLAN = `${OF_SUBSCRIPTIONS} AND plan=?`;
+
+const searchBy = (key: string) => `SEARCH customer_row USING PRIMARY KEY (${key})`;
+
+function searches(plan: readonly string[]): string[] {
+  return plan.flatMap((detail) => /customer_row USING PRIMARY KEY \((.*)\)/.exec(detail)?.[1] ?? []);
+}
 
 interface PlanNode {
   readonly "Node Type": string;

@@ -20,6 +20,19 @@ const CODES = "(SELECT cuid FROM customer_code WHERE code = ?1 AND environment =
 const TWO_CODES = "(SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2) AS k";
 const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
 
+/** What every request asks. None of it may read what was granted, or it would take longer from year to year. */
+export const FIND = {
+  overviews: `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
+  byCode: `${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
+  overviewsOfTwo: `SELECT ${overviewColumns(BASE_END)} FROM ${TWO_CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
+  byTwoCodes: `${SELECT} ${TWO_CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
+  byCuid: `${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
+  connection: `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS}
+    WHERE c.cuid = ?1 AND c.environment = ?2`,
+};
+export const MARK_TOPPED_UP = `UPDATE customer_row SET topped_up = 1
+  WHERE cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?`;
+
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #overviews;
@@ -31,24 +44,13 @@ export class CustomerTables {
   readonly #markToppedUp;
 
   constructor(database: Database) {
-    this.#overviews = database.prepareRows(
-      `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
-    );
-    this.#byCode = database.prepareRows(`${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`);
-    this.#overviewsOfTwo = database.prepareRows(
-      `SELECT ${overviewColumns(BASE_END)} FROM ${TWO_CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
-    );
-    this.#byTwoCodes = database.prepareRows(
-      `${SELECT} ${TWO_CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
-    );
-    this.#byCuid = database.prepareRows(`${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`);
-    this.#connection = database.prepareRows(
-      `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
-    );
-    this.#markToppedUp = database.prepare(
-      `UPDATE customer_row SET topped_up = 1
-       WHERE cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?`,
-    );
+    this.#overviews = database.prepareRows(FIND.overviews);
+    this.#byCode = database.prepareRows(FIND.byCode);
+    this.#overviewsOfTwo = database.prepareRows(FIND.overviewsOfTwo);
+    this.#byTwoCodes = database.prepareRows(FIND.byTwoCodes);
+    this.#byCuid = database.prepareRows(FIND.byCuid);
+    this.#connection = database.prepareRows(FIND.connection);
+    this.#markToppedUp = database.prepare(MARK_TOPPED_UP);
   }
 
   /** @param normal the code in another form, by which it may also be found. */

@@ -61,10 +61,17 @@ export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) 
 export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM reversal
   WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
-/** Customers by their key, each with all that is known of them. */
-export const PAGE = `SELECT ${JOINED_COLUMNS}
-  FROM (SELECT * FROM customer WHERE cuid > ?1 AND environment = ?2 ORDER BY cuid LIMIT ?3) AS c
-  ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.cuid, n.service, n.req_id`;
+/**
+ * Customers by their key, each with all that is known of them. From one cuid it goes to the next by the key: what was
+ * granted stands between them, and is not read. The one order is that of `following`, as the joins are nested.
+ */
+export const PAGE = `WITH RECURSIVE following (cuid) AS (
+    SELECT min(cuid) FROM customer_row WHERE cuid > ?1
+    UNION ALL SELECT (SELECT min(r.cuid) FROM customer_row AS r WHERE r.cuid > f.cuid) FROM following AS f
+      WHERE f.cuid IS NOT NULL ORDER BY 1)
+  SELECT ${JOINED_COLUMNS}
+  FROM (SELECT customer.* FROM following CROSS JOIN customer USING (cuid) WHERE environment = ?2 LIMIT ?3) AS c
+  ${CONNECTIONS} ${SUBSCRIPTIONS}`;
 
 /** The SQL of what a back office asks. */
 export class SearchTables implements Search {

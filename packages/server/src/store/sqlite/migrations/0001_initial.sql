@@ -81,8 +81,8 @@ CREATE TABLE customer_code (
 ) STRICT, WITHOUT ROWID;
 
 -- All that belongs to a customer, in one place on the disk: to whoever reads, it is the four tables that the views below
--- show. A look-up goes down one tree where it would go down three, and a top-up changes one page where it would change
--- two, since a subscription stands just before the newest of its grants.
+-- show. A look-up finds them beside each other in one tree where it would go to three, and a top-up mostly changes one page
+-- where it would change two: the subscriptions of a connection stand just before its grants, of each plan the newest first.
 CREATE TABLE customer_row (
   cuid             TEXT    NOT NULL,
   environment      TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
@@ -132,14 +132,22 @@ CREATE TABLE customer_row (
   CONSTRAINT a_row_of_its_kind CHECK (CASE
     WHEN level = 0 THEN (service, req_id, is_grant, plan, seq) = ('', '', 0, '', 0)
       AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
+      AND coalesce(position, topped_up, segment, blocked) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 1 THEN (is_grant, plan, seq) = (0, '', 0)
       AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
       AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
       AND blocked IS NOT NULL AND blocked IN (0, 1)
+      AND coalesce(first_name, last_name, mobile, mobile_e164) IS NULL
+      AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
+      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
     WHEN level = 2 AND is_grant = 0 THEN seq = 0 AND code IS NOT NULL AND name IS NOT NULL
       AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
       AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
       AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND coalesce(kind, at, checkout_id) IS NULL
     WHEN level = 2 THEN seq > 0 AND at IS NOT NULL
       AND kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
       AND (add_on IS NULL OR add_on IN (0, 1))
@@ -148,6 +156,8 @@ CREATE TABLE customer_row (
       AND (topped_up_days IS NULL) = (kind <> 'statement')
       AND (checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))
       AND (granted_end_at IS NULL OR kind = 'statement')
+      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
+      AND end_at IS NULL
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
 
@@ -269,11 +279,23 @@ CREATE TRIGGER bouquet_stays BEFORE UPDATE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER bouquet_remains BEFORE DELETE ON bouquet
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+CREATE TRIGGER catalogue_revision_is_not_replaced BEFORE INSERT ON catalogue_revision
+  WHEN EXISTS (SELECT 1 FROM catalogue_revision WHERE revision = NEW.revision)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
+CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
+  WHEN EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND position = NEW.position)
+    OR EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND service = NEW.service AND code = NEW.code)
+  BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
 CREATE TRIGGER grant_stays BEFORE UPDATE ON customer_row WHEN OLD.is_grant OR NEW.is_grant
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
   WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
+CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON customer_row
+  WHEN NEW.is_grant AND EXISTS (SELECT 1 FROM customer_row
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = NEW.level AND service = NEW.service
+      AND req_id = NEW.req_id AND is_grant = 1 AND plan = NEW.plan AND seq = NEW.seq)
+  BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
@@ -292,6 +314,9 @@ CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.
   BEGIN SELECT RAISE(ABORT, 'a reversal is never taken back'); END;
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal
   BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
+CREATE TRIGGER reversal_is_not_replaced BEFORE INSERT ON reversal
+  WHEN EXISTS (SELECT 1 FROM reversal WHERE checkout_id = NEW.checkout_id)
+  BEGIN SELECT RAISE(ABORT, 'a reversal is never changed'); END;
 CREATE TRIGGER reversal_remains BEFORE DELETE ON reversal
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a reversal is never deleted'); END;
@@ -304,6 +329,9 @@ CREATE TRIGGER retention_never_moves_back BEFORE UPDATE ON retention
 CREATE TRIGGER retention_remains BEFORE DELETE ON retention
   BEGIN SELECT RAISE(ABORT, 'what was let go does not come back'); END;
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+CREATE TRIGGER audit_entry_is_not_replaced BEFORE INSERT ON audit_entry
+  WHEN EXISTS (SELECT 1 FROM audit_entry WHERE seq = NEW.seq)
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
