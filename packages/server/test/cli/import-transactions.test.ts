@@ -43,11 +43,13 @@ async function provider() {
   return { line, token, checkoutIds };
 }
 
-const rowsIn = ({ folder }: CommandLine, name: string) =>
-  readFileSync(join(folder, name), "utf8")
+const rowsFrom = (text: string) =>
+  text
     .trimEnd()
     .split("\n")
     .map((row) => JSON.parse(row) as Record<string, unknown>);
+
+const rowsIn = ({ folder }: CommandLine, name: string) => rowsFrom(readFileSync(join(folder, name), "utf8"));
 
 /** What a row must not be, and what is said of it. */
 const BAD: readonly (readonly [changes: Record<string, unknown>, said: string])[] = [
@@ -176,6 +178,26 @@ describe("topupd import transactions", () => {
     for (const [index, [, said]] of BAD.entries()) expect(stderr).toContain(`line ${good.length + 1 + index}: ${said}`);
     expect(stderr).toContain("nothing was written: mend these lines, or give --skip-invalid to leave them out");
     expect(await line.mustRun("export", "transactions", ...ELSEWHERE)).toBe("");
+  });
+
+  test("says of a field that is missing or unreadable just that", async () => {
+    const { line } = await provider();
+    const { environment, amount, ...row } = rowsFrom(await line.mustRun("export", "transactions"))[0] ?? {};
+    line.ndjson(
+      "bad.ndjson",
+      row,
+      { ...row, environment, amount: "1,130" },
+      { ...row, environment, amount, status: 1 },
+    );
+    const { code, stderr } = await line.run("import", "transactions", "bad.ndjson", "--skip-invalid", ...ELSEWHERE);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "line 1: environment is required",
+      "line 1: amount is required",
+      "line 2: amount must be a plain decimal with at most 2 decimals, without sign, exponent or blanks",
+      'line 3: status must be one of "success", "reversed"',
+      "topupd: nothing was written: the file holds no good line",
+    ]);
   });
 
   test("leaves bad lines out if told so, and names what contradicts the record", async () => {
