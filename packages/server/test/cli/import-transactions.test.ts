@@ -182,6 +182,26 @@ describe("topupd import transactions", () => {
     expect(await line.mustRun("export", "transactions", ...ELSEWHERE)).toBe("");
   });
 
+  test("in a dry run that a bad line ends tells of no change, since there would be none", async () => {
+    const { line } = await provider();
+    const [good] = rowsFrom(await line.mustRun("export", "transactions"));
+    line.ndjson("mixed.ndjson", good as object, { ...good, amount: "0" });
+    const refused = await line.run("import", "transactions", "mixed.ndjson", "--dry-run", ...ELSEWHERE);
+    expect(refused).toEqual({
+      code: 1,
+      stdout: "0 accepted, 1 rejected\nit would be: 0 added, 0 changed, 0 unchanged\n",
+      stderr:
+        "line 2: amount must be more than zero\n" +
+        "topupd: nothing would be written: mend these lines, or give --skip-invalid to leave them out\n",
+    });
+    const taken = await line.run("import", "transactions", "mixed.ndjson", "--dry-run", "--skip-invalid", ...ELSEWHERE);
+    expect(taken).toEqual({
+      code: 0,
+      stdout: `line 1: ${good?.["txnId"]} added\n1 accepted, 1 rejected\nit would be: 1 added, 0 changed, 0 unchanged\n`,
+      stderr: "line 2: amount must be more than zero\n",
+    });
+  });
+
   test("says of a field that is missing or unreadable just that", async () => {
     const { line } = await provider();
     const { environment, amount, ...row } = rowsFrom(await line.mustRun("export", "transactions"))[0] ?? {};
