@@ -197,7 +197,7 @@ describe("topupd import transactions", () => {
     const taken = await line.run("import", "transactions", "mixed.ndjson", "--dry-run", "--skip-invalid", ...ELSEWHERE);
     expect(taken).toEqual({
       code: 0,
-      stdout: `line 1: ${good?.["txnId"]} added\n1 accepted, 1 rejected\nit would be: 1 added, 0 changed, 0 unchanged\n`,
+      stdout: `line 1: ${String(good?.["txnId"])} added\n1 accepted, 1 rejected\nit would be: 1 added, 0 changed, 0 unchanged\n`,
       stderr: "line 2: amount must be more than zero\n",
     });
   });
