@@ -4,7 +4,7 @@ import { isoTime } from "./output.ts";
 import type { Runtime } from "./runtime.ts";
 import { titleOf, wordsOf } from "./step-words.ts";
 import { subscriptionJson } from "./subscription-output.ts";
-import { printable, wrap } from "./text.ts";
+import { printable, shellWord, wrap } from "./text.ts";
 import type { Showing } from "./transaction-output.ts";
 
 /** For a terminal: each plan with its end, and each of its grants in words. */
@@ -23,11 +23,14 @@ export function printExplanation(
     for (const step of steps)
       runtime.stdout(`\n${wrap(titleOf(step, showing), "  ")}${wrap(wordsOf(step, showing), "    ")}`);
   }
-  if (hasImported)
-    runtime.stdout(
-      `\n${wrap("Top-ups of this connection were recorded at another topupd too: their time is in the dates that were imported. See topupd transaction list.", "")}`,
-    );
+  if (hasImported) runtime.stdout(`\n${wrap(printable(importedWords(connection)), "")}`);
   runtime.stdout(`\nTimes are those of ${showing.calendar.timeZone}.\n`);
+}
+
+function importedWords({ cuid, environment }: Explanation["connection"]): string {
+  const trial = environment === "trial" ? " --environment trial" : "";
+  const look = `topupd transaction list --cuid ${shellWord(cuid)}${trial}`;
+  return `Top-ups of this connection were recorded at another topupd too: their time is in the dates that were imported. See ${look}`;
 }
 
 function endWords(subscription: Subscription | undefined, { calendar }: Showing, { clock }: Runtime): string {

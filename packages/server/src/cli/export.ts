@@ -32,7 +32,10 @@ type Pages<Row> = AsyncIterable<readonly Row[]>;
 
 /** `topupd export ...`: what an import reads, and the history of top-ups. */
 export function addExportCommands(program: Command, runtime: Runtime): void {
-  const parent = program.command("export").description("write catalogue, customers or transactions into a file");
+  const parent = program
+    .command("export")
+    .description("write catalogue, customers or transactions into a file")
+    .helpCommand(false);
   const catalogue = addExport(parent, "catalogue", "what is sold, and what customers may still have");
   catalogue.action(async (flags: ExportFlags) =>
     run<CatalogueRow>(catalogue, runtime, flags, {

@@ -62,6 +62,8 @@ export function importOutput(
     hooks,
     conclude(report) {
       progress.end();
+      // Whatever fails from here on, the report has said what was written.
+      hasWritten = false;
       if (notTaken.more > 0) runtime.stderr(`and ${notTaken.more} more subscriptions are not taken\n`);
       if (json === true) {
         const found = dryRun ? { dryRun, changes: changes.named, moreChanges: changes.more } : {};

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { MigrationState } from "../store/store.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
-import { CommandFailed, type Runtime } from "./runtime.ts";
+import { CommandFailed, FoundWrong, type Runtime } from "./runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS, withStore } from "./settings.ts";
 
 interface MigrateOptions extends OutputOptions {
@@ -14,7 +14,7 @@ export function addMigrateCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("migrate")
     .description("make the database's tables, or bring them up to date")
-    .option("--status", "change nothing; tell which migrations the database has had")
+    .option("--status", "change nothing; tell which migrations the database has had (exit code 3: not up to date)")
     .addOption(jsonOption());
   examples(command, ["topupd migrate", "topupd migrate --status --json"]);
   addSettings(command, STORE_SETTINGS).action(async (options: MigrateOptions) => {
@@ -22,7 +22,9 @@ export function addMigrateCommand(program: Command, runtime: Runtime): void {
     if (options.status !== true) await withStore(command, runtime, { mustExist: false }, async () => {});
     const states = await runtime.readMigrations(config);
     print(runtime, states, options);
-    refuse(states);
+    const wrong = wrongWith(states);
+    if (wrong === undefined) return;
+    throw options.status === true ? new FoundWrong(wrong) : new CommandFailed(wrong);
   });
 }
 
@@ -39,9 +41,11 @@ function print(runtime: Runtime, states: readonly MigrationState[], { json }: Ou
   }
 }
 
-function refuse(states: readonly MigrationState[]): void {
+/** What keeps this topupd from serving the database. */
+function wrongWith(states: readonly MigrationState[]): string | undefined {
   const has = (wanted: MigrationState["state"]) => states.some(({ state }) => state === wanted);
-  if (has("altered")) throw new CommandFailed("the database was made by another topupd than this one");
-  if (has("unknown")) throw new CommandFailed("the database was made by a newer topupd: use that");
-  if (has("pending")) throw new CommandFailed("the database is not up to date: topupd migrate brings it there");
+  if (has("altered")) return "the database was made by another topupd than this one";
+  if (has("unknown")) return "the database was made by a newer topupd: use that";
+  if (has("pending")) return "the database is not up to date: topupd migrate brings it there";
+  return undefined;
 }

@@ -23,7 +23,7 @@ interface SettlementFlags extends CsvOptions {
 
 /** `topupd report ...`: what is told to others in numbers. */
 export function addReportCommands(program: Command, runtime: Runtime): void {
-  const report = program.command("report").description("report what partners owe");
+  const report = program.command("report").description("report what partners owe").helpCommand(false);
   addSettlementCommand(report, runtime);
 }
 

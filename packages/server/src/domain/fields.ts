@@ -150,6 +150,11 @@ export class FieldReader {
     return this.#report(this.#path + name, problem);
   }
 
+  /** Whether something was reported of a field, so that what was read in its place is only a stand-in. */
+  isWrong(name: string): boolean {
+    return this.#problems.some(({ field }) => field === this.#path + name);
+  }
+
   /** Reports every field that nobody has asked for. Files are read so, requests are not. */
   refuseOthers(): void {
     for (const name of Object.keys(this.#object)) {

@@ -45,7 +45,7 @@ export function readHistoryRow(row: JsonObject, context: HistoryContext): Readin
   const partnerId = readPartner(fields, context);
   const bouquetCode = fields.identifier("bouquetId");
   const amount = fields.money("amount", context.currencyExponent);
-  if (amount === 0n) fields.problem("amount", "must be more than zero");
+  if (amount === 0n && !fields.isWrong("amount")) fields.problem("amount", "must be more than zero");
   const txnDate = fields.identifier("txnDate");
   if (at !== undefined && txnDate !== "" && txnDate !== context.calendar.format(at))
     fields.problem("txnDate", `is not the time at in the time zone of this database, ${context.calendar.timeZone}`);
@@ -80,9 +80,10 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.identifier("reqId"),
   ];
   const digest = customerDigestIn(checkoutId);
-  if (environment !== context.environment)
-    fields.problem("environment", `must be ${context.environment}, or be imported with --environment ${environment}`);
-  else if (checkoutId !== "" && digest === undefined)
+  if (environment !== context.environment) {
+    if (!fields.isWrong("environment"))
+      fields.problem("environment", `must be ${context.environment}, or be imported with --environment ${environment}`);
+  } else if (checkoutId !== "" && digest === undefined)
     fields.problem("checkoutId", "must be a checkoutId of a topupd: 64 characters");
   else if (checkoutId !== "" && cuid !== "" && digest !== customerDigest({ environment, cuid }))
     fields.problem("checkoutId", "was not issued for this customer");
@@ -104,7 +105,10 @@ function readReversal(
 ): StatedReversal | undefined {
   const names = ["reversedAt", "reversedBy", "reversalReason"] as const;
   if (!isReversed) {
-    for (const name of names) if (fields.has(name)) fields.problem(name, 'must be empty where status is "success"');
+    // A status that is wrong says nothing of the rest.
+    const isSuccess = !fields.isWrong("status");
+    for (const name of names)
+      if (fields.has(name) && isSuccess) fields.problem(name, 'must be empty where status is "success"');
     return undefined;
   }
   const lacking = names.filter((name) => !fields.has(name));

@@ -34,13 +34,16 @@ export async function importTransactions(
     ...{ partnerIds: new Map(partners.map(({ name, id }) => [name, id])), now: ports.clock() },
   };
   const go = (pass: Pass) => runPass(readChunks(readRows(open()), context), pass, options);
+  const compare = (tells: boolean) =>
+    go({ step: "comparing", settle: (topUps) => store.history.preview(topUps), tells });
   let good: number | undefined;
-  if (dryRun || !skipInvalid) {
-    const found = await go({ step: "comparing", settle: (topUps) => store.history.preview(topUps), tells: dryRun });
-    if (found.rejected > 0 && !skipInvalid) return refusal(found.rejected);
-    if (dryRun) return found;
+  if (!skipInvalid) {
+    // Nothing is told before it is known whether any of it would be written.
+    const found = await compare(false);
+    if (found.rejected > 0) return refusal(found.rejected);
     good = found.accepted;
   }
+  if (dryRun) return await compare(true);
   const settle = (topUps: readonly HistoricTopUp[]) => store.history.import(environment, topUps, attributionOf(ports));
   const done = await go({ step: "writing", settle, tells: true, mustBeGood: !skipInvalid });
   if (good !== undefined && done.accepted !== good) throw new FileChanged(CHANGED);

@@ -48,6 +48,10 @@ describe.each(cases)("%s --help", (name, { words, command, isGroup }) => {
     if (!isGroup) expect(await refusalOf(called.split(" "))).toBeUndefined();
   });
 
+  test("lists no command that only repeats --help", async () => {
+    expect(await helpOf(words)).not.toMatch(/^ {2}help\b/m);
+  });
+
   test("ends with examples of this very command that would be taken", async () => {
     const examples = examplesIn(await helpOf(words));
     expect(examples, `give ${name} examples(command, [...])`).not.toEqual([]);

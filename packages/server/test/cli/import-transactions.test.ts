@@ -43,11 +43,13 @@ async function provider() {
   return { line, token, checkoutIds };
 }
 
-const rowsIn = ({ folder }: CommandLine, name: string) =>
-  readFileSync(join(folder, name), "utf8")
+const rowsFrom = (text: string) =>
+  text
     .trimEnd()
     .split("\n")
     .map((row) => JSON.parse(row) as Record<string, unknown>);
+
+const rowsIn = ({ folder }: CommandLine, name: string) => rowsFrom(readFileSync(join(folder, name), "utf8"));
 
 /** What a row must not be, and what is said of it. */
 const BAD: readonly (readonly [changes: Record<string, unknown>, said: string])[] = [
@@ -100,7 +102,9 @@ describe("topupd import transactions", () => {
         await line.mustRun("transaction", "show", checkoutIds[1] as string, "--json", ...ELSEWHERE),
       );
       expect(shown).toMatchObject({ status: "reversed", imported: true, reversal: { reason: '=twice, "sorry" é' } });
-      expect(await line.mustRun("why", "internet", "sita", ...ELSEWHERE)).toMatch(/recorded at another topupd/);
+      expect(await line.mustRun("why", "internet", "sita", ...ELSEWHERE)).toMatch(
+        /recorded at another topupd[^]*topupd\s+transaction\s+list\s+--cuid\s+\S+\n/,
+      );
       expect(await line.mustRun("check", ...ELSEWHERE)).not.toMatch(/^wrong/m);
     },
   );
@@ -176,6 +180,46 @@ describe("topupd import transactions", () => {
     for (const [index, [, said]] of BAD.entries()) expect(stderr).toContain(`line ${good.length + 1 + index}: ${said}`);
     expect(stderr).toContain("nothing was written: mend these lines, or give --skip-invalid to leave them out");
     expect(await line.mustRun("export", "transactions", ...ELSEWHERE)).toBe("");
+  });
+
+  test("in a dry run that a bad line ends tells of no change, since there would be none", async () => {
+    const { line } = await provider();
+    const [good] = rowsFrom(await line.mustRun("export", "transactions"));
+    line.ndjson("mixed.ndjson", good as object, { ...good, amount: "0" });
+    const refused = await line.run("import", "transactions", "mixed.ndjson", "--dry-run", ...ELSEWHERE);
+    expect(refused).toEqual({
+      code: 1,
+      stdout: "0 accepted, 1 rejected\nit would be: 0 added, 0 changed, 0 unchanged\n",
+      stderr:
+        "line 2: amount must be more than zero\n" +
+        "topupd: nothing would be written: mend these lines, or give --skip-invalid to leave them out\n",
+    });
+    const taken = await line.run("import", "transactions", "mixed.ndjson", "--dry-run", "--skip-invalid", ...ELSEWHERE);
+    expect(taken).toEqual({
+      code: 0,
+      stdout: `line 1: ${String(good?.["txnId"])} added\n1 accepted, 1 rejected\nit would be: 1 added, 0 changed, 0 unchanged\n`,
+      stderr: "line 2: amount must be more than zero\n",
+    });
+  });
+
+  test("says of a field that is missing or unreadable just that", async () => {
+    const { line } = await provider();
+    const { environment, amount, ...row } = rowsFrom(await line.mustRun("export", "transactions"))[0] ?? {};
+    line.ndjson(
+      "bad.ndjson",
+      row,
+      { ...row, environment, amount: "1,130" },
+      { ...row, environment, amount, status: 1 },
+    );
+    const { code, stderr } = await line.run("import", "transactions", "bad.ndjson", "--skip-invalid", ...ELSEWHERE);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "line 1: environment is required",
+      "line 1: amount is required",
+      "line 2: amount must be a plain decimal with at most 2 decimals, without sign, exponent or blanks",
+      'line 3: status must be one of "success", "reversed"',
+      "topupd: nothing was written: the file holds no good line",
+    ]);
   });
 
   test("leaves bad lines out if told so, and names what contradicts the record", async () => {

@@ -10,7 +10,7 @@ describe("topupd migrate", () => {
     const { code, stdout, stderr } = await line.run("migrate", "--status");
     expect(stdout).toBe("MIGRATION         STATE    APPLIED\n0001_initial.sql  pending  -\n");
     expect({ code, stderr }).toEqual({
-      code: 1,
+      code: 3,
       stderr: "topupd: the database is not up to date: topupd migrate brings it there\n",
     });
     expect(existsSync(join(line.folder, "topupd.db"))).toBe(false);
@@ -36,13 +36,13 @@ describe("topupd migrate", () => {
       { name: "0002_later.sql", state: "unknown", appliedAt: "1970-01-01T00:00:00.005Z" },
     ]);
     expect(newer).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: "topupd: the database was made by a newer topupd: use that\n",
     });
     tamper(path, "UPDATE schema_migration SET checksum = 'y' WHERE number = 1");
     const altered = await line.run("migrate", "--status");
     expect(altered.stdout).toMatch(/0001_initial\.sql +altered/);
-    expect(altered.code).toBe(1);
+    expect(altered.code).toBe(3);
     expect(rawConnection(path).prepare("SELECT count(*) AS count FROM schema_migration").get()).toEqual({ count: 2 });
   });
 
