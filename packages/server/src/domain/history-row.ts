@@ -1,6 +1,6 @@
 import { SERVICES } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
-import { customerDigest, customerDigestIn } from "./checkout.ts";
+import { customerDigest, customerDigestIn, isCheckoutIdFor } from "./checkout.ts";
 import { ENVIRONMENTS, type Environment } from "./customer.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
@@ -71,7 +71,10 @@ function readIds(fields: FieldReader, at: Instant | undefined) {
   return { txnId, checkoutId };
 }
 
-/** A checkoutId carries a digest of its customer, by which its record is found again. */
+/**
+ * A checkoutId carries a digest of its customer, by which its record is found again, and one of the connection: it
+ * tells of a number that a spreadsheet has cut the zeros of, which would never be answered for again.
+ */
 function readConnection(fields: FieldReader, checkoutId: string, context: HistoryContext) {
   const environment = fields.oneOf("environment", ENVIRONMENTS);
   const [cuid, service, reqId] = [
@@ -79,6 +82,7 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.oneOf("service", SERVICES),
     fields.identifier("reqId"),
   ];
+  const key = { environment, cuid, service, reqId };
   const digest = customerDigestIn(checkoutId);
   if (environment !== context.environment)
     fields.problem("environment", `must be ${context.environment}, or be imported with --environment ${environment}`);
@@ -86,7 +90,9 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.problem("checkoutId", "must be a checkoutId of a topupd: 64 characters");
   else if (checkoutId !== "" && cuid !== "" && digest !== customerDigest({ environment, cuid }))
     fields.problem("checkoutId", "was not issued for this customer");
-  return { environment, cuid, service, reqId };
+  else if (checkoutId !== "" && cuid !== "" && reqId !== "" && !isCheckoutIdFor(checkoutId, key))
+    fields.problem("reqId", "is not the connection of this service that the checkoutId was issued for");
+  return key;
 }
 
 function readPartner(fields: FieldReader, { partnerIds }: HistoryContext): number {
