@@ -50,7 +50,7 @@ export function readHistoryRow(row: JsonObject, context: HistoryContext): Readin
   if (at !== undefined && txnDate !== "" && txnDate !== context.calendar.format(at))
     fields.problem("txnDate", `is not the time at in the time zone of this database, ${context.calendar.timeZone}`);
   const status = fields.oneOf("status", TRANSACTION_STATUSES);
-  const reversal = readReversal(fields, status === "reversed", at ?? 0, context);
+  const reversal = readReversal(fields, status === "reversed", context);
   const [udf1, udf2] = [readFreeText(fields, "udf1"), readFreeText(fields, "udf2")];
   fields.refuseOthers();
   const what = { bouquetCode, amount, at: at ?? 0, status, udf1, udf2, imported: true } as const;
@@ -102,12 +102,7 @@ function readPartner(fields: FieldReader, { partnerIds }: HistoryContext): numbe
   return id ?? 0;
 }
 
-function readReversal(
-  fields: FieldReader,
-  isReversed: boolean,
-  recordedAt: Instant,
-  context: HistoryContext,
-): StatedReversal | undefined {
+function readReversal(fields: FieldReader, isReversed: boolean, context: HistoryContext): StatedReversal | undefined {
   const names = ["reversedAt", "reversedBy", "reversalReason"] as const;
   if (!isReversed) {
     for (const name of names) if (fields.has(name)) fields.problem(name, 'must be empty where status is "success"');
@@ -116,8 +111,8 @@ function readReversal(
   const lacking = names.filter((name) => !fields.has(name));
   for (const name of lacking) fields.problem(name, 'is required where status is "reversed"');
   if (lacking.length > 0) return undefined;
+  // It may be before the top-up: a clock that was ahead has been set right since.
   const at = readPast(fields, "reversedAt", context);
-  if (at !== undefined && at < recordedAt) fields.problem("reversedAt", "must not be before at");
   const [author, reason] = [
     fields.text("reversedBy", { maxLength: NAME_MAX_LENGTH }),
     fields.text("reversalReason", { maxLength: NAME_MAX_LENGTH }),

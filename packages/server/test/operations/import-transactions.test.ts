@@ -102,6 +102,15 @@ describe.each(STORES)("in %s", (_, opening) => {
     expect(await topUp(ports, caller, request)).toEqual({ ok: false, refusal: "checkout_unknown" });
   });
 
+  test("a reversal by a clock that was set back since the top-up is taken as it is on record there", async () => {
+    const { service, rows } = await start(opening);
+    const reversedAt = new Date(Date.parse(rows[0]?.at as string) - 3_600_000).toISOString();
+    const reversed = { ...rows[0], status: "reversed", reversedAt, reversedBy: "maya", reversalReason: "paid twice" };
+    expect(await run(service, [reversed])).toMatchObject({ report: counts(1, 0, 0), rejected: [] });
+    expect((await run(service, [reversed])).report).toEqual(counts(0, 0, 1));
+    expect(await findWrong(service.ports.store)).toEqual([]);
+  });
+
   test("a bad line in a late portion keeps all of the file out, and is left out where that is said", async () => {
     const { service, rows, count } = await start(opening);
     const bad = rows.map((row, index) => (index === 1_100 ? { ...row, amount: "-1" } : row));
