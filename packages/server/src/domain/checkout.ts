@@ -83,10 +83,13 @@ export function openCheckout(
   const secret = secrets.find(({ id }) => head === ((FORMAT << 4) | id));
   if (secret === undefined) return undefined;
   if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
-  const issuedAt = bytes.readUIntBE(1, 6);
-  if (issuedAt > sealedUntil(secrets, secret)) return undefined;
+  const checkout = contentOf(bytes);
+  return checkout.issuedAt > sealedUntil(secrets, secret) ? undefined : checkout;
+}
+
+function contentOf(bytes: Buffer): Checkout {
   return {
-    issuedAt,
+    issuedAt: bytes.readUIntBE(1, 6),
     revision: bytes.readUIntBE(7, 3),
     customerDigest: bytes.readUInt32BE(10),
     connectionDigest: bytes.subarray(14, 20),
@@ -109,6 +112,11 @@ export function isCheckoutFor(checkout: Checkout, connection: ConnectionKey): bo
     checkout.customerDigest === customerDigest(connection) &&
     timingSafeEqual(checkout.connectionDigest, digestConnection(connection, checkout.nonce))
   );
+}
+
+/** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */
+export function isCheckoutIdFor(checkoutId: string, connection: ConnectionKey): boolean {
+  return SHAPE.test(checkoutId) && isCheckoutFor(contentOf(Buffer.from(checkoutId, "base64url")), connection);
 }
 
 export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {

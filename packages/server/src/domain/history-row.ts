@@ -1,6 +1,6 @@
 import { SERVICES } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
-import { customerDigest, customerDigestIn } from "./checkout.ts";
+import { customerDigest, customerDigestIn, isCheckoutIdFor } from "./checkout.ts";
 import { ENVIRONMENTS, type Environment } from "./customer.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
@@ -50,7 +50,7 @@ export function readHistoryRow(row: JsonObject, context: HistoryContext): Readin
   if (at !== undefined && txnDate !== "" && txnDate !== context.calendar.format(at))
     fields.problem("txnDate", `is not the time at in the time zone of this database, ${context.calendar.timeZone}`);
   const status = fields.oneOf("status", TRANSACTION_STATUSES);
-  const reversal = readReversal(fields, status === "reversed", at ?? 0, context);
+  const reversal = readReversal(fields, status === "reversed", context);
   const [udf1, udf2] = [readFreeText(fields, "udf1"), readFreeText(fields, "udf2")];
   fields.refuseOthers();
   const what = { bouquetCode, amount, at: at ?? 0, status, udf1, udf2, imported: true } as const;
@@ -71,7 +71,10 @@ function readIds(fields: FieldReader, at: Instant | undefined) {
   return { txnId, checkoutId };
 }
 
-/** A checkoutId carries a digest of its customer, by which its record is found again. */
+/**
+ * A checkoutId carries a digest of its customer, by which its record is found again, and one of the connection: it
+ * tells of a number that a spreadsheet has cut the zeros of, which would never be answered for again.
+ */
 function readConnection(fields: FieldReader, checkoutId: string, context: HistoryContext) {
   const environment = fields.oneOf("environment", ENVIRONMENTS);
   const [cuid, service, reqId] = [
@@ -79,6 +82,7 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.oneOf("service", SERVICES),
     fields.identifier("reqId"),
   ];
+  const key = { environment, cuid, service, reqId };
   const digest = customerDigestIn(checkoutId);
   if (environment !== context.environment) {
     if (!fields.isWrong("environment"))
@@ -87,7 +91,9 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.problem("checkoutId", "must be a checkoutId of a topupd: 64 characters");
   else if (checkoutId !== "" && cuid !== "" && digest !== customerDigest({ environment, cuid }))
     fields.problem("checkoutId", "was not issued for this customer");
-  return { environment, cuid, service, reqId };
+  else if (checkoutId !== "" && cuid !== "" && reqId !== "" && !isCheckoutIdFor(checkoutId, key))
+    fields.problem("reqId", "is not the connection of this service that the checkoutId was issued for");
+  return key;
 }
 
 function readPartner(fields: FieldReader, { partnerIds }: HistoryContext): number {
@@ -97,12 +103,7 @@ function readPartner(fields: FieldReader, { partnerIds }: HistoryContext): numbe
   return id ?? 0;
 }
 
-function readReversal(
-  fields: FieldReader,
-  isReversed: boolean,
-  recordedAt: Instant,
-  context: HistoryContext,
-): StatedReversal | undefined {
+function readReversal(fields: FieldReader, isReversed: boolean, context: HistoryContext): StatedReversal | undefined {
   const names = ["reversedAt", "reversedBy", "reversalReason"] as const;
   if (!isReversed) {
     // A status that is wrong says nothing of the rest.
@@ -114,8 +115,8 @@ function readReversal(
   const lacking = names.filter((name) => !fields.has(name));
   for (const name of lacking) fields.problem(name, 'is required where status is "reversed"');
   if (lacking.length > 0) return undefined;
+  // It may be before the top-up: a clock that was ahead has been set right since.
   const at = readPast(fields, "reversedAt", context);
-  if (at !== undefined && at < recordedAt) fields.problem("reversedAt", "must not be before at");
   const [author, reason] = [
     fields.text("reversedBy", { maxLength: NAME_MAX_LENGTH }),
     fields.text("reversalReason", { maxLength: NAME_MAX_LENGTH }),

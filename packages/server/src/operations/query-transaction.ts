@@ -23,9 +23,17 @@ export async function queryTransaction(
     return imported === undefined ? refused("checkout_unknown") : done(imported);
   }
   const recorded = await store.findTransaction(checkoutId);
-  if (recorded !== undefined) return done(recorded);
+  if (recorded !== undefined) return answerTo(caller, recorded);
   if (!isCheckoutDead(checkout, clock())) return refused("not_topped_up");
   const concluded = await store.concludeCheckout(checkoutId);
   if (concluded === "pruned") return refused("checkout_unknown");
-  return concluded === undefined ? refused("never_topped_up") : done(concluded);
+  return concluded === undefined ? refused("never_topped_up") : answerTo(caller, concluded);
+}
+
+/**
+ * The seal says which number the partner has. Where a database was copied, and partners were added to both since, that
+ * number may be another's in the one from which a top-up was imported.
+ */
+function answerTo({ partnerId }: Caller, recorded: Transaction): Result<Transaction> {
+  return recorded.partnerId === partnerId ? done(recorded) : refused("checkout_unknown");
 }

@@ -57,6 +57,8 @@ const BAD: readonly (readonly [changes: Record<string, unknown>, said: string])[
   [{ environment: "trial" }, "environment must be production, or be imported with"],
   [{ checkoutId: "order-17" }, "checkoutId must be a checkoutId of a topupd"],
   [{ checkoutId: randomBytes(48).toString("base64url") }, "checkoutId was not issued for this customer"],
+  [{ reqId: "another" }, "reqId is not the connection of this service that the checkoutId was issued for"],
+  [{ service: "iptv" }, "reqId is not the connection of this service that the checkoutId was issued for"],
   [{ txnId: "17" }, "txnId must be a txnId of a topupd"],
   [{ txnId: `0${"1".repeat(25)}` }, "txnId was made at another time"],
   [{ txnDate: "2020-01-01 00:00:00" }, "txnDate is not the time at in the time zone"],

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Partner } from "../../src/domain/access-token.ts";
+import { issueCheckout } from "../../src/domain/checkout.ts";
+import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import { FileChanged, type ImportedRow } from "../../src/operations/import-report.ts";
 import { importTransactions } from "../../src/operations/import-transactions.ts";
+import { queryTransaction } from "../../src/operations/query-transaction.ts";
 import type { RejectedLine } from "../../src/operations/source-rows.ts";
+import { topUp } from "../../src/operations/top-up.ts";
 import { findWrong } from "../store-suite/database.ts";
 import { exportedRows } from "../support/exported-rows.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
@@ -80,6 +85,30 @@ describe.each(STORES)("in %s", (_, opening) => {
       { what: "transaction", line: 5, txnId: rows[4]?.txnId, kind: "added" },
     ]);
     expect(await count()).toBe(3);
+  });
+
+  test("whoever has the number here that a partner had where the secret was copied from is told nothing", async () => {
+    const { service, rows } = await start(opening);
+    const { ports } = service;
+    const [secret] = await ports.store.checkoutSecrets();
+    const key = { environment: "production", cuid: "E0", service: "tv", reqId: "S0" } as const;
+    const quote = { revision: 1, issuedAt: ports.clock() - 120_000, nonce: new Uint8Array(16) };
+    const stranger = (await ports.store.addPartner("new here", { author: "tester", at: ports.clock() })) as Partner;
+    const caller = { partnerId: stranger.id, partnerName: stranger.name, environment: "production" } as const;
+    const checkoutId = issueCheckout(secret as CheckoutSecret, caller, key, quote);
+    expect((await run(service, [{ ...rows[0], checkoutId }])).report).toEqual(counts(1, 0, 0));
+    expect(await queryTransaction(ports, caller, { checkoutId })).toEqual({ ok: false, refusal: "checkout_unknown" });
+    const request = { ...key, checkoutId, bouquetId: "OLD-1M", amount: 45_050n };
+    expect(await topUp(ports, caller, request)).toEqual({ ok: false, refusal: "checkout_unknown" });
+  });
+
+  test("a reversal by a clock that was set back since the top-up is taken as it is on record there", async () => {
+    const { service, rows } = await start(opening);
+    const reversedAt = new Date(Date.parse(rows[0]?.at as string) - 3_600_000).toISOString();
+    const reversed = { ...rows[0], status: "reversed", reversedAt, reversedBy: "maya", reversalReason: "paid twice" };
+    expect(await run(service, [reversed])).toMatchObject({ report: counts(1, 0, 0), rejected: [] });
+    expect((await run(service, [reversed])).report).toEqual(counts(0, 0, 1));
+    expect(await findWrong(service.ports.store)).toEqual([]);
   });
 
   test("a bad line in a late portion keeps all of the file out, and is left out where that is said", async () => {

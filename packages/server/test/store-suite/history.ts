@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { HistoricTopUp, StatedReversal } from "../../src/domain/history-row.ts";
@@ -259,6 +260,27 @@ export function testHistory(makeDatabase: MakeDatabase): void {
       expect(kinds.filter((kind) => kind === "changed" || kind === "reversed_on_record")).toHaveLength(1);
     }
     expect(await countRows(opened, "reversal")).toBe(6);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("no partner is told that one of an unknown customer never was, while it is put on record", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const unknown = [{ ...SITA_NET, cuid: "gone" }];
+    for (let round = 0; round < 30; round += 1) {
+      opened.now += 1_000;
+      const topUps = recordedElsewhere(opened, 5, unknown);
+      const [effects, ...conclusions] = await Promise.all([
+        other.history.import("production", topUps, by(opened.now)),
+        ...topUps.map(async ({ transaction }, index) => {
+          await setTimeout((round + index) % 7);
+          return opened.store.concludeCheckout(transaction.checkoutId);
+        }),
+      ]);
+      expect(effects.map(({ kind }) => kind)).toEqual(
+        conclusions.map((known) => (known === undefined ? "refused" : "added")),
+      );
+    }
     expect(await findWrong(opened.store)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import { ADD_REVERSALS } from "./corrections.ts";
 import type { Database } from "./database.ts";
-import { LOCK_IMPORT } from "./locks.ts";
+import { LOCK_IMPORT, LOCK_RETIREMENT } from "./locks.ts";
 import { HOLD_PROVIDER, ONE_VIEW, READ_PROVIDER, verifyProvider } from "./provider.ts";
 import type { Query, Statement } from "./session.ts";
 import { columnsOf, unnest } from "./tables.ts";
@@ -43,7 +43,7 @@ const ATTEMPTS = 5;
 
 /**
  * The SQL of imports of transactions. Each holds its customers, as top-ups do; those who are not here yet have no row
- * to be held, so one import at a time writes, and what is on record is held by itself.
+ * to be held, so one import at a time writes, nothing is retired meanwhile, and what is on record is held by itself.
  */
 export class HistoryTables implements History {
   readonly #database: Database;
@@ -63,10 +63,10 @@ export class HistoryTables implements History {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const opening: Query[] = [
-          ...[LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]] as const],
+          ...[LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]] as const, LOCK_RETIREMENT],
           ...questionsAbout(topUps, HOLD_TOP_UPS),
         ];
-        return await this.#database.transact(opening, async ([, provider = [], , ...rows], session) => {
+        return await this.#database.transact(opening, async ([, provider = [], , , ...rows], session) => {
           verifyProvider(provider, this.#provider);
           const changes = layHistory(onRecordOf(rows), topUps);
           await session.runAll(writesOf(changes));

@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from "../../domain/calendar.ts";
-import { checkoutIssuedAt, customerDigest, customerDigestIn } from "../../domain/checkout.ts";
+import { CHECKOUT_VALID_MS, checkoutIssuedAt, customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
 import { StoreUnavailable } from "../errors.ts";
@@ -8,6 +8,7 @@ import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } 
 import type { CatalogueTables } from "./catalogues.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
+import { SHARE_RETIREMENT } from "./locks.ts";
 import type { Query, Statement } from "./session.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
 
@@ -120,9 +121,12 @@ export class TopUpTables {
   async settle(batch: readonly Settlement[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
-    const horizon: Query[] = mayBeGone(batch, this.#clock()) ? [[PRUNED_BEFORE]] : [];
-    return this.#database.transact([...openingOf(batch, commands), ...horizon], async (rows, session) => {
+    const holds: Query[] = mayRetire(batch, this.#clock()) ? [SHARE_RETIREMENT] : [];
+    const horizon: Query[] = isAnyOlder(batch, this.#clock() - SURELY_KEPT_MS) ? [[PRUNED_BEFORE]] : [];
+    const [lock, ...questions] = openingOf(batch, commands);
+    return this.#database.transact([lock, ...holds, ...questions, ...horizon], async (rows, session) => {
       const [retention] = (horizon.length > 0 ? rows.pop() : []) as RetentionRow[];
+      rows.splice(1, holds.length);
       const [customers, checkouts, connections = []] = rows;
       const now = this.#clock();
       const snapshot = new Snapshot(
@@ -143,15 +147,20 @@ export class TopUpTables {
   }
 }
 
-function mayBeGone(batch: readonly Settlement[], now: Instant): boolean {
+/** Whether a checkout has expired, or may have by the time that others make way. */
+function mayRetire(batch: readonly Settlement[], now: Instant): boolean {
+  return batch.some(({ kind }) => kind === "conclusion") || isAnyOlder(batch, now - CHECKOUT_VALID_MS / 2);
+}
+
+function isAnyOlder(batch: readonly Settlement[], than: Instant): boolean {
   return batch.some((item) => {
     const { checkoutId } = item.kind === "top_up" ? item.command : item;
-    return (checkoutIssuedAt(checkoutId) ?? now) < now - SURELY_KEPT_MS;
+    return (checkoutIssuedAt(checkoutId) ?? than) < than;
   });
 }
 
 /** Locks first: what is read after it cannot change any more. */
-function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand[]): Query[] {
+function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand[]): readonly [Query, ...Query[]] {
   const checkoutIds = [
     ...new Set(batch.map((item) => (item.kind === "top_up" ? item.command.checkoutId : item.checkoutId))),
   ];
