@@ -79,18 +79,10 @@ function compare(recorded: HistoricTopUp, stated: HistoricTopUp): HistoryEffect 
   return refuse("status", "must be success, since it was made here: topupd transaction reverse takes it back");
 }
 
-/** By the names of the file. How it was taken back is compared where both say so. */
+/** By the names of the file. One that was taken back at both places is reversed, whoever did it there, and when. */
 function differences(recorded: HistoricTopUp, stated: HistoricTopUp): string[] {
   const [one, other] = [described(recorded.transaction), described(stated.transaction)];
-  const fields = Object.keys(one).filter((field) => one[field] !== other[field]);
-  if (recorded.reversal === undefined || stated.reversal === undefined) return fields;
-  const [was, is] = [recorded.reversal, stated.reversal];
-  return [
-    ...fields,
-    ...(was.at === is.at ? [] : ["reversedAt"]),
-    ...(was.author === is.author ? [] : ["reversedBy"]),
-    ...(was.reason === is.reason ? [] : ["reversalReason"]),
-  ];
+  return Object.keys(one).filter((field) => one[field] !== other[field]);
 }
 
 /** In CSV, an empty text and none are the same. */

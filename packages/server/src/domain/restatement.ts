@@ -52,7 +52,8 @@ export const PASSED_OVER = "passed_over";
  *   night must not grow every night. So do records that end where it did before something was taken back:
  *   else a copy from before that would bring it back.
  *
- * A run that another topupd has exported begins here as it was there; once it is here, it is a copy.
+ * A run that another topupd has exported begins here as it was there; once it is here, it is a copy, and its dates hold
+ * the top-ups of this place only where that is said.
  */
 export function restate(
   ledger: readonly Grant[],
@@ -67,7 +68,8 @@ export function restate(
     if (current === undefined) return carryOver(stated, stated.carried, now);
     // What has a run of its own here takes those dates as it takes a copy's.
     if (isSameSecond(current.end, stated.end)) return undefined;
-    return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
+    const said = topUps === "included" ? topUps : "unsaid";
+    return restate(ledger, { ...stated, carried: undefined }, now, calendar, said);
   }
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
   const { plan, bouquet, start, span } = stated;

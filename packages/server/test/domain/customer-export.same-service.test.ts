@@ -7,7 +7,7 @@ import { customerRow } from "../../src/domain/customer-export.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import { ALL_BOUQUETS, anyStep, anyWorld, play, REQ_IDS, START } from "./any-steps.ts";
-import { DAY_MS, MONTHLY, RUNS, UTC } from "./builders.ts";
+import { at, DAY_MS, MONTHLY, RUNS, UTC } from "./builders.ts";
 import { ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
 
 /** What the catalogue has become since: the same codes, under other names and plans. */
@@ -197,5 +197,30 @@ describe("an exported row", () => {
     const reading = readCustomerRow(readJson(JSON.stringify(row)) as JsonObject, contextOf(world, ALL_BOUQUETS));
     const fields = reading.ok ? [] : reading.problems.map((problem) => problem.field);
     expect(fields).toContain(`connections.internet[0].subscriptions[0].${field}`);
+  });
+});
+
+describe("a customer who was topped up since, exported again and imported where the first export is", () => {
+  /** The place itself, where the export of its first month has come to, and the export of both months. */
+  function twoMonths() {
+    const world = new ProviderWorld();
+    world.import(statedCustomer([statedConnection()]), at("2026-01-01"));
+    world.topUp("fiber1", "2026-01-10");
+    const elsewhere = new ProviderWorld();
+    elsewhere.import(read(exportOf(world, ALL_BOUQUETS), elsewhere, ALL_BOUQUETS), at("2026-01-11"));
+    world.topUp("fiber1", "2026-01-12");
+    return { world, elsewhere, text: exportOf(world, ALL_BOUQUETS) };
+  }
+
+  test("ends as there where its dates are said to hold the top-ups", () => {
+    const { world, elsewhere, text } = twoMonths();
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"), "included");
+    expect(elsewhere.endOf("fiber1")).toBe(world.endOf("fiber1"));
+  });
+
+  test("loses nothing that was granted here where that is not said", () => {
+    const { world, elsewhere, text } = twoMonths();
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"));
+    expect([world.endOf("fiber1"), elsewhere.endOf("fiber1")]).toEqual(["2026-03-10", "2026-04-10"]);
   });
 });
