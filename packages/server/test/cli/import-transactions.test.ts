@@ -105,7 +105,7 @@ describe("topupd import transactions", () => {
       );
       expect(shown).toMatchObject({ status: "reversed", imported: true, reversal: { reason: '=twice, "sorry" é' } });
       expect(await line.mustRun("why", "internet", "sita", ...ELSEWHERE)).toMatch(
-        /recorded at another topupd[^]*topupd\s+transaction\s+list\s+--cuid\s+\S+\n/,
+        /recorded at another topupd[\s\S]*topupd\s+transaction\s+list\s+--cuid\s+\S+\n/,
       );
       expect(await line.mustRun("check", ...ELSEWHERE)).not.toMatch(/^wrong/m);
     },
