@@ -113,7 +113,8 @@ describe("a defect", () => {
     const { failures, wrapStore } = breakable();
     const service = await startTestService({ wrapStore });
     const { checkoutId } = await prepareTopUp(service, FIBER);
-    failures.set("findTransaction", () => Promise.resolve({ checkoutId } as never));
+    const whose = { partnerId: 1, environment: "trial" };
+    failures.set("findTransaction", () => Promise.resolve({ checkoutId, ...whose } as never));
     const { status, json } = await service.call("txn-status", { checkoutId });
     expect([status, json.code]).toEqual([500, "400ae001"]);
   });

@@ -80,7 +80,7 @@ describe("while another process writes", () => {
     const { checkoutId } = opened.command(SITA_NET, "NET-1M");
     other.exec(
       `INSERT INTO top_up VALUES ('${checkoutId}', 'T', 1, 'production', '2000001', 'internet', 'sita',
-         'NET-1M', 113000, 1, 'success', NULL, NULL)`,
+         'NET-1M', 113000, 1, 'success', NULL, NULL, 0)`,
     );
     const conclusive = opened.store.concludeCheckout(checkoutId);
     await sleep(50);
