@@ -121,8 +121,9 @@ export class TopUpTables {
   async settle(batch: readonly Settlement[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
-    const holds: Query[] = mayRetire(batch, this.#clock()) ? [SHARE_RETIREMENT] : [];
-    const horizon: Query[] = isAnyOlder(batch, this.#clock() - SURELY_KEPT_MS) ? [[PRUNED_BEFORE]] : [];
+    const begunAt = this.#clock();
+    const holds: Query[] = mayRetire(batch, begunAt) ? [SHARE_RETIREMENT] : [];
+    const horizon: Query[] = isAnyOlder(batch, begunAt - SURELY_KEPT_MS) ? [[PRUNED_BEFORE]] : [];
     const [lock, ...questions] = openingOf(batch, commands);
     return this.#database.transact([lock, ...holds, ...questions, ...horizon], async (rows, session) => {
       const [retention] = (horizon.length > 0 ? rows.pop() : []) as RetentionRow[];
