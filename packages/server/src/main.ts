@@ -14,6 +14,7 @@ import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
+import type { StartSettlingThread } from "./store/sqlite/settling-thread.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*
@@ -76,8 +77,11 @@ const runtime: Runtime = {
   random,
   openStore: async ({ database, databaseConnections, timeZone, currencyExponent, defaultCountry }, options) => {
     const common = { timeZone, currencyExponent, defaultCountry, ...options, clock: Date.now, random };
-    if (database.store === "sqlite")
-      return (await import("./store/sqlite/open.ts")).openSqliteStore({ ...common, path: database.path });
+    if (database.store === "sqlite") {
+      const { openSqliteStore } = await import("./store/sqlite/open.ts");
+      const settlingThread = options?.serves === true ? { start: await settlingThreads() } : undefined;
+      return openSqliteStore({ ...common, path: database.path, settlingThread });
+    }
     const { openPostgresStore } = await import("./store/postgres/open.ts");
     return openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
   },
@@ -121,6 +125,12 @@ const runtime: Runtime = {
       for (const signal of STOP_SIGNALS) process.on(signal, heard);
     }),
 };
+
+/** For a service alone: whatever else opens a store settles little, or nothing. */
+async function settlingThreads(): Promise<StartSettlingThread> {
+  const { Worker } = await import("node:worker_threads");
+  return (workerData) => new Worker(new URL("settling-main.js", import.meta.url), { workerData });
+}
 
 // A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
 let outputFailure: Error | undefined;

@@ -12,7 +12,7 @@ export interface OpenedStore {
 
 export async function openMeasured(runtime: Runtime, config: Config): Promise<OpenedStore> {
   const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  return { store: await runtime.openStore(config, { observeBatch: metrics?.observeBatch }), metrics };
+  return { store: await runtime.openStore(config, { observeBatch: metrics?.observeBatch, serves: true }), metrics };
 }
 
 /** @throws CommandFailed where the port or address cannot be had. */

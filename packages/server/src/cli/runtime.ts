@@ -55,6 +55,8 @@ export interface StoreOptions {
   /** Refuses a database to which anything was ever added. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
+  /** Whether partners are served from it. */
+  readonly serves?: boolean;
 }
 
 export interface ServiceLog {

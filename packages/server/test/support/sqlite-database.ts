@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { TestDatabase } from "../store-suite/database.ts";
 import { temporaryFolder } from "./service.ts";
+import { startSettlingBy } from "./settling-thread.ts";
 
 /** A database file of its own, for what every store must do. */
 export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
@@ -11,6 +12,21 @@ export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")):
     open: async (options) => openSqliteStore({ timeZone: undefined, currencyExponent: undefined, ...options, path }),
     read: async (query) => rawConnection(path).prepare(query).all() as Record<string, unknown>[],
     tamper: async (sql) => tamper(path, sql),
+  };
+}
+
+/** The same, and its top-ups are settled as those of a service are: by a thread. */
+export function makeThreadedDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+  const none = { timeZone: undefined, currencyExponent: undefined };
+  return {
+    ...makeSqliteDatabase(path),
+    open: async (options) =>
+      openSqliteStore({
+        ...none,
+        ...options,
+        path,
+        settlingThread: { start: startSettlingBy(options.clock), settlesAll: true },
+      }),
   };
 }
 

@@ -76,6 +76,14 @@ export function toProviderSettings({ time_zone, currency_exponent, default_count
   return { ...provider, defaultCountry: default_country, normaliseMobile: mobileNumbersOf(default_country) };
 }
 
+export function toProviderRow({ calendar, currencyExponent, defaultCountry }: ProviderSettings): ProviderRow {
+  return {
+    time_zone: calendar.timeZone,
+    currency_exponent: currencyExponent,
+    default_country: defaultCountry ?? null,
+  };
+}
+
 /** What is stored beside a mobile number. */
 export function e164Of(mobile: string | undefined, { normaliseMobile }: ProviderSettings): string | null {
   return (mobile === undefined ? undefined : normaliseMobile?.(mobile)) ?? null;

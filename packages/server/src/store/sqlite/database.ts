@@ -1,6 +1,6 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import { FileWatch, type OpenOptions, openFile } from "./file.ts";
+import { CACHE_KIB, type FileIdentities, FileWatch, type OpenOptions, openFile } from "./file.ts";
 import { isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
@@ -23,8 +23,12 @@ export class Database {
   /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
   constructor(path: string, options: OpenOptions) {
     this.#connection = openFile(path, options);
-    this.#files = new FileWatch(path);
+    this.#files = new FileWatch(path, options.files);
     this.#files.verify();
+  }
+
+  get files(): FileIdentities {
+    return this.#files.known;
   }
 
   /** The number of the view that is open for reading, or was last. */
@@ -141,6 +145,12 @@ export class Database {
     });
   }
 
+  /** What is read from now on sees what another connection has committed by now. */
+  changedElsewhere(): void {
+    this.#hasWritten = true;
+    this.#endReading();
+  }
+
   #translating<Result>(work: () => Result): Result {
     try {
       return work();
@@ -163,6 +173,11 @@ export class Database {
   /** Ends the patience of opening: from now on, waiting is done without blocking the event loop. */
   opened(): void {
     this.exec("PRAGMA busy_timeout = 0");
+  }
+
+  /** Keeps as many pages as one of two connections of a process is to. To be called before anything is read. */
+  sharesCache(): void {
+    this.exec(`PRAGMA cache_size = -${CACHE_KIB / 2}`);
   }
 
   /** Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. */

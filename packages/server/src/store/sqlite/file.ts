@@ -8,19 +8,24 @@ import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 const OPENING_TIMEOUT_MS = 5_000;
 const OPENING_PAUSE_MS = 20;
 
-/** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
-const CACHE_KIB = 32 * 1024;
+/** Of pages in memory, for each process: enough that no batch spills, and that the upper levels of the trees stay. */
+export const CACHE_KIB = 32 * 1024;
 
 /**
  * Of the log, after which SQLite writes it into the file: 16 MiB. A page that many batches changed is then written once,
  * and the two flushes that it takes are shared by four times as many batches as by SQLite's own setting.
  */
-const CHECKPOINT_PAGES = 4_000;
+export const CHECKPOINT_PAGES = 4_000;
 
 export interface OpenOptions {
   /** Refuses to make a new database. */
   readonly mustExist: boolean;
+  /** Those that another connection of this process has open: no others are taken for them. */
+  readonly files?: FileIdentities;
 }
+
+/** Which file was met at each path. */
+export type FileIdentities = ReadonlyMap<string, string>;
 
 /**
  * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
@@ -84,10 +89,15 @@ function refuseForeign(connection: DatabaseSyncInstance): void {
  */
 export class FileWatch {
   readonly #paths: readonly string[];
-  readonly #known = new Map<string, string>();
+  readonly #known: Map<string, string>;
 
-  constructor(path: string) {
+  constructor(path: string, known: FileIdentities = new Map()) {
     this.#paths = [path, `${path}-wal`];
+    this.#known = new Map(known);
+  }
+
+  get known(): FileIdentities {
+    return this.#known;
   }
 
   /** @throws StoreUnavailable where one of them is gone or another. */

@@ -5,10 +5,11 @@ import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { settleProviderSettings } from "./provider.ts";
-import { SqliteStore, type SqliteStoreParts } from "./sqlite-store.ts";
+import type { SettlerParts } from "./settler.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 import { translate } from "./trouble.ts";
 
-export interface SqliteStoreOptions extends ProviderWishes, SqliteStoreParts {
+export interface SqliteStoreOptions extends ProviderWishes, SettlerParts {
   /** Refuses to make a new database, and to bring an older one up to date. */
   readonly mustExist?: boolean;
   readonly random: (bytes: number) => Uint8Array;

@@ -9,10 +9,8 @@ import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
-import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
-import { Batcher } from "../batcher.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
 import { codesToFind } from "../common/provider-settings.ts";
-import { StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
@@ -20,7 +18,6 @@ import type {
   CheckEvent,
   Conclusion,
   FoundConnection,
-  ObserveBatch,
   ProviderSettings,
   Store,
   Writers,
@@ -41,27 +38,15 @@ import { PartnerTables } from "./partners.ts";
 import { verifyProviderSettings } from "./provider.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
+import { Settler, type SettlerParts } from "./settler.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
-
-/** Large enough to share a flush widely, small enough that the event loop turns between two. */
-const MAX_BATCH = 256;
-/** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
-const MAX_WAITING = 10_000;
-
-/** What a store on an open database works with. */
-export interface SqliteStoreParts {
-  readonly path: string;
-  readonly clock: () => Instant;
-  readonly observeBatch?: ObserveBatch | undefined;
-}
 
 export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
   readonly auditTrail: AuditTable;
   readonly #path: string;
   readonly #database: Database;
-  readonly #clock: () => Instant;
   readonly #memory: Memory;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
@@ -71,13 +56,12 @@ export class SqliteStore implements Store {
   readonly #topUps: TopUpTables;
   #imports: CustomerImports | undefined;
   #search: SearchTables | undefined;
-  readonly #batcher: Batcher<(now: Instant) => unknown, unknown>;
+  readonly #settler: Settler;
 
-  constructor(database: Database, provider: ProviderSettings, { path, clock, observeBatch }: SqliteStoreParts) {
-    this.#path = path;
+  constructor(database: Database, provider: ProviderSettings, parts: SettlerParts) {
+    this.#path = parts.path;
     this.provider = provider;
     this.#database = database;
-    this.#clock = clock;
     this.#memory = new Memory(database);
     this.auditTrail = new AuditTable(database);
     this.#partners = new PartnerTables(database, this.auditTrail);
@@ -90,14 +74,7 @@ export class SqliteStore implements Store {
       customers: this.#customers,
       subscriptions: this.#subscriptions,
     });
-    this.#batcher = new Batcher({
-      settle: (batch) => this.#settle(batch),
-      isAway: (error) => error instanceof StoreUnavailable,
-      maxBatch: MAX_BATCH,
-      maxWaiting: MAX_WAITING,
-      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
-      observe: observeBatch,
-    });
+    this.#settler = new Settler(database, this.#topUps, provider, parts);
   }
 
   async ping(): Promise<void> {
@@ -105,7 +82,7 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#batcher.drained();
+    await this.#settler.close();
     this.#database.close();
   }
 
@@ -210,7 +187,7 @@ export class SqliteStore implements Store {
   }
 
   settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
-    return this.#inBatch((now) => this.#topUps.settle(command, now, this.provider.calendar));
+    return this.#settler.topUp(command);
   }
 
   async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
@@ -224,7 +201,7 @@ export class SqliteStore implements Store {
    * until SQLite recovers it. The write that retires the checkout takes its place there.
    */
   concludeCheckout(checkoutId: string): Promise<Conclusion> {
-    return this.#inBatch((now) => this.#topUps.conclude(checkoutId, now));
+    return this.#settler.conclude(checkoutId);
   }
 
   get corrections(): CorrectionTables {
@@ -279,19 +256,5 @@ export class SqliteStore implements Store {
     const result = await this.#database.write(work);
     this.#memory.forget();
     return result;
-  }
-
-  /** Has work done in the next batch: one write transaction for all that waits, at one time. */
-  #inBatch<Outcome>(work: (now: Instant) => Outcome): Promise<Outcome> {
-    return this.#batcher.add(work) as Promise<Outcome>;
-  }
-
-  async #settle(batch: readonly ((now: Instant) => unknown)[]): Promise<unknown[]> {
-    return this.#database.write(() => {
-      const now = this.#clock();
-      const outcomes = batch.map((work) => work(now));
-      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
-      return outcomes;
-    });
   }
 }

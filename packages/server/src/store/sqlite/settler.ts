@@ -1,0 +1,82 @@
+import type { Instant } from "../../domain/calendar.ts";
+import type { TopUpCommand, TopUpOutcome } from "../../domain/top-up.ts";
+import { Batcher } from "../batcher.ts";
+import { toProviderRow } from "../common/provider-settings.ts";
+import { StoreUnavailable } from "../errors.ts";
+import type { Conclusion, ObserveBatch, ProviderSettings } from "../store.ts";
+import type { Database } from "./database.ts";
+import { type Settle, type Settled, type SettlingItem, settleIn } from "./settling.ts";
+import { settleHereOrThere } from "./settling-place.ts";
+import { SettlingThread, type StartSettlingThread } from "./settling-thread.ts";
+import type { TopUpTables } from "./top-ups.ts";
+
+/** Large enough to share a flush widely, small enough that the event loop turns between two. */
+const MAX_BATCH = 256;
+/** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
+const MAX_WAITING = 10_000;
+
+export interface SettlerParts {
+  readonly path: string;
+  readonly clock: () => Instant;
+  readonly observeBatch?: ObserveBatch | undefined;
+  /** For a service, which has others to answer meanwhile. */
+  readonly settlingThread?: SettlingThreadWishes | undefined;
+}
+
+export interface SettlingThreadWishes {
+  readonly start: StartSettlingThread;
+  /** Also what comes alone. */
+  readonly settlesAll?: boolean;
+}
+
+/** Settles what must be durable before it is answered, in batches: here or, where one is wished for, in a thread. */
+export class Settler {
+  readonly #thread: SettlingThread | undefined;
+  readonly #batcher: Batcher<SettlingItem, Settled>;
+
+  constructor(database: Database, topUps: TopUpTables, provider: ProviderSettings, parts: SettlerParts) {
+    const { path, clock, observeBatch, settlingThread: wishes } = parts;
+    let settle: Settle = settleIn(database, topUps, { clock, calendar: provider.calendar });
+    if (wishes !== undefined) {
+      database.sharesCache();
+      const start = () => wishes.start({ path, files: database.files, provider: toProviderRow(provider) });
+      this.#thread = new SettlingThread(start);
+      const there = settleThere(this.#thread, database);
+      settle = wishes.settlesAll === true ? there : settleHereOrThere(settle, there, clock);
+    }
+    this.#batcher = new Batcher({
+      settle,
+      isAway: (error) => error instanceof StoreUnavailable,
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      observe: observeBatch,
+    });
+  }
+
+  topUp(command: TopUpCommand): Promise<TopUpOutcome> {
+    return this.#batcher.add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
+  }
+
+  conclude(checkoutId: string): Promise<Conclusion> {
+    return this.#batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>;
+  }
+
+  /** Resolves once nothing is being settled, and nothing can be any more. */
+  async close(): Promise<void> {
+    await this.#batcher.drained();
+    await this.#thread?.close();
+  }
+}
+
+function settleThere(thread: SettlingThread, database: Database): Settle {
+  return async (batch) => {
+    try {
+      return await thread.settle(batch);
+    } finally {
+      // Whoever is answered now may ask at once, and is to see what was settled.
+      database.changedElsewhere();
+      thread.rest();
+    }
+  };
+}

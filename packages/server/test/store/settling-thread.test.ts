@@ -1,0 +1,191 @@
+import { copyFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { packError, unpackError } from "../../src/store/sqlite/settling-messages.ts";
+import type { StartSettlingThread } from "../../src/store/sqlite/settling-thread.ts";
+import type { Store } from "../../src/store/store.ts";
+import { countRows, findWrong } from "../store-suite/database.ts";
+import { endOf, expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
+import { seededRandom } from "../support/random.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { startSettlingBy } from "../support/settling-thread.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+
+const FIBER = "Fiber 100 Mbps";
+
+/** A provider, and a store on its database whose top-ups all go to a thread; with the threads that were begun. */
+async function openThreaded(start?: StartSettlingThread) {
+  const path = join(temporaryFolder(), "topupd.db");
+  const opened = await openProvider(() => makeSqliteDatabase(path));
+  const workers: Worker[] = [];
+  const clock = () => opened.now;
+  const store = openSqliteStore({
+    ...{ path, timeZone: undefined, currencyExponent: undefined, clock, random: seededRandom(9) },
+    settlingThread: { start: start ?? startSettlingBy(clock, (worker) => workers.push(worker)), settlesAll: true },
+  });
+  onTestFinished(() => store.close());
+  return { opened, path, store, workers };
+}
+
+/** Holds the write lock, as another process does, until it is let go. */
+function lock(path: string): () => void {
+  const other = rawConnection(path);
+  other.exec("BEGIN IMMEDIATE");
+  return () => other.exec("ROLLBACK");
+}
+
+/** Has a view of the database open almost always: it ends with the turn, and another begins. */
+function readAlways(store: Store) {
+  let isReading = true;
+  const reading = (async () => {
+    for (let reads = 0; isReading && reads < 1_000_000; reads += 1) {
+      await store.findConnection(SITA_TV);
+      if (reads % 100 === 0) await turn();
+    }
+  })();
+  const end = async () => {
+    isReading = false;
+    await reading;
+  };
+  return { end };
+}
+
+describe("a thread that settles top-ups", () => {
+  test("lets everything else be read while it waits", async () => {
+    const { opened, path, store } = await openThreaded();
+    const release = lock(path);
+    const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await sleep(100);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    release();
+    expectRecorded(await settled);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+  });
+
+  test("is seen by whoever asks once it has settled, though others were reading in that very turn", async () => {
+    const { opened, store } = await openThreaded();
+    const reading = readAlways(store);
+    let last = 0;
+    for (let round = 0; round < 100; round += 1) {
+      const recorded = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+      const seen = await recorded.then(() => store.findConnection(SITA_NET));
+      const end = seen?.connection?.subscriptions[0]?.end ?? 0;
+      expect(end).toBeGreaterThan(last);
+      const outcome = await recorded;
+      expect(outcome.kind === "recorded" && outcome.subscription.end).toBe(end);
+      last = end;
+    }
+    await reading.end();
+  });
+
+  test("that ends before its time leaves its batch unknown, and another takes its place", async () => {
+    const { opened, path, store, workers } = await openThreaded();
+    const release = lock(path);
+    const command = opened.command(SITA_NET, "NET-1M");
+    const settled = [store.settleTopUp(command), store.settleTopUp(opened.command(SITA_TV, "TV-1M"))];
+    const told = Promise.allSettled(settled);
+    await sleep(100);
+    await workers[0]?.terminate();
+    for (const each of await told) {
+      expect(each).toMatchObject({
+        status: "rejected",
+        reason: { message: "the thread that settles top-ups has ended" },
+      });
+      expect(each.status === "rejected" && each.reason).toBeInstanceOf(StoreUnavailable);
+    }
+    release();
+    expectRecorded(await store.settleTopUp(command));
+    expect(await store.settleTopUp(command)).toMatchObject({ kind: "replayed" });
+    expect(workers).toHaveLength(2);
+    expect(await countRows(opened, "top_up")).toBe(1);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("that ends after its commit, and before it could say so, has recorded once", async () => {
+    const { opened, path, store, workers } = await openThreaded();
+    const command = opened.command(SITA_NET, "NET-1M");
+    const release = lock(path);
+    const told = Promise.allSettled([store.settleTopUp(command)]);
+    await sleep(50);
+    // What the thread says from now on is not heard.
+    workers[0]?.removeAllListeners("message");
+    release();
+    const raw = rawConnection(path);
+    const isRecorded = () => raw.prepare("SELECT 1 FROM top_up").get() !== undefined;
+    for (let waited = 0; !isRecorded() && waited < 5_000; waited += 10) await sleep(10);
+    await workers[0]?.terminate();
+    expect(await told).toMatchObject([{ status: "rejected", reason: { name: "StoreUnavailable" } }]);
+    expect(await store.settleTopUp(command)).toMatchObject({ kind: "replayed" });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+  });
+
+  test("that cannot begin makes top-ups unavailable, and nothing else", async () => {
+    const broken = join(temporaryFolder(), "broken.mjs");
+    writeFileSync(broken, "throw new Error('cannot begin');");
+    const { opened, store } = await openThreaded(() => new Worker(broken));
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+      await expect(settled).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    }
+  });
+
+  test("takes no other files for those of the store, when it is begun anew", async () => {
+    const { opened, path, store, workers } = await openThreaded();
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    await workers[0]?.terminate();
+    for (const suffix of ["-wal", "-shm", ""]) renameSync(path + suffix, `${path}.old${suffix}`);
+    copyFileSync(`${path}.old`, path);
+    const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await expect(settled).rejects.toThrow("moved, replaced or removed");
+  });
+
+  test("begins its log anew, though somebody reads in every turn", async () => {
+    const { opened, path, store } = await openThreaded();
+    const reading = readAlways(store);
+    let longest = 0;
+    const toppingUp = async () => {
+      for (let round = 0; round < 500; round += 1) {
+        expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+        longest = Math.max(longest, statSync(`${path}-wal`).size);
+      }
+    };
+    // As one is answered, the next is waiting already.
+    await Promise.all([toppingUp(), toppingUp(), toppingUp(), toppingUp()]);
+    await reading.end();
+    const mib = longest / 1024 / 1024;
+    expect(mib).toBeGreaterThan(15);
+    expect(mib).toBeLessThan(20);
+  }, 60_000);
+
+  test("leaves the file alone complete when its store is closed", async () => {
+    const { opened, path, store } = await openThreaded();
+    await opened.store.close();
+    const command = opened.command(SITA_NET, "NET-1M");
+    const settled = store.settleTopUp(command);
+    await store.close();
+    expectRecorded(await settled);
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    await expect(store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).rejects.toBeInstanceOf(StoreUnavailable);
+    const again = await opened.another();
+    expect(await again.findTransaction(command.checkoutId)).toBeDefined();
+  });
+});
+
+test("an error is the same after it was sent to another thread", () => {
+  const cause = Object.assign(new Error("database is locked"), { errcode: 5 });
+  const sent = unpackError(structuredClone(packError(new StoreUnavailable("another process holds it", { cause }))));
+  expect(sent).toBeInstanceOf(StoreUnavailable);
+  expect(sent.message).toBe("another process holds it");
+  expect(sent.cause).toMatchObject({ message: "database is locked", errcode: 5, stack: cause.stack });
+
+  const defect = unpackError(structuredClone(packError(new TypeError("a defect"))));
+  expect(defect).not.toBeInstanceOf(StoreUnavailable);
+  expect(defect.message).toBe("a defect");
+  expect(unpackError(packError("a text")).message).toBe("a text");
+  expect(unpackError(packError(new StoreContended("held")))).toBeInstanceOf(StoreUnavailable);
+});

@@ -1,0 +1,26 @@
+import { MessageChannel, Worker } from "node:worker_threads";
+import type { StartSettlingThread } from "../../src/store/sqlite/settling-thread.ts";
+
+const MAIN = new URL("settling-main.mjs", import.meta.url);
+
+/** Starts threads that settle, as main.ts does, by the clock of the test: it is asked, and waited for. */
+export function startSettlingBy(
+  clock: () => number,
+  onStart: (worker: Worker) => void = () => {},
+): StartSettlingThread {
+  return (data) => {
+    const { port1: questions, port2: clockPort } = new MessageChannel();
+    const clockCell = new SharedArrayBuffer(16);
+    const answered = new Int32Array(clockCell, 0, 1);
+    const time = new Float64Array(clockCell, 8, 1);
+    questions.on("message", () => {
+      time[0] = clock();
+      Atomics.store(answered, 0, 1);
+      Atomics.notify(answered, 0);
+    });
+    const worker = new Worker(MAIN, { workerData: { ...data, clockPort, clockCell }, transferList: [clockPort] });
+    worker.once("exit", () => questions.close());
+    onStart(worker);
+    return worker;
+  };
+}
