@@ -1,7 +1,8 @@
 import { once } from "node:events";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { callOperation, commandLine, logLines } from "../support/command-line.ts";
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
@@ -30,6 +31,17 @@ describe("topupd serve", () => {
     expect(await get("/healthz")).toEqual([200, { status: "ok" }]);
     expect(await get("/readyz")).toEqual([200, { status: "ready" }]);
   });
+
+  test.skipIf(!existsSync("/proc/self/fd"))(
+    "settles top-ups in a thread, which has the database open too",
+    async () => {
+      const { pid } = await commandLine().start("serve");
+      await vi.waitFor(() => {
+        const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+        expect(open.filter((path) => path.endsWith("/topupd.db"))).toHaveLength(2);
+      });
+    },
+  );
 
   test("seeds nothing", async () => {
     const line = commandLine();

@@ -16,7 +16,6 @@ import type { Transaction } from "../../domain/top-up.ts";
 import { reversalColumns, type TopUpRow, toTransaction } from "../common/rows.ts";
 import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../corrections.ts";
-import { StoreContended } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import { type ConnectionRows, gatherConnections } from "./batch-snapshot.ts";
@@ -55,9 +54,6 @@ function setting(column: string): Statement {
   const key = CONNECTION_KEY.map(([name], index) => `${name} = $${index + 1}`).join(" AND ");
   return { name: `connection_${column}`, text: `UPDATE connection SET ${column} = $6 WHERE ${key}` };
 }
-
-/** A top-up or an import may hold the customer for a moment; more often than this, something is wrong. */
-const ATTEMPTS = 5;
 
 /** The SQL of corrections. Each holds its customer, as top-ups do, and so comes before or after each of them. */
 export class CorrectionTables implements Corrections {
@@ -116,20 +112,14 @@ export class CorrectionTables implements Corrections {
     by: ReasonedAttribution,
     decide: (session: Session) => Promise<readonly [Outcome] | readonly [Outcome, AuditedChange, ...Query[]]>,
   ): Promise<Outcome> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#database.transact([[LOCK_CUSTOMERS, [[digest]]]], async (_, session) => {
-          const [outcome, audited, ...writes] = await decide(session);
-          if (audited !== undefined) {
-            await session.runAll(writes);
-            await session.commit(await auditing(session, [audited], by));
-          }
-          return outcome;
-        });
-      } catch (error) {
-        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
+    return this.#database.transactPatiently([[LOCK_CUSTOMERS, [[digest]]]], async (_, session) => {
+      const [outcome, audited, ...writes] = await decide(session);
+      if (audited !== undefined) {
+        await session.runAll(writes);
+        await session.commit(await auditing(session, [audited], by));
       }
-    }
+      return outcome;
+    });
   }
 }
 

@@ -8,7 +8,6 @@ import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
 import { e164Of } from "../common/provider-settings.ts";
 import { StoredCustomers, type StoredRows, withoutRepetition } from "../common/stored-customers.ts";
-import { StoreContended } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
@@ -57,9 +56,6 @@ const LOAD_STORED: readonly Statement[] = [
   { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
 ];
 
-/** A top-up or another import may hold a customer for a moment; more often than this, something is wrong. */
-const ATTEMPTS = 5;
-
 /** The SQL of customer imports. */
 export class CustomerImports {
   readonly #database: Database;
@@ -77,25 +73,10 @@ export class CustomerImports {
     by: Attribution,
     mode: ImportMode,
   ): Promise<CustomerEffect[]> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#tryToImport(environment, customers, by, mode);
-      } catch (error) {
-        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
-      }
-    }
-  }
-
-  async #tryToImport(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    by: Attribution,
-    mode: ImportMode,
-  ): Promise<CustomerEffect[]> {
     // In one order, whoever takes them.
     const digests = [...new Set(customers.map(({ cuid }) => customerDigest({ environment, cuid })))];
     const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
-    return this.#database.transact(opening, async ([, provider = []], session) => {
+    return this.#database.transactPatiently(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
       const imported: ImportedChange[] = [];
       for (const once of withoutRepetition(customers)) {

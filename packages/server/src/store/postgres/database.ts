@@ -1,5 +1,5 @@
 import pg from "pg";
-import { StoreUnavailable } from "../errors.ts";
+import { StoreContended, StoreUnavailable } from "../errors.ts";
 import { BEGIN, clientConfig, type Purpose, type Query, Session, type Statement, setUp } from "./session.ts";
 import { Sockets } from "./sockets.ts";
 import { OutdatedPlan, translateAtConnecting } from "./trouble.ts";
@@ -9,6 +9,9 @@ export interface DatabaseOptions {
   /** How many sessions serve at a time. */
   readonly connections: number;
 }
+
+/** A top-up or an import may hold a customer for a moment; more often than this, something is wrong. */
+const ATTEMPTS = 5;
 
 /** The sessions that serve requests. Waits for none of them longer than {@link WAITS} says. */
 export class Database {
@@ -67,6 +70,23 @@ export class Database {
         if (client.getTransactionStatus() !== "I") await session.rollBack().catch(() => {});
       }
     });
+  }
+
+  /**
+   * As {@link transact}, and again where others held for too long what it was to write.
+   * @throws StoreContended where they always did.
+   */
+  async transactPatiently<Result>(
+    opening: readonly Query[],
+    work: (rows: unknown[][], session: Session) => Promise<Result>,
+  ): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.transact(opening, work);
+      } catch (error) {
+        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,6 @@ import { type HistoryEffect, historyImported, layHistory } from "../../domain/hi
 import type { HistoricTopUp } from "../../domain/history-row.ts";
 import { type OnRecordRows, toOnRecord } from "../common/history.ts";
 import { reversalColumns, topUpColumns } from "../common/rows.ts";
-import { StoreContended } from "../errors.ts";
 import type { History } from "../history.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
@@ -38,9 +37,6 @@ function find(table: string): Statement {
   };
 }
 
-/** A top-up or a customer import may hold a customer for a moment; more often than this, something is wrong. */
-const ATTEMPTS = 5;
-
 /**
  * The SQL of imports of transactions. Each holds its customers, as top-ups do; those who are not here yet have no row
  * to be held, so one import at a time writes, nothing is retired meanwhile, and what is on record is held by itself.
@@ -60,23 +56,17 @@ export class HistoryTables implements History {
     by: Attribution,
   ): Promise<readonly HistoryEffect[]> {
     const digests = [...new Set(topUps.map(digestOf))];
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const opening: Query[] = [
-          ...[LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]] as const, LOCK_RETIREMENT],
-          ...questionsAbout(topUps, HOLD_TOP_UPS),
-        ];
-        return await this.#database.transact(opening, async ([, provider = [], , , ...rows], session) => {
-          verifyProvider(provider, this.#provider);
-          const changes = layHistory(onRecordOf(rows), topUps);
-          await session.runAll(writesOf(changes));
-          await session.commit(await auditing(session, historyImported(environment, changes), by));
-          return changes.effects;
-        });
-      } catch (error) {
-        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
-      }
-    }
+    const opening: Query[] = [
+      ...[LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]] as const, LOCK_RETIREMENT],
+      ...questionsAbout(topUps, HOLD_TOP_UPS),
+    ];
+    return this.#database.transactPatiently(opening, async ([, provider = [], , , ...rows], session) => {
+      verifyProvider(provider, this.#provider);
+      const changes = layHistory(onRecordOf(rows), topUps);
+      await session.runAll(writesOf(changes));
+      await session.commit(await auditing(session, historyImported(environment, changes), by));
+      return changes.effects;
+    });
   }
 
   /** It holds no lock, and sees one moment. */

@@ -21,7 +21,6 @@ import {
   prunedRetired,
   RETIRED_AT_ONCE,
 } from "../common/pruning.ts";
-import { StoreContended } from "../errors.ts";
 import type {
   ImportedCursor,
   JudgeClock,
@@ -76,8 +75,6 @@ const DELETE_CHECKOUTS = {
 
 /** Less than every digest. */
 const BEFORE_ALL = -1;
-/** A top-up or an import may hold a customer for a moment; more often than this, something is wrong. */
-const ATTEMPTS = 5;
 
 /** The SQL by which history is let go. Each portion holds its customers, as top-ups, corrections and imports do. */
 export class RetentionTables implements Retention {
@@ -171,13 +168,7 @@ export class RetentionTables implements Retention {
 
   /** @param work which commits by itself. */
   async #holding<Result>(digests: readonly number[], work: (session: Session) => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#database.transact([[LOCK_CUSTOMERS, [digests]]], (_, session) => work(session));
-      } catch (error) {
-        if (!(error instanceof StoreContended) || attempt >= ATTEMPTS) throw error;
-      }
-    }
+    return this.#database.transactPatiently([[LOCK_CUSTOMERS, [digests]]], (_, session) => work(session));
   }
 }
 
