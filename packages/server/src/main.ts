@@ -18,8 +18,8 @@ import type { StartSettlingThread } from "./store/sqlite/settling-thread.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*
- * The composition root: the only place that knows the process, the clock and randomness, and which
- * store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
+ * The composition root: the only place, but for settling-main.ts, that knows the process, the clock and randomness, and
+ * which store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
  */
 
 /** As much of the log as waits in memory to be written. */

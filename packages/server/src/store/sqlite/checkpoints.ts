@@ -21,19 +21,25 @@ export class Checkpoints {
   /**
    * Writes a log that has become long into the file, and has the next write begin it anew, for which nobody may be reading
    * what is only in the log. So it waits, blocking, for views that are older than the last commit: for a turn where all
-   * turns look anew. In vain where one lasts longer, as a backup's does. What fails is left to the next time: no commit
-   * needs a checkpoint.
+   * turns look anew. In vain where one lasts longer, as a backup's does. Nobody else can write meanwhile. What fails is
+   * left to the next time: no commit needs a checkpoint.
    */
   makeWhereDue(): void {
     try {
       if (pagesAhead(this.#look.get()) < this.#mostAhead) return;
-      this.#database.exec(`PRAGMA busy_timeout = ${WAITS_MS}`);
-      const state = this.#database.prepare("PRAGMA wal_checkpoint(RESTART)").get();
-      this.#database.opened();
       // Whoever reads for long is not waited for again after every batch.
-      this.#mostAhead = pagesAhead(state) + CHECKPOINT_PAGES;
+      this.#mostAhead = pagesAhead(this.#restart()) + CHECKPOINT_PAGES;
     } catch {
       this.#mostAhead += CHECKPOINT_PAGES;
+    }
+  }
+
+  #restart(): unknown {
+    this.#database.exec(`PRAGMA busy_timeout = ${WAITS_MS}`);
+    try {
+      return this.#database.prepare("PRAGMA wal_checkpoint(RESTART)").get();
+    } finally {
+      this.#database.opened();
     }
   }
 }

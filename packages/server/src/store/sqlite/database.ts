@@ -20,11 +20,19 @@ export class Database {
   #isReading = false;
   #view = 0;
 
-  /** @throws StoreRefused where the file is no database of topupd's, or cannot be written. */
+  /** @throws StoreRefused where the file is no database of topupd's, cannot be written, or is not durable. */
   constructor(path: string, options: OpenOptions) {
-    this.#connection = openFile(path, options);
     this.#files = new FileWatch(path, options.files);
-    this.#files.verify();
+    // Before anything is made beside a file that is another.
+    if (options.files !== undefined) this.#files.verify();
+    this.#connection = openFile(path, options);
+    try {
+      this.#files.verify();
+      this.verifyDurability();
+    } catch (error) {
+      this.#connection.close();
+      throw error;
+    }
   }
 
   get files(): FileIdentities {
@@ -148,7 +156,7 @@ export class Database {
   /** What is read from now on sees what another connection has committed by now. */
   changedElsewhere(): void {
     this.#hasWritten = true;
-    this.#endReading();
+    this.#endReadingWhereItCan();
   }
 
   #translating<Result>(work: () => Result): Result {
@@ -175,7 +183,7 @@ export class Database {
     this.exec("PRAGMA busy_timeout = 0");
   }
 
-  /** Keeps as many pages as one of two connections of a process is to. To be called before anything is read. */
+  /** Keeps no more pages in memory than is due to one of two connections of a process. */
   sharesCache(): void {
     this.exec(`PRAGMA cache_size = -${CACHE_KIB / 2}`);
   }
@@ -208,13 +216,15 @@ export class Database {
     this.exec("BEGIN");
     this.#isReading = true;
     this.#view += 1;
-    setImmediate(() => {
-      try {
-        this.#endReading();
-      } catch {
-        // Nobody waits for it: whoever asks next tries again, and is told.
-      }
-    });
+    setImmediate(() => this.#endReadingWhereItCan());
+  }
+
+  #endReadingWhereItCan(): void {
+    try {
+      this.#endReading();
+    } catch {
+      // Nobody waits for it: whoever asks next tries again, and is told.
+    }
   }
 
   #endReading(): void {

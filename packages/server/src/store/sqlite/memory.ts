@@ -5,7 +5,8 @@ const MOST = 10_000;
 
 /**
  * What every request asks for: tokens, secrets, the number of the newest catalogue. SQLite tells cheaply
- * whether anybody else has committed anything since; what this process changes itself, it forgets itself.
+ * whether another connection has committed anything since, be it that of the thread that settles; what this one changes, it
+ * forgets itself.
  */
 export class Memory {
   readonly #database: Database;

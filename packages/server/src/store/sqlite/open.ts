@@ -23,7 +23,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { path, mustExist = false } = options;
   const database = new Database(path, { mustExist });
   try {
-    database.verifyDurability();
     migrate(database, options.clock(), { mayApply: !mustExist });
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);

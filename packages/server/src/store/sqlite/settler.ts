@@ -33,6 +33,7 @@ export interface SettlingThreadWishes {
 export class Settler {
   readonly #thread: SettlingThread | undefined;
   readonly #batcher: Batcher<SettlingItem, Settled>;
+  #isClosed = false;
 
   constructor(database: Database, topUps: TopUpTables, provider: ProviderSettings, parts: SettlerParts) {
     const { path, clock, observeBatch, settlingThread: wishes } = parts;
@@ -55,17 +56,28 @@ export class Settler {
   }
 
   topUp(command: TopUpCommand): Promise<TopUpOutcome> {
-    return this.#batcher.add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
+    return this.#add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
   }
 
   conclude(checkoutId: string): Promise<Conclusion> {
-    return this.#batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>;
+    return this.#add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>;
   }
 
-  /** Resolves once nothing is being settled, and nothing can be any more. */
+  /** @throws StoreUnavailable where there is to be a thread, and it does not reach the database. */
+  async ping(): Promise<void> {
+    await this.#thread?.settle([]);
+  }
+
+  /** Nothing is taken from now on. Resolves once nothing is being settled. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#batcher.drained();
     await this.#thread?.close();
+  }
+
+  async #add(item: SettlingItem): Promise<Settled> {
+    if (this.#isClosed) throw new StoreUnavailable("the store is closed");
+    return this.#batcher.add(item);
   }
 }
 

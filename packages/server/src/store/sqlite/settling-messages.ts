@@ -17,37 +17,49 @@ export interface SettlingThreadData {
 }
 
 /**
- * Batches are answered in the order in which they were asked, each once. `rest` says that an answer was heard, and `close`
- * that no batch will come any more.
+ * What is asked has a number, and is answered by it. An empty batch asks whether the database can be reached. `rest` says
+ * that an answer was heard, and `close` that nothing will be asked any more.
  */
-export type ToThread = { readonly settle: readonly SettlingItem[] } | "rest" | "close";
-export type FromThread = { readonly settled: readonly Settled[] } | { readonly failed: PackedError };
+export type ToThread = { readonly id: number; readonly batch: readonly SettlingItem[] } | "rest" | "close";
+export type FromThread =
+  | { readonly id: number; readonly settled: readonly Settled[] }
+  | { readonly id: number; readonly failed: PackedError };
 
-/** An error without its class, which no message keeps. */
+/** An error as data: no message keeps its class. */
 export interface PackedError {
   readonly isUnavailable: boolean;
+  readonly type: string;
   readonly message: string;
   readonly stack: string | undefined;
+  readonly code: unknown;
   readonly errcode: unknown;
   readonly cause: PackedError | undefined;
 }
 
-export function packError(error: unknown): PackedError {
-  const { message, stack, cause, errcode } = (error instanceof Error ? error : new Error(String(error))) as Error & {
-    readonly errcode?: unknown;
-  };
+/** Errors that caused others, counted from the one that was met. */
+const MOST_CAUSES = 3;
+
+export function packError(error: unknown, causes = MOST_CAUSES): PackedError {
+  const met = error instanceof Error ? error : new Error(String(error));
+  const { message, stack, cause, code, errcode } = met as Error & Record<"code" | "errcode", unknown>;
   return {
-    isUnavailable: error instanceof StoreUnavailable,
+    isUnavailable: met instanceof StoreUnavailable,
+    type: met.constructor.name,
     message,
     stack,
+    code,
     errcode,
-    cause: cause === undefined ? undefined : packError(cause),
+    cause: cause === undefined || causes === 0 ? undefined : packError(cause, causes - 1),
   };
 }
 
-export function unpackError({ isUnavailable, message, stack, errcode, cause }: PackedError): Error {
-  const Type = isUnavailable ? StoreUnavailable : Error;
-  const error = new Type(message, cause === undefined ? undefined : { cause: unpackError(cause) });
+export function unpackError({ isUnavailable, type, message, stack, code, errcode, cause }: PackedError): Error {
+  // A class that has the name of the one that was thrown, for the log.
+  const Defect = { [type]: class extends Error {} }[type] as ErrorConstructor;
+  const options = cause === undefined ? {} : { cause: unpackError(cause) };
+  const error = isUnavailable ? new StoreUnavailable(message, options) : new Defect(message, options);
   if (stack !== undefined) error.stack = stack;
-  return errcode === undefined ? error : Object.assign(error, { errcode });
+  if (code !== undefined) Object.assign(error, { code });
+  if (errcode !== undefined) Object.assign(error, { errcode });
+  return error;
 }

@@ -11,7 +11,7 @@ const AWAY_FOR = 500;
 /**
  * Settles a top-up that comes alone here, and several in the thread. To hand a batch over and to hear of it wakes two
  * threads, which on an idle machine can take as long as a commit does on a quick disk; and who comes alone keeps hardly
- * anybody waiting. Where the disk is slow, everything goes to the thread.
+ * anybody waiting. Where the disk is slow, or the machine busy, everything goes to the thread.
  */
 export function settleHereOrThere(here: Settle, there: Settle, clock: () => Instant): Settle {
   let slow = 0;

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Instant } from "../../domain/calendar.ts";
 import { toProviderSettings } from "../common/provider-settings.ts";
+import { StoreUnavailable } from "../errors.ts";
 import { AuditTable } from "./audit.ts";
 import { CatalogueTables } from "./catalogues.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -19,12 +20,14 @@ export function serveSettling(port: MessagePort, data: SettlingThreadData, clock
     connection ??= openConnection(data, clock);
     return connection;
   };
-  const answer = (said: FromThread) => port.postMessage(said);
-  const settle = async (batch: readonly SettlingItem[]): Promise<void> => {
+  const settle = async (id: number, batch: readonly SettlingItem[]): Promise<FromThread> => {
     try {
-      answer({ settled: await connect().settle(batch) });
+      const { database, settle } = connect();
+      if (batch.length > 0) return { id, settled: await settle(batch) };
+      database.ping();
+      return { id, settled: [] };
     } catch (error) {
-      answer({ failed: packError(error) });
+      return { id, failed: packError(error) };
     }
   };
   port.on("message", (message: ToThread) => {
@@ -34,13 +37,13 @@ export function serveSettling(port: MessagePort, data: SettlingThreadData, clock
       connection?.database.close();
       port.close();
     } else {
-      void settle(message.settle);
+      void settle(message.id, message.batch).then((answer) => port.postMessage(answer));
     }
   });
   try {
     connect();
   } catch {
-    // Whoever asks for the first batch tries again, and is told.
+    // Whoever asks first tries again, and is told.
   }
 }
 
@@ -50,10 +53,19 @@ interface SettlingConnection {
   readonly checkpoints: Checkpoints;
 }
 
-function openConnection({ path, files, provider: row }: SettlingThreadData, clock: () => Instant): SettlingConnection {
+/** @throws StoreUnavailable where it cannot be opened: that it was all right is why there is a thread. */
+function openConnection(data: SettlingThreadData, clock: () => Instant): SettlingConnection {
+  try {
+    return tryToOpen(data, clock);
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) throw cause;
+    throw new StoreUnavailable("the thread that settles top-ups cannot open the database", { cause });
+  }
+}
+
+function tryToOpen({ path, files, provider: row }: SettlingThreadData, clock: () => Instant): SettlingConnection {
   const database = new Database(path, { mustExist: true, files });
   try {
-    database.verifyDurability();
     database.opened();
     database.sharesCache();
     const provider = toProviderSettings(row);

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../errors.ts";
 import type { Settled, SettlingItem } from "./settling.ts";
@@ -15,25 +14,30 @@ interface Asked {
 /**
  * Has batches settled by a thread with a connection of its own, so that requests are read and answered while the disk
  * takes a commit. A thread that ends before its time leaves it unknown what became of its batch, as a database does
- * that cannot be reached; the next batch begins another.
+ * that cannot be reached; whatever is asked next begins another.
  */
 export class SettlingThread {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
-  #asked: Asked[] = [];
-  #isClosed = false;
+  readonly #asked = new Map<number, Asked>();
+  #lastId = 0;
 
   constructor(start: () => Worker) {
     this.#start = start;
     this.#begin();
   }
 
+  /** @throws StoreUnavailable also where there is no thread, and none can be begun. */
   settle(batch: readonly SettlingItem[]): Promise<Settled[]> {
-    if (this.#isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
-    const worker = this.#worker ?? this.#begin();
     return new Promise((resolve, reject) => {
-      this.#asked.push({ resolve, reject });
-      worker.postMessage({ settle: batch } satisfies ToThread);
+      const worker = this.#worker ?? this.#begin();
+      if (worker === undefined) {
+        reject(new StoreUnavailable("no thread that settles top-ups can be begun"));
+        return;
+      }
+      this.#lastId += 1;
+      worker.postMessage({ id: this.#lastId, batch } satisfies ToThread);
+      this.#asked.set(this.#lastId, { resolve, reject });
     });
   }
 
@@ -44,33 +48,44 @@ export class SettlingThread {
 
   /** Resolves once the thread's connection is closed. To be called when nothing is being settled. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     const worker = this.#worker;
     if (worker === undefined) return;
-    const exited = once(worker, "exit");
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
     worker.postMessage("close" satisfies ToThread);
     await exited;
   }
 
-  #begin(): Worker {
-    const worker = this.#start();
+  #begin(): Worker | undefined {
+    let worker: Worker;
+    try {
+      worker = this.#start();
+    } catch {
+      return undefined;
+    }
     this.#worker = worker;
-    worker.on("message", (message: FromThread) => {
-      const asked = this.#asked.shift();
-      if ("settled" in message) asked?.resolve([...message.settled]);
-      else asked?.reject(unpackError(message.failed));
-    });
-    worker.on("error", (cause) => this.#end(worker, cause));
+    worker.on("message", (message: FromThread) => this.#hear(worker, message));
+    // What cannot be read was an answer: it will not come again.
+    worker.on("messageerror", () => void worker.terminate());
+    worker.on("error", (error) => this.#end(worker, error));
     worker.on("exit", () => this.#end(worker));
     return worker;
   }
 
-  #end(worker: Worker, cause?: unknown): void {
+  #hear(worker: Worker, message: FromThread): void {
+    if (worker !== this.#worker) return;
+    const asked = this.#asked.get(message.id);
+    this.#asked.delete(message.id);
+    if ("settled" in message) asked?.resolve([...message.settled]);
+    else asked?.reject(unpackError(message.failed));
+  }
+
+  #end(worker: Worker, cause?: Error & { readonly code?: unknown }): void {
     if (worker !== this.#worker) return;
     this.#worker = undefined;
-    const asked = this.#asked;
-    this.#asked = [];
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    const why = cause === undefined ? "" : `: ${typeof cause.code === "string" ? cause.code : cause.name}`;
     for (const { reject } of asked)
-      reject(new StoreUnavailable("the thread that settles top-ups has ended", { cause }));
+      reject(new StoreUnavailable(`the thread that settles top-ups has ended${why}`, { cause }));
   }
 }

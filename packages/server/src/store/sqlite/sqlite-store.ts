@@ -79,11 +79,15 @@ export class SqliteStore implements Store {
 
   async ping(): Promise<void> {
     this.#database.ping();
+    await this.#settler.ping();
   }
 
   async close(): Promise<void> {
-    await this.#settler.close();
-    this.#database.close();
+    try {
+      await this.#settler.close();
+    } finally {
+      this.#database.close();
+    }
   }
 
   async addPartner(name: string, by: Attribution): Promise<Partner | "name_taken"> {
