@@ -26,6 +26,8 @@ import { writeWholeFile } from "./whole-file.ts";
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
 /** About a tenth of a processor for which a service competes, and all of one that is free. */
 const LOW_PRIORITY = 10;
+/** For what is new in the thread's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
+const THREAD_YOUNG_MIB = 8;
 /** How often the event loop is looked at for metrics. */
 const DELAY_RESOLUTION_MS = 10;
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -129,7 +131,8 @@ const runtime: Runtime = {
 /** For a service alone: whatever else opens a store settles little, or nothing. */
 async function settlingThreads(): Promise<StartSettlingThread> {
   const { Worker } = await import("node:worker_threads");
-  return (workerData) => new Worker(new URL("settling-main.js", import.meta.url), { workerData });
+  const resourceLimits = { maxYoungGenerationSizeMb: THREAD_YOUNG_MIB };
+  return (workerData) => new Worker(new URL("settling-main.js", import.meta.url), { workerData, resourceLimits });
 }
 
 // A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
