@@ -12,7 +12,7 @@ import { countRows, findWrong } from "../store-suite/database.ts";
 import { endOf, expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startSettlingBy } from "../support/settling-thread.ts";
+import { endSettling, startSettlingBy } from "../support/settling-thread.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 
 const FIBER = "Fiber 100 Mbps";
@@ -89,7 +89,7 @@ describe("a thread that settles top-ups", () => {
     const settled = [store.settleTopUp(command), store.settleTopUp(opened.command(SITA_TV, "TV-1M"))];
     const told = Promise.allSettled(settled);
     await sleep(100);
-    await workers[0]?.terminate();
+    await endSettling(workers[0]);
     for (const each of await told) {
       expect(each).toMatchObject({
         status: "rejected",
@@ -117,7 +117,7 @@ describe("a thread that settles top-ups", () => {
     const raw = rawConnection(path);
     const isRecorded = () => raw.prepare("SELECT 1 FROM top_up").get() !== undefined;
     for (let waited = 0; !isRecorded() && waited < 5_000; waited += 10) await sleep(10);
-    await workers[0]?.terminate();
+    await endSettling(workers[0]);
     expect(await told).toMatchObject([{ status: "rejected", reason: { name: "StoreUnavailable" } }]);
     expect(await store.settleTopUp(command)).toMatchObject({ kind: "replayed" });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
@@ -126,7 +126,7 @@ describe("a thread that settles top-ups", () => {
   test("that ended long ago takes nothing from the one that came after it", async () => {
     const { opened, path, store, workers } = await openThreaded();
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
-    await workers[0]?.terminate();
+    await endSettling(workers[0]);
     const release = lock(path);
     const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
     await sleep(50);
@@ -178,9 +178,15 @@ describe("a thread that settles top-ups", () => {
     await store.close();
   });
 
-  test("answers each by itself, whatever takes longer", async () => {
+  test("answers each by itself, whatever takes longer, and nothing once it is closed", async () => {
     const { opened, path } = await openThreaded();
-    const start = startSettlingBy(() => opened.now);
+    let threads = 0;
+    const start = startSettlingBy(
+      () => opened.now,
+      () => {
+        threads += 1;
+      },
+    );
     const thread = new SettlingThread(() =>
       start({ path, files: new Map(), provider: { time_zone: "UTC", currency_exponent: 2, default_country: null } }),
     );
@@ -192,12 +198,16 @@ describe("a thread that settles top-ups", () => {
     expect(await thread.settle([])).toEqual([]);
     release();
     expect(await settled).toMatchObject([{ kind: "recorded", transaction: { checkoutId: command.checkoutId } }]);
+
+    await thread.close();
+    await expect(thread.settle([])).rejects.toEqual(new StoreUnavailable("the store is closed"));
+    expect(threads).toBe(1);
   });
 
   test("takes no other files for those of the store, when it is begun anew", async () => {
     const { opened, path, store, workers } = await openThreaded();
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
-    await workers[0]?.terminate();
+    await endSettling(workers[0]);
     for (const suffix of ["-wal", "-shm", ""]) renameSync(path + suffix, `${path}.old${suffix}`);
     copyFileSync(`${path}.old`, path);
     for (const replaced of [true, false]) {

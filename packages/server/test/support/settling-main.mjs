@@ -13,4 +13,8 @@ function clock() {
   return time[0];
 }
 
+// As a thread ends that has failed, between two calls of SQLite: ended from outside, within one, it would take the process along.
+parentPort.on("message", (message) => {
+  if (message === "end yourself") process.exit(1);
+});
 serveSettling(parentPort, data, clock);

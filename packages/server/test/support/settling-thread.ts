@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { StartSettlingThread } from "../../src/store/sqlite/settling-thread.ts";
 
@@ -23,4 +24,12 @@ export function startSettlingBy(
     onStart(worker);
     return worker;
   };
+}
+
+/** Has such a thread end before its time. */
+export async function endSettling(worker: Worker | undefined): Promise<void> {
+  if (worker === undefined) throw new Error("there is no thread to end");
+  const exited = once(worker, "exit");
+  worker.postMessage("end yourself");
+  await exited;
 }

@@ -21,6 +21,7 @@ export class SettlingThread {
   #worker: Worker | undefined;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
+  #isClosed = false;
 
   constructor(start: () => Worker) {
     this.#start = start;
@@ -28,13 +29,11 @@ export class SettlingThread {
   }
 
   /** @throws StoreUnavailable also where there is no thread, and none can be begun. */
-  settle(batch: readonly SettlingItem[]): Promise<Settled[]> {
+  async settle(batch: readonly SettlingItem[]): Promise<Settled[]> {
+    if (this.#isClosed) throw new StoreUnavailable("the store is closed");
+    const worker = this.#worker ?? this.#begin();
+    if (worker === undefined) throw new StoreUnavailable("no thread that settles top-ups can be begun");
     return new Promise((resolve, reject) => {
-      const worker = this.#worker ?? this.#begin();
-      if (worker === undefined) {
-        reject(new StoreUnavailable("no thread that settles top-ups can be begun"));
-        return;
-      }
       this.#lastId += 1;
       worker.postMessage({ id: this.#lastId, batch } satisfies ToThread);
       this.#asked.set(this.#lastId, { resolve, reject });
@@ -46,8 +45,9 @@ export class SettlingThread {
     this.#worker?.postMessage("rest" satisfies ToThread);
   }
 
-  /** Resolves once the thread's connection is closed. To be called when nothing is being settled. */
+  /** Resolves once the thread's connection is closed; no other is begun. To be called when nothing is being settled. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const worker = this.#worker;
     if (worker === undefined) return;
     const exited = new Promise((resolve) => worker.once("exit", resolve));
@@ -64,8 +64,11 @@ export class SettlingThread {
     }
     this.#worker = worker;
     worker.on("message", (message: FromThread) => this.#hear(worker, message));
-    // What cannot be read was an answer: it will not come again.
-    worker.on("messageerror", () => void worker.terminate());
+    worker.on("messageerror", (error) => {
+      // It was an answer, which will not come again. To terminate a thread that is inside of SQLite would end the process.
+      this.#end(worker, error);
+      worker.postMessage("close" satisfies ToThread);
+    });
     worker.on("error", (error) => this.#end(worker, error));
     worker.on("exit", () => this.#end(worker));
     return worker;
