@@ -94,10 +94,10 @@ class HistoryWriter {
       `INSERT INTO top_up (${TOP_UP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertGrant = database.prepare(
-      `INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, ${GRANT_COLUMNS})
-       VALUES (?, ?, 2, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, ${GRANT_COLUMNS})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM subscription_grant
+    const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM ledger_grant
       WHERE kind = 'top_up' AND cuid BETWEEN ? AND ? GROUP BY cuid, environment, service, req_id, plan) AS g`;
     const isCounted = (table: string) => `(${table}.cuid, ${table}.environment, ${table}.service, ${table}.req_id)
       = (g.cuid, g.environment, g.service, g.req_id)`;
@@ -105,7 +105,7 @@ class HistoryWriter {
     const end = `unixepoch(s.start_at / 1000, 'unixepoch', '+' || (s.months + g.months) || ' months') * 1000`;
     this.#foldSubscriptions = database.prepare(
       `UPDATE customer_row AS s SET months = s.months + g.months, topped_up_months = g.months,
-         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.level = 2 AND s.is_grant = 0 AND s.plan = g.plan`,
+         end_at = ${end}, granted_end_at = ${end} FROM ${counted} WHERE ${isCounted("s")} AND s.level = 2 AND s.plan = g.plan`,
     );
     this.#markToppedUp = database.prepare(
       `UPDATE customer_row AS n SET topped_up = 1 FROM ${counted} WHERE ${isCounted("n")} AND n.level = 1`,

@@ -10,10 +10,12 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["DELETE FROM catalogue_revision", "a catalogue revision is never deleted"],
   ["UPDATE bouquet SET price = 1", "a catalogue revision is never changed"],
   ["DELETE FROM bouquet WHERE code = 'NET-1M'", "a catalogue revision is never changed"],
-  ["UPDATE customer_row SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
-  ["UPDATE customer_row SET is_grant = 0, seq = 0, kind = NULL, at = NULL WHERE is_grant", "a grant is never changed"],
-  ["UPDATE customer_row SET is_grant = 1, seq = 99 WHERE level = 2 AND NOT is_grant", "a grant is never changed"],
-  ["DELETE FROM customer_row WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["UPDATE grant_row SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
+  ["UPDATE grant_row SET id = id + 1000", "a grant is never changed"],
+  ["DELETE FROM grant_row WHERE kind = 'top_up'", "a grant is never deleted"],
+  ["UPDATE customer_row SET last_grant = NULL, last_seq = NULL WHERE level = 2", "a ledger is never shortened"],
+  ["UPDATE customer_row SET last_seq = last_seq - 1 WHERE level = 2", "a ledger is never shortened"],
+  ["DELETE FROM customer_row WHERE level = 2", "a ledger is never deleted"],
   ["REPLACE INTO catalogue_revision SELECT * FROM catalogue_revision", "a catalogue revision is never changed"],
   ["REPLACE INTO bouquet SELECT * FROM bouquet", "a catalogue revision is never changed"],
   [
@@ -22,7 +24,7 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ],
   ["REPLACE INTO reversal SELECT * FROM reversal", "a reversal is never changed"],
   ["REPLACE INTO audit_entry SELECT * FROM audit_entry", "the audit trail is never changed"],
-  ["REPLACE INTO customer_row SELECT * FROM customer_row WHERE is_grant", "a grant is never changed"],
+  ["REPLACE INTO grant_row SELECT * FROM grant_row", "a grant is never changed"],
   ["REPLACE INTO subscription_grant SELECT * FROM subscription_grant", "a grant is never changed"],
   ["UPDATE subscription_grant SET months = 12", "cannot modify subscription_grant"],
   ["DELETE FROM subscription_grant", "cannot modify subscription_grant"],
@@ -67,7 +69,7 @@ async function openAndTopUp() {
 }
 
 describe("what is from before the horizon", () => {
-  test.each(["top_up", "customer_row", "retired_checkout", "reversal"])(
+  test.each(["top_up", "grant_row", "retired_checkout", "reversal"])(
     "can be deleted from %s, and not be changed",
     async (table) => {
       const { raw, transaction } = await openAndTopUp();
@@ -112,12 +114,12 @@ describe("what is on record", () => {
     ],
     ["a customer with a connection's segment", "UPDATE customer_row SET segment = 'x' WHERE level = 0"],
     ["a connection with a mobile number", "UPDATE customer_row SET mobile = '98' WHERE level = 1"],
-    ["a subscription of a checkout", "UPDATE customer_row SET checkout_id = 'x' WHERE level = 2 AND is_grant = 0"],
-    [
-      "a grant with an end",
-      "INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, kind, at, end_at) " +
-        "SELECT cuid, environment, 2, service, req_id, 1, plan, 99, 'withdrawal', 1, end_at FROM subscription",
-    ],
+    ["a subscription without an end", "UPDATE customer_row SET end_at = NULL WHERE level = 2"],
+    ["half a subscription", "UPDATE customer_row SET code = NULL WHERE level = 2"],
+    ["a connection with a ledger", "UPDATE customer_row SET last_grant = 1, last_seq = 1 WHERE level = 1"],
+    ["a ledger that knows no number of its last grant", "UPDATE customer_row SET last_grant = NULL WHERE level = 2"],
+    ["a grant twice", "INSERT INTO subscription_grant SELECT * FROM subscription_grant ORDER BY seq LIMIT 1"],
+    ["a subscription twice", "INSERT INTO subscription SELECT * FROM subscription"],
     ["a bouquet of no revision", "INSERT INTO bouquet SELECT 99, 0, 'tv', 'X', 'X', 1, '[]', 'X', 0, 1, 0"],
     ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],
   ])("never holds %s", async (_, sql) => {

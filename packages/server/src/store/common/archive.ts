@@ -73,7 +73,9 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
 export const NOT_ARCHIVED: Readonly<Record<string, string>> = {
   schema_migration: "says how the tables of this database were made",
   reference_version: "counts what the processes on this database were told",
-  customer_row: "is where SQLite keeps customer, connection, subscription and subscription_grant, which are archived",
+  customer_row: "is where SQLite keeps customer, connection and subscription, which are archived",
+  grant_row: "is where SQLite keeps subscription_grant, which is archived",
+  ledger_grant: "shows subscription_grant by the ledgers",
 };
 
 /** Columns that follow from others of their row, and are made anew. */

@@ -2,9 +2,8 @@
 export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[] = [
   [
     "subscriptions without a grant",
-    `SELECT count(*) AS count FROM subscription WHERE NOT EXISTS (SELECT 1 FROM subscription_grant AS g
-       WHERE (g.cuid, g.environment, g.service, g.req_id, g.plan)
-         = (subscription.cuid, subscription.environment, subscription.service, subscription.req_id, subscription.plan))`,
+    `SELECT count(*) AS count FROM (SELECT cuid, environment, service, req_id, plan FROM subscription
+       EXCEPT SELECT cuid, environment, service, req_id, plan FROM subscription_grant) AS without_grant`,
   ],
   [
     "grants of a top-up that is not on record",

@@ -35,7 +35,7 @@ interface LedgerRow extends Omit<GrantRow, "granted_end_at"> {
  * All grants, those of one plan together and in order.
  * @param order the columns before `seq` of the table's key, as its index has them.
  */
-export function ledgerQuery(order: string): string {
+export function ledgerQuery(order: string, grants = "subscription_grant"): string {
   const key = order.split(", ");
   return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan,
       g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days,
@@ -43,7 +43,7 @@ export function ledgerQuery(order: string): string {
       s.plan AS s_plan, s.code AS s_code, s.name AS s_name, s.add_on AS s_add_on, s.start_at AS s_start_at,
       s.end_at AS s_end_at, s.months AS s_months, s.days AS s_days, s.seconds AS s_seconds,
       s.topped_up_months, s.topped_up_days, s.granted_end_at
-    FROM subscription_grant AS g LEFT JOIN subscription AS s ON ${key.map((column) => `s.${column} = g.${column}`).join(" AND ")}
+    FROM ${grants} AS g LEFT JOIN subscription AS s ON ${key.map((column) => `s.${column} = g.${column}`).join(" AND ")}
     ORDER BY ${[...key, "seq"].map((column) => `g.${column}`).join(", ")}`;
 }
 

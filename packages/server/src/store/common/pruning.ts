@@ -40,14 +40,14 @@ export type PrunableRow = GrantRow & {
 
 /**
  * Whole ledgers, those of one plan together and in order.
- * @param condition on subscription_grant as `g`.
+ * @param condition on the grants, as `g`.
  * @param join of top_up as `t` beside the checkoutId.
  */
-export function prunableQuery(condition: string, join = ""): string {
+export function prunableQuery(condition: string, { grants = "subscription_grant", join = "" } = {}): string {
   return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on,
       g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id,
       t.partner_id, t.amount, t.status
-    FROM subscription_grant AS g
+    FROM ${grants} AS g
     LEFT JOIN top_up AS t ON g.kind = 'top_up' AND t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.environment, g.cuid, g.service, g.req_id, g.plan, g.seq`;
 }
@@ -56,7 +56,7 @@ export function prunableQuery(condition: string, join = ""): string {
 export function findPrunable(rows: readonly PrunableRow[], before: Instant, calendar: Calendar): PrunableRow[] {
   const ledgers = new Map<string, PrunableRow[]>();
   for (const row of rows) {
-    const name = JSON.stringify([row.environment, row.cuid, row.service, row.req_id, row.plan]);
+    const name = nameOfLedger(row);
     const ledger = ledgers.get(name);
     if (ledger === undefined) ledgers.set(name, [row]);
     else ledger.push(row);
@@ -65,6 +65,15 @@ export function findPrunable(rows: readonly PrunableRow[], before: Instant, cale
     const { plan } = ledger[0] as PrunableRow;
     return ledger.slice(0, countPrunable(plan, ledger.map(toGrant), before, calendar));
   });
+}
+
+/** The last row of each ledger. @param rows those of a ledger together. */
+export function lastOfLedgers(rows: readonly PrunableRow[]): PrunableRow[] {
+  return [...new Map(rows.map((row) => [nameOfLedger(row), row])).values()];
+}
+
+function nameOfLedger({ environment, cuid, service, req_id, plan }: PrunableRow): string {
+  return JSON.stringify([environment, cuid, service, req_id, plan]);
 }
 
 export function keyOf({ environment, cuid, service, req_id: reqId }: PrunableRow): ConnectionKey {

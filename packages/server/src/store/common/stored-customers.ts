@@ -19,6 +19,9 @@ type OfPlan = OfConnection & { readonly plan: string };
 
 type StoredCustomerRow = CustomerRow & { readonly mobile_e164: string | null };
 
+/** @property id where the store has numbers for grants. */
+type StoredGrantRow = GrantRow & OfPlan & { readonly seq: number; readonly id?: number };
+
 /** All that an import must know of some customers: who they are, what they have, and why. */
 export interface StoredRows {
   readonly customers: readonly StoredCustomerRow[];
@@ -26,7 +29,7 @@ export interface StoredRows {
   readonly connections: readonly (ConnectionRow & OfCustomer)[];
   readonly subscriptions: readonly (SubscriptionRow & OfConnection)[];
   /** Those of a plan by `seq`. */
-  readonly grants: readonly (GrantRow & OfPlan & { readonly seq: number })[];
+  readonly grants: readonly StoredGrantRow[];
 }
 
 /** Customers of one environment. */
@@ -57,9 +60,9 @@ export class StoredCustomers {
     };
   }
 
-  /** The `seq` of a plan's last grant; 0 where it has none. */
-  lastSeq(cuid: string, service: string, reqId: string, plan: string): number {
-    return this.#grants.get(nameOf(cuid, service, reqId, plan))?.at(-1)?.seq ?? 0;
+  /** A plan's last grant. */
+  lastGrant(cuid: string, service: string, reqId: string, plan: string): StoredGrantRow | undefined {
+    return this.#grants.get(nameOf(cuid, service, reqId, plan))?.at(-1);
   }
 
   #subscriptionsOf(cuid: string, { service, req_id }: ConnectionRow): Subscription[] {

@@ -103,14 +103,14 @@ export type LedgerRow = GrantRow & { readonly plan: string; readonly seq: number
 
 /**
  * The grants of a connection.
- * @param condition on subscription_grant as `g`.
+ * @param condition on the grants, as `g`.
  * @param join of top_up as `t` beside the checkoutId.
  */
-export function ledgersQuery(condition: string, join = ""): string {
+export function ledgersQuery(condition: string, { grants = "subscription_grant", join = "" } = {}): string {
   return `SELECT g.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds,
       g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
-    FROM subscription_grant AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
+    FROM ${grants} AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;
 }
 

@@ -51,7 +51,7 @@ const CUSTOMERS: Statement = {
 };
 const LEDGERS: Statement = {
   name: "retention_ledgers",
-  text: prunableQuery("g.customer_digest = ANY($1::bigint[])", "AND t.customer_digest = g.customer_digest"),
+  text: prunableQuery("g.customer_digest = ANY($1::bigint[])", { join: "AND t.customer_digest = g.customer_digest" }),
 };
 const IMPORTED: Statement = {
   name: "retention_imported",

@@ -53,7 +53,7 @@ export const LEDGERS: Statement = {
   name: "search_ledgers",
   text: ledgersQuery(
     "g.customer_digest = $1 AND g.environment = $2 AND g.cuid = $3 AND g.service = $4 AND g.req_id = $5",
-    "AND t.customer_digest = g.customer_digest",
+    { join: "AND t.customer_digest = g.customer_digest" },
   ),
 };
 const BY_TXN_ID: Statement = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };

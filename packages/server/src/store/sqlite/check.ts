@@ -9,7 +9,15 @@ import type { Database } from "./database.ts";
 import { isSchemaExpected } from "./migrate.ts";
 import { translate } from "./trouble.ts";
 
-const LEDGER = ledgerQuery("cuid, environment, service, req_id, plan");
+// By the ledgers, as a service reads them.
+const LEDGER = ledgerQuery("cuid, environment, service, req_id, plan", "ledger_grant");
+
+/** What can be wrong with the tables of SQLite alone. */
+const LOST_GRANTS = [
+  "grants to which their ledger does not lead",
+  `SELECT count(*) AS count FROM (SELECT id, cuid, environment, service, req_id, plan, seq FROM grant_row
+     EXCEPT SELECT id, cuid, environment, service, req_id, plan, seq FROM ledger_grant) AS lost`,
+] as const;
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
 export async function* checkDatabase(database: Database, provider: ProviderSettings): AsyncGenerator<CheckEvent> {
@@ -36,7 +44,7 @@ export async function* checkDatabase(database: Database, provider: ProviderSetti
 export async function* checkRows(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
   yield* checkFolds(database.iterate(LEDGER), calendar);
   yield* checkAuditTrail(database.iterate(AUDIT_TRAIL));
-  for (const [what, query] of CONTRADICTIONS) {
+  for (const [what, query] of [...CONTRADICTIONS, LOST_GRANTS]) {
     const { count } = database.prepare(query).get() as { count: number };
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }

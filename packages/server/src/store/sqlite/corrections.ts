@@ -14,11 +14,12 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../domain/take-back.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../common/rows.ts";
-import { type LedgerRow, ledgersQuery, toPlanGrants } from "../common/transaction-search.ts";
+import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../corrections.ts";
 import type { AuditTable } from "./audit.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
+import { LEDGERS } from "./search.ts";
 import type { SubscriptionTables } from "./subscriptions.ts";
 import type { TopUpTables } from "./top-ups.ts";
 
@@ -93,8 +94,7 @@ export class CorrectionTables implements Corrections {
   }
 
   #ledgers({ cuid, environment, service, reqId }: ConnectionKey) {
-    const query = ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?");
-    const rows = this.#database.prepare(query).all(cuid, environment, service, reqId);
+    const rows = this.#database.prepare(LEDGERS).all(cuid, environment, service, reqId);
     return toPlanGrants(rows as unknown as LedgerRow[]);
   }
 

@@ -13,7 +13,7 @@ import type { AuditTable } from "./audit.ts";
 import { BulkInsert, conditionOf, type Fixed, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
-import { GRANT_COLUMNS, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
+import { GRANT_COLUMNS, NO_SUBSCRIPTION, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
 
 /** What is looked up together: with all that was ever granted, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
@@ -22,10 +22,16 @@ const CONNECTION_KEY = ["cuid", "service", "req_id"];
 const PLAN_KEY = [...CONNECTION_KEY, "plan"];
 
 /** What of the key is the same for all rows of a kind. */
-const CUSTOMER = { level: 0, service: "", req_id: "", is_grant: 0, plan: "", seq: 0 };
-const CONNECTION = { level: 1, is_grant: 0, plan: "", seq: 0 };
-const SUBSCRIPTION = { level: 2, is_grant: 0, seq: 0 };
-const GRANT = { level: 2, is_grant: 1 };
+const CUSTOMER = { level: 0, service: "", req_id: "", plan: "" };
+const CONNECTION = { level: 1, plan: "" };
+const LEDGER = { level: 2 };
+
+/** A ledger's last grant, and the row of the ledger that leads to it. */
+interface LedgerHead {
+  readonly id: number;
+  readonly seq: number;
+  readonly row: Row;
+}
 
 /** The SQL of customer imports. */
 export class CustomerImports {
@@ -37,33 +43,29 @@ export class CustomerImports {
   readonly #deleteCode;
   readonly #putCodes: BulkInsert;
   readonly #appendGrants: BulkInsert;
-  readonly #putSubscriptions: BulkInsert;
-  readonly #deleteSubscription;
+  readonly #putLedgers: BulkInsert;
+  readonly #lastGrant;
 
   constructor(database: Database, audit: AuditTable) {
     this.#audit = audit;
     this.#stored = new StoredCustomerTables(database);
     const put = (fixed: Fixed, columns: string[]) =>
       new BulkInsert(database, "INSERT OR REPLACE INTO customer_row", columns, fixed);
-    const remove = (fixed: Fixed, key: readonly string[]) =>
-      database.prepare(`DELETE FROM customer_row WHERE ${conditionOf(fixed)} AND environment = ?
-        AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
     this.#putCustomers = put(CUSTOMER, ["cuid", "first_name", "last_name", "mobile", "status", "mobile_e164"]);
-    this.#deleteConnection = remove(CONNECTION, CONNECTION_KEY);
+    this.#deleteConnection = database.prepare(`DELETE FROM customer_row WHERE ${conditionOf(CONNECTION)}
+      AND environment = ? AND ${CONNECTION_KEY.map((column) => `${column} = ?`).join(" AND ")}`);
     this.#putConnections = put(CONNECTION, [
       ...CONNECTION_KEY,
       ...["position", "status", "topped_up", "segment", "blocked"],
     ]);
     this.#deleteCode = database.prepare("DELETE FROM customer_code WHERE environment = ? AND code = ? AND cuid = ?");
     this.#putCodes = new BulkInsert(database, "INSERT OR IGNORE INTO customer_code", ["code", "cuid"]);
-    this.#appendGrants = new BulkInsert(
-      database,
-      "INSERT INTO customer_row",
-      [...PLAN_KEY, "seq", ...GRANT_COLUMNS.split(/,\s*/)],
-      GRANT,
-    );
-    this.#putSubscriptions = put(SUBSCRIPTION, [...PLAN_KEY, ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
-    this.#deleteSubscription = remove(SUBSCRIPTION, PLAN_KEY);
+    this.#appendGrants = new BulkInsert(database, "INSERT INTO grant_row", [
+      ...["id", "before", ...PLAN_KEY, "seq"],
+      ...GRANT_COLUMNS.split(/,\s*/),
+    ]);
+    this.#putLedgers = put(LEDGER, [...PLAN_KEY, "last_grant", "last_seq", ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
+    this.#lastGrant = database.prepareRows("SELECT coalesce(max(id), 0) FROM grant_row");
   }
 
   /** To be called inside a write transaction. */
@@ -127,7 +129,9 @@ export class CustomerImports {
     provider: ProviderSettings,
   ): void {
     const [customers, connections, codes]: [Row[], Row[], Row[]] = [[], [], []];
-    const [grants, subscriptions]: [Row[], Row[]] = [[], []];
+    const grants: Row[] = [];
+    const ledgers = new Map<string, LedgerHead>();
+    let id = this.#lastGrant()[0]?.[0] as number;
     for (const change of changes) {
       const { cuid, firstName, lastName, mobile, status } = change.profile;
       if (change.changesProfile)
@@ -137,20 +141,25 @@ export class CustomerImports {
       if (change.changesConnections) connections.push(...connectionRows(change));
       for (const code of change.removedCodes) this.#deleteCode.run(environment, code, cuid);
       for (const code of change.addedCodes) codes.push([code, cuid]);
-      for (const [index, { service, reqId, plan, grant, subscription }] of change.entries.entries()) {
+      for (const { service, reqId, plan, grant, subscription } of change.entries) {
         const key = [cuid, service, reqId, plan];
-        const { before, isLast } = placeAmong(change.entries, index);
-        grants.push([...key, stored.lastSeq(cuid, service, reqId, plan) + before + 1, ...grantColumns(grant)]);
-        if (!isLast) continue;
-        if (subscription === undefined) this.#deleteSubscription.run(environment, ...key);
-        else subscriptions.push([...key, ...subscriptionColumns(subscription)]);
+        const name = JSON.stringify(key);
+        const before = ledgers.get(name) ?? stored.lastGrant(cuid, service, reqId, plan);
+        id += 1;
+        const seq = (before?.seq ?? 0) + 1;
+        grants.push([id, before?.id ?? null, ...key, seq, ...grantColumns(grant)]);
+        const folded = subscription === undefined ? NO_SUBSCRIPTION : subscriptionColumns(subscription);
+        ledgers.set(name, { id, seq, row: [...key, id, seq, ...folded] });
       }
     }
     this.#putCustomers.run(environment, customers);
     this.#putConnections.run(environment, connections);
     this.#putCodes.run(environment, codes);
     this.#appendGrants.run(environment, grants);
-    this.#putSubscriptions.run(environment, subscriptions);
+    this.#putLedgers.run(
+      environment,
+      [...ledgers.values()].map(({ row }) => row),
+    );
   }
 }
 
@@ -159,15 +168,4 @@ function connectionRows({ profile: { cuid }, connections }: CustomerChange): Row
     ...[cuid, service, reqId],
     ...[position, status, toppedUp ? 1 : 0, segment ?? null, blocked ? 1 : 0],
   ]);
-}
-
-/** How many entries of its plan stand before an entry, and whether none stands after it. */
-function placeAmong(entries: CustomerChange["entries"], index: number) {
-  const { service, reqId, plan } = entries[index] as CustomerChange["entries"][number];
-  const isOfPlan = (entry: CustomerChange["entries"][number]) =>
-    entry.plan === plan && entry.reqId === reqId && entry.service === service;
-  return {
-    before: entries.slice(0, index).filter(isOfPlan).length,
-    isLast: entries.findLastIndex(isOfPlan) === index,
-  };
 }

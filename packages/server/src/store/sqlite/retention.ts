@@ -9,6 +9,7 @@ import {
   findPrunable,
   type ImportedRow,
   importedQuery,
+  lastOfLedgers,
   NEWEST_RECORD,
   type NewestRow,
   type PrunableRow,
@@ -36,16 +37,16 @@ export const PRUNED_BEFORE = "SELECT pruned_before FROM retention";
 
 const CUSTOMERS = `SELECT environment, cuid FROM customer WHERE (cuid, environment) > (?, ?)
   ORDER BY cuid, environment LIMIT ${CUSTOMERS_AT_ONCE}`;
-const LEDGERS = prunableQuery("g.cuid = ? AND g.environment = ?");
+export const LEDGERS = prunableQuery("g.cuid = ? AND g.environment = ?", { grants: "ledger_grant" });
 export const IMPORTED = importedQuery(
   "t.imported = 1 AND (t.cuid, t.environment, t.checkout_id) > (?, ?, ?)",
   "t.cuid, t.environment, t.checkout_id",
 );
 const RETIRED = `SELECT checkout_id, at FROM retired_checkout WHERE checkout_id > ?
   ORDER BY checkout_id LIMIT ${RETIRED_AT_ONCE}`;
-const DELETE_GRANT = `DELETE FROM customer_row
-  WHERE cuid = ? AND environment = ? AND level = 2 AND service = ? AND req_id = ? AND is_grant = 1
-    AND plan = ? AND seq = ?`;
+// What may go of a ledger is its beginning. That is where a ledger ends for whoever goes along it, from its last grant.
+export const DELETE_GRANTS = `DELETE FROM grant_row WHERE id IN (SELECT id FROM ledger_grant
+  WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ? AND seq <= ?)`;
 
 /** The SQL by which history is let go. */
 export class RetentionTables implements Retention {
@@ -160,8 +161,8 @@ export class RetentionTables implements Retention {
   }
 
   #delete(rows: readonly PrunableRow[]): void {
-    const deletion = this.#database.prepare(DELETE_GRANT);
-    for (const { cuid, environment, service, req_id, plan, seq } of rows)
+    const deletion = this.#database.prepare(DELETE_GRANTS);
+    for (const { cuid, environment, service, req_id, plan, seq } of lastOfLedgers(rows))
       deletion.run(cuid, environment, service, req_id, plan, seq);
     this.#deleteCheckouts("reversal", checkoutsOf(rows, "reversal"));
     this.#deleteCheckouts("top_up", checkoutsOf(rows, "top_up"));

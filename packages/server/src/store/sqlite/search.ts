@@ -49,10 +49,14 @@ export const MATCHES = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
 // The plus keeps SQLite from going through all txnIds in order, in place of the customer's few. What was imported has
 // no grant, and an index of its own.
 export const MATCHES_OF_CUSTOMER = `SELECT ${TOP_UP_COLUMNS} FROM top_up AS t
-  WHERE t.checkout_id IN (SELECT checkout_id FROM subscription_grant
+  WHERE t.checkout_id IN (SELECT checkout_id FROM ledger_grant
       WHERE cuid = ?4 AND environment = ?1 AND kind = 'top_up'
       UNION ALL SELECT checkout_id FROM top_up WHERE cuid = ?4 AND environment = ?1 AND imported = 1)
     AND +t.txn_id >= ${LEAST} AND +t.txn_id < ${BEYOND} AND ${CONDITION} ORDER BY +t.txn_id DESC LIMIT ${LIMIT}`;
+/** The grants of a connection. */
+export const LEDGERS = ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?", {
+  grants: "ledger_grant",
+});
 /** What the top-ups of a step come to. */
 export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM top_up
   WHERE txn_id >= ?${PERIOD_VALUES + 1} AND txn_id < ?${PERIOD_VALUES + 2} AND ${sumCondition((index) => `?${index}`)}
@@ -62,8 +66,8 @@ export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) 
   WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
 /**
- * Customers by their key, each with all that is known of them. From one cuid it goes to the next by the key: what was
- * granted stands between them, and is not read. The one order is that of `following`, as the joins are nested.
+ * Customers by their key, each with all that is known of them. From one cuid it goes to the next by the key. The one
+ * order is that of `following`, as the joins are nested.
  */
 export const PAGE = `WITH RECURSIVE following (cuid) AS (
     SELECT min(cuid) FROM customer_row WHERE cuid > ?1
@@ -96,9 +100,7 @@ export class SearchTables implements Search {
       `SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?4) AND environment = ?2 ORDER BY cuid LIMIT ?3`,
     );
     this.#page = database.prepareRows(PAGE);
-    this.#ledgers = database.prepare(
-      ledgersQuery("g.cuid = ? AND g.environment = ? AND g.service = ? AND g.req_id = ?"),
-    );
+    this.#ledgers = database.prepare(LEDGERS);
     this.#byTxnId = database.prepareRows(`SELECT ${TOP_UP_COLUMNS} FROM top_up WHERE txn_id = ?`);
     this.#boundary = database.prepareRows(BOUNDARY);
     this.#matches = database.prepareRows(MATCHES);

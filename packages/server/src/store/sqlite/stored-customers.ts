@@ -21,8 +21,8 @@ export class StoredCustomerTables {
        topped_up_months topped_up_days granted_end_at`,
     );
     this.#grants = rows(
-      "subscription_grant",
-      `cuid service req_id plan seq kind at code name add_on start_at months days seconds
+      "ledger_grant",
+      `cuid service req_id plan seq id kind at code name add_on start_at months days seconds
        on_top_months on_top_days checkout_id granted_end_at`,
       "seq",
     );

@@ -80,20 +80,17 @@ CREATE TABLE customer_code (
   PRIMARY KEY (code, environment, cuid)
 ) STRICT, WITHOUT ROWID;
 
--- All that belongs to a customer, in one place on the disk: to whoever reads, it is the four tables that the views below
--- show. A look-up finds them beside each other in one tree where it would go to three, and a top-up mostly changes one page
--- where it would change two: the subscriptions of a connection stand just before its grants, of each plan the newest first.
+-- All that belongs to a customer and changes, in one place on the disk: to whoever reads, it is the three tables that the
+-- views below show. A look-up finds them beside each other in one tree where it would go to three, and a top-up changes
+-- one page of it, in place.
 CREATE TABLE customer_row (
   cuid             TEXT    NOT NULL,
   environment      TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
-  -- 0: the customer. 1: a connection. 2: a subscription or a grant of a connection.
+  -- 0: the customer. 1: a connection. 2: the ledger of a plan of a connection, and the subscription that it folds to.
   level            INTEGER NOT NULL,
   service          TEXT    NOT NULL,
   req_id           TEXT    NOT NULL,
-  is_grant         INTEGER NOT NULL CHECK (is_grant IN (0, 1)),
   plan             TEXT    NOT NULL,
-  -- Of a grant: which of its ledger it is.
-  seq              INTEGER NOT NULL,
   -- Of a customer or a connection.
   status           TEXT,
   -- Of a customer.
@@ -108,7 +105,11 @@ CREATE TABLE customer_row (
   segment          TEXT,
   -- By staff, whatever the provider's records say.
   blocked          INTEGER,
-  -- Of a subscription or a grant.
+  -- Of a ledger: its last grant, and that one's number in it. There is none where a subscription has no grant, which
+  -- topupd check finds.
+  last_grant       INTEGER,
+  last_seq         INTEGER,
+  -- Of a subscription. A ledger that folds to none has none of them.
   code             TEXT,
   name             TEXT,
   add_on           INTEGER,
@@ -117,49 +118,70 @@ CREATE TABLE customer_row (
   months           INTEGER,
   days             INTEGER,
   seconds          INTEGER,
-  -- What was granted here and the provider's own records do not hold: of a statement, what it left standing.
+  -- What was granted here and the provider's own records do not hold.
   topped_up_months INTEGER,
   topped_up_days   INTEGER,
-  -- Where what was granted has put the end. Of a grant only where it is a statement that carries a run over from
-  -- another topupd.
+  -- Where what was granted has put the end.
   granted_end_at   INTEGER,
-  -- Of a grant.
-  kind             TEXT,
-  at               INTEGER,
-  -- Of the top-up that made the grant, or that the reversal takes back.
-  checkout_id      TEXT,
-  PRIMARY KEY (cuid, environment, level, service, req_id, is_grant, plan, seq DESC),
+  PRIMARY KEY (cuid, environment, level, service, req_id, plan),
   CONSTRAINT a_row_of_its_kind CHECK (CASE
-    WHEN level = 0 THEN (service, req_id, is_grant, plan, seq) = ('', '', 0, '', 0)
+    WHEN level = 0 THEN (service, req_id, plan) = ('', '', '')
       AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
-      AND coalesce(position, topped_up, segment, blocked) IS NULL
+      AND coalesce(position, topped_up, segment, blocked, last_grant, last_seq) IS NULL
       AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
-      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
-    WHEN level = 1 THEN (is_grant, plan, seq) = (0, '', 0)
+      AND coalesce(end_at, granted_end_at) IS NULL
+    WHEN level = 1 THEN plan = ''
       AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
       AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
       AND blocked IS NOT NULL AND blocked IN (0, 1)
-      AND coalesce(first_name, last_name, mobile, mobile_e164) IS NULL
+      AND coalesce(first_name, last_name, mobile, mobile_e164, last_grant, last_seq) IS NULL
       AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
-      AND coalesce(end_at, granted_end_at, kind, at, checkout_id) IS NULL
-    WHEN level = 2 AND is_grant = 0 THEN seq = 0 AND code IS NOT NULL AND name IS NOT NULL
-      AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
-      AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
-      AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+      AND coalesce(end_at, granted_end_at) IS NULL
+    WHEN level = 2 THEN (last_grant IS NULL) = (last_seq IS NULL)
       AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
-      AND coalesce(kind, at, checkout_id) IS NULL
-    WHEN level = 2 THEN seq > 0 AND at IS NOT NULL
-      AND kind IS NOT NULL AND kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')
-      AND (add_on IS NULL OR add_on IN (0, 1))
-      AND (start_at IS NULL) = (kind <> 'statement')
-      AND (topped_up_months IS NULL) = (kind <> 'statement')
-      AND (topped_up_days IS NULL) = (kind <> 'statement')
-      AND (checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))
-      AND (granted_end_at IS NULL OR kind = 'statement')
-      AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
-      AND end_at IS NULL
+      AND CASE WHEN code IS NULL
+        THEN last_grant IS NOT NULL
+          AND coalesce(name, add_on, start_at, end_at, months, days, seconds) IS NULL
+          AND coalesce(topped_up_months, topped_up_days, granted_end_at) IS NULL
+        ELSE name IS NOT NULL
+          AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
+          AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
+          AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+        END
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
+
+-- What was granted, in the order of time: appended to, never changed. Each leads to the one before it in its ledger, so
+-- that a grant is found from its ledger, and no index need be written to in a place of every customer's own. A ledger's
+-- last grant is never let go, so no id is given twice.
+CREATE TABLE grant_row (
+  id             INTEGER PRIMARY KEY,
+  -- The grant before it in its ledger. It may have been let go.
+  before         INTEGER,
+  cuid           TEXT    NOT NULL,
+  environment    TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  service        TEXT    NOT NULL,
+  req_id         TEXT    NOT NULL,
+  plan           TEXT    NOT NULL,
+  -- Which of its ledger it is.
+  seq            INTEGER NOT NULL CHECK (seq > 0),
+  kind           TEXT    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'statement', 'withdrawal', 'reversal')),
+  at             INTEGER NOT NULL,
+  code           TEXT,
+  name           TEXT,
+  add_on         INTEGER CHECK (add_on IN (0, 1)),
+  start_at       INTEGER CHECK ((start_at IS NULL) = (kind <> 'statement')),
+  months         INTEGER,
+  days           INTEGER,
+  seconds        INTEGER,
+  -- What a statement left standing of what was granted here.
+  on_top_months  INTEGER CHECK ((on_top_months IS NULL) = (kind <> 'statement')),
+  on_top_days    INTEGER CHECK ((on_top_days IS NULL) = (kind <> 'statement')),
+  -- Of the top-up that made the grant, or that the reversal takes back.
+  checkout_id    TEXT CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
+  -- Of a statement that carries a run over from another topupd.
+  granted_end_at INTEGER CHECK (granted_end_at IS NULL OR kind = 'statement')
+) STRICT;
 
 CREATE VIEW customer AS
   SELECT cuid, environment, first_name, last_name, mobile, status, mobile_e164 FROM customer_row WHERE level = 0;
@@ -172,40 +194,82 @@ CREATE VIEW connection AS
 CREATE VIEW subscription AS
   SELECT cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at, months, days, seconds,
     topped_up_months, topped_up_days, granted_end_at
-  FROM customer_row WHERE level = 2 AND is_grant = 0;
+  FROM customer_row WHERE level = 2 AND code IS NOT NULL;
 
--- The ledgers: appended to, never changed.
+-- All grants, for whoever goes through all of them.
 CREATE VIEW subscription_grant AS
   SELECT cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at, months, days, seconds,
-    topped_up_months AS on_top_months, topped_up_days AS on_top_days, checkout_id, granted_end_at
-  FROM customer_row WHERE level = 2 AND is_grant = 1;
+    on_top_months, on_top_days, checkout_id, granted_end_at
+  FROM grant_row;
+
+-- The grants to which ledgers lead, for whoever knows the customer or goes by them.
+CREATE VIEW ledger_grant AS
+  SELECT r.cuid, r.environment, r.service, r.req_id, r.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on, g.start_at,
+    g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, g.id
+  FROM customer_row AS r CROSS JOIN grant_row AS g
+  WHERE r.level = 2 AND g.id IN (
+    WITH RECURSIVE ledger (id) AS (
+      SELECT r.last_grant
+      -- Not UNION ALL: a ledger that leads back to itself, in a damaged file, comes to an end too.
+      UNION SELECT later.before FROM ledger CROSS JOIN grant_row AS later ON later.id = ledger.id)
+    SELECT id FROM ledger);
 
 -- A restore writes row by row, into whichever table it is.
 CREATE TRIGGER customer_insert INSTEAD OF INSERT ON customer BEGIN
-  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq,
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, plan,
     first_name, last_name, mobile, status, mobile_e164)
-  VALUES (NEW.cuid, NEW.environment, 0, '', '', 0, '', 0,
+  VALUES (NEW.cuid, NEW.environment, 0, '', '', '',
     NEW.first_name, NEW.last_name, NEW.mobile, NEW.status, NEW.mobile_e164);
 END;
 CREATE TRIGGER connection_insert INSTEAD OF INSERT ON connection BEGIN
-  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq,
-    position, status, topped_up, segment, blocked)
-  VALUES (NEW.cuid, NEW.environment, 1, NEW.service, NEW.req_id, 0, '', 0,
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, position, status, topped_up, segment, blocked)
+  VALUES (NEW.cuid, NEW.environment, 1, NEW.service, NEW.req_id, '',
     NEW.position, NEW.status, NEW.topped_up, NEW.segment, NEW.blocked);
 END;
+-- The grants may be there already.
 CREATE TRIGGER subscription_insert INSTEAD OF INSERT ON subscription BEGIN
-  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, code, name, add_on, start_at,
-    end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
-  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, 0, NEW.plan, 0, NEW.code, NEW.name, NEW.add_on,
-    NEW.start_at, NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days,
-    NEW.granted_end_at);
+  SELECT RAISE(ABORT, 'UNIQUE constraint failed: subscription') WHERE EXISTS (SELECT 1 FROM subscription
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND service = NEW.service AND req_id = NEW.req_id
+      AND plan = NEW.plan);
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, code, name, add_on, start_at, end_at,
+    months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
+  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, NEW.code, NEW.name, NEW.add_on, NEW.start_at,
+    NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days, NEW.granted_end_at)
+  ON CONFLICT DO UPDATE SET code = excluded.code, name = excluded.name, add_on = excluded.add_on,
+    start_at = excluded.start_at, end_at = excluded.end_at, months = excluded.months, days = excluded.days,
+    seconds = excluded.seconds, topped_up_months = excluded.topped_up_months,
+    topped_up_days = excluded.topped_up_days, granted_end_at = excluded.granted_end_at;
 END;
+-- They may come in any order. Mostly it is their own, and none of the ledger is read then.
 CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant BEGIN
-  INSERT INTO customer_row (cuid, environment, level, service, req_id, is_grant, plan, seq, kind, at, code, name, add_on,
-    start_at, months, days, seconds, topped_up_months, topped_up_days, checkout_id, granted_end_at)
-  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, 1, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code,
-    NEW.name, NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days,
-    NEW.checkout_id, NEW.granted_end_at);
+  SELECT RAISE(ABORT, 'a grant is never changed') FROM customer_row AS r
+    WHERE r.cuid = NEW.cuid AND r.environment = NEW.environment AND r.level = 2 AND r.service = NEW.service
+      AND r.req_id = NEW.req_id AND r.plan = NEW.plan AND r.last_seq >= NEW.seq
+      AND EXISTS (SELECT 1 FROM ledger_grant AS g WHERE g.cuid = r.cuid AND g.environment = r.environment
+        AND g.service = r.service AND g.req_id = r.req_id AND g.plan = r.plan AND g.seq = NEW.seq);
+  INSERT INTO grant_row (before, cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at,
+    months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at)
+  VALUES (
+    (SELECT CASE WHEN r.last_seq < NEW.seq THEN r.last_grant ELSE (
+        SELECT g.id FROM ledger_grant AS g WHERE g.cuid = r.cuid AND g.environment = r.environment
+          AND g.service = r.service AND g.req_id = r.req_id AND g.plan = r.plan AND g.seq < NEW.seq
+        ORDER BY g.seq DESC LIMIT 1) END
+      FROM customer_row AS r WHERE r.cuid = NEW.cuid AND r.environment = NEW.environment AND r.level = 2
+        AND r.service = NEW.service AND r.req_id = NEW.req_id AND r.plan = NEW.plan),
+    NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code, NEW.name,
+    NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days, NEW.checkout_id,
+    NEW.granted_end_at);
+  UPDATE grant_row SET before = last_insert_rowid() WHERE id = (
+    SELECT g.id FROM customer_row AS r CROSS JOIN ledger_grant AS g
+    WHERE r.cuid = NEW.cuid AND r.environment = NEW.environment AND r.level = 2 AND r.service = NEW.service
+      AND r.req_id = NEW.req_id AND r.plan = NEW.plan AND r.last_seq > NEW.seq
+      AND g.cuid = r.cuid AND g.environment = r.environment AND g.service = r.service AND g.req_id = r.req_id
+      AND g.plan = r.plan AND g.seq > NEW.seq
+    ORDER BY g.seq LIMIT 1);
+  INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, last_grant, last_seq)
+  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, last_insert_rowid(), NEW.seq)
+  ON CONFLICT DO UPDATE SET last_grant = excluded.last_grant, last_seq = excluded.last_seq
+    WHERE last_seq IS NULL OR last_seq < excluded.last_seq;
 END;
 
 -- Keyed by the checkoutId, whose first bytes are its time of issue: the tree grows at its end.
@@ -286,16 +350,19 @@ CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
   WHEN EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND position = NEW.position)
     OR EXISTS (SELECT 1 FROM bouquet WHERE revision = NEW.revision AND service = NEW.service AND code = NEW.code)
   BEGIN SELECT RAISE(ABORT, 'a catalogue revision is never changed'); END;
-CREATE TRIGGER grant_stays BEFORE UPDATE ON customer_row WHEN OLD.is_grant OR NEW.is_grant
+CREATE TRIGGER grant_stays BEFORE UPDATE OF id, cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on,
+    start_at, months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at ON grant_row
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
-CREATE TRIGGER grant_remains BEFORE DELETE ON customer_row
-  WHEN OLD.is_grant AND NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
+CREATE TRIGGER grant_remains BEFORE DELETE ON grant_row
+  WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
-CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON customer_row
-  WHEN NEW.is_grant AND EXISTS (SELECT 1 FROM customer_row
-    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = NEW.level AND service = NEW.service
-      AND req_id = NEW.req_id AND is_grant = 1 AND plan = NEW.plan AND seq = NEW.seq)
+CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON grant_row WHEN EXISTS (SELECT 1 FROM grant_row WHERE id = NEW.id)
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
+CREATE TRIGGER ledger_remains BEFORE DELETE ON customer_row WHEN OLD.last_grant IS NOT NULL
+  BEGIN SELECT RAISE(ABORT, 'a ledger is never deleted'); END;
+CREATE TRIGGER ledger_stays BEFORE UPDATE OF last_grant, last_seq ON customer_row
+  WHEN OLD.last_seq IS NOT NULL AND (NEW.last_seq IS NULL OR NEW.last_seq < OLD.last_seq)
+  BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid,
     service, req_id, bouquet_code, amount, at, udf1, udf2, imported ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
