@@ -20,10 +20,6 @@ export interface Checkout {
   readonly issuedAt: Instant;
   /** The catalogue revision from which prices were quoted. */
   readonly revision: number;
-  /** A digest of the customer, by which a distributed store finds its shard. */
-  readonly customerDigest: number;
-  readonly connectionDigest: Uint8Array;
-  readonly nonce: Uint8Array;
 }
 
 /*
@@ -83,18 +79,8 @@ export function openCheckout(
   const secret = secrets.find(({ id }) => head === ((FORMAT << 4) | id));
   if (secret === undefined) return undefined;
   if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
-  const checkout = contentOf(bytes);
-  return checkout.issuedAt > sealedUntil(secrets, secret) ? undefined : checkout;
-}
-
-function contentOf(bytes: Buffer): Checkout {
-  return {
-    issuedAt: bytes.readUIntBE(1, 6),
-    revision: bytes.readUIntBE(7, 3),
-    customerDigest: bytes.readUInt32BE(10),
-    connectionDigest: bytes.subarray(14, 20),
-    nonce: bytes.subarray(20, SEALED_BYTES),
-  };
+  const issuedAt = bytes.readUIntBE(1, 6);
+  return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: bytes.readUIntBE(7, 3) };
 }
 
 /** The customer digest in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
@@ -107,16 +93,14 @@ export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
   return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUIntBE(1, 6) : undefined;
 }
 
-export function isCheckoutFor(checkout: Checkout, connection: ConnectionKey): boolean {
-  return (
-    checkout.customerDigest === customerDigest(connection) &&
-    timingSafeEqual(checkout.connectionDigest, digestConnection(connection, checkout.nonce))
-  );
-}
-
 /** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */
-export function isCheckoutIdFor(checkoutId: string, connection: ConnectionKey): boolean {
-  return SHAPE.test(checkoutId) && isCheckoutFor(contentOf(Buffer.from(checkoutId, "base64url")), connection);
+export function isCheckoutFor(checkoutId: string, connection: ConnectionKey): boolean {
+  if (!SHAPE.test(checkoutId)) return false;
+  const bytes = Buffer.from(checkoutId, "base64url");
+  return (
+    bytes.readUInt32BE(10) === customerDigest(connection) &&
+    timingSafeEqual(bytes.subarray(14, 20), digestConnection(connection, bytes.subarray(20, SEALED_BYTES)))
+  );
 }
 
 export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {

@@ -1,6 +1,6 @@
 import { SERVICES } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
-import { customerDigest, customerDigestIn, isCheckoutIdFor } from "./checkout.ts";
+import { customerDigest, customerDigestIn, isCheckoutFor } from "./checkout.ts";
 import { ENVIRONMENTS, type Environment } from "./customer.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
@@ -91,7 +91,7 @@ function readConnection(fields: FieldReader, checkoutId: string, context: Histor
     fields.problem("checkoutId", "must be a checkoutId of a topupd: 64 characters");
   else if (checkoutId !== "" && cuid !== "" && digest !== customerDigest({ environment, cuid }))
     fields.problem("checkoutId", "was not issued for this customer");
-  else if (checkoutId !== "" && cuid !== "" && reqId !== "" && !isCheckoutIdFor(checkoutId, key))
+  else if (checkoutId !== "" && cuid !== "" && reqId !== "" && !isCheckoutFor(checkoutId, key))
     fields.problem("reqId", "is not the connection of this service that the checkoutId was issued for");
   return key;
 }

@@ -75,6 +75,11 @@ export type TopUpOutcome =
   /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly retires?: true };
 
+/** What is known of a top-up once it is settled. */
+export type SettledTopUp =
+  | { readonly kind: "recorded"; readonly transaction: Transaction }
+  | Exclude<TopUpOutcome, { kind: "recorded" }>;
+
 /**
  * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then may its
  * record be gone, then is the checkout expired, then the business rules. A refusal uses nothing up.
@@ -91,7 +96,7 @@ export function decideTopUp(
   if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
   if (retired) return refuse("checkout_expired");
   if (hasExpired) return { ...refuse("checkout_expired"), retires: true };
-  if (!isCheckoutFor(command.checkout, command)) return refuse("checkout_mismatch");
+  if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");
   if (customerStatus === undefined) return refuse("customer_not_found");
   if (customerStatus === "inactive") return refuse("customer_inactive");
   if (connection === undefined) return refuse("connection_not_found");
@@ -109,7 +114,7 @@ export function decideTopUp(
   // There is nothing to sell to one who has it for ever.
   if (subscription.end > calendar.last) return refuse("bouquet_unavailable");
   const activates = connection.status === "inactive" && !connection.toppedUp;
-  return { kind: "recorded", transaction: record(command, now), grant, subscription, activates };
+  return { kind: "recorded", transaction: transactionOf(command, now), grant, subscription, activates };
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
@@ -128,10 +133,11 @@ export function decideAgain(
   return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");
 }
 
-function record(command: TopUpCommand, now: Instant): Transaction {
+/** What is recorded of a top-up that was decided at a time. */
+export function transactionOf(command: TopUpCommand, at: Instant): Transaction {
   const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
   const key = { environment, cuid, service, reqId };
-  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at: now, status: "success", udf1, udf2 };
+  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at, status: "success", udf1, udf2 };
 }
 
 function refuse(refusal: Refusal) {

@@ -17,7 +17,7 @@ import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CustomerEffect } from "../domain/import-effect.ts";
 import type { NormaliseMobile } from "../domain/mobile-number.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Access } from "./access.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Corrections } from "./corrections.ts";
@@ -113,7 +113,7 @@ export interface Store {
    * Settles a top-up in the next batch. Resolves only once the outcome is durable; the time of the
    * decision is read inside the transaction.
    */
-  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome>;
+  settleTopUp(command: TopUpCommand): Promise<SettledTopUp>;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
   /**
    * The transaction, or undefined for good: then it is written down, durably, that nothing can be

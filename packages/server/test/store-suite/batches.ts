@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { PlanLedger } from "../../src/store/search.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import {
   endOf,
@@ -23,10 +24,8 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     const outcomes = await Promise.all(
       ["NET-1M", "NET-3M", "NET-1M"].map((code) => store.settleTopUp(command(SITA_NET, code))),
     );
-    const ends = outcomes.map((outcome) =>
-      outcome.kind === "recorded" ? new Date(outcome.subscription.end).toISOString() : outcome.kind,
-    );
-    expect(ends).toEqual(["2027-01-10T09:00:00.000Z", "2027-04-10T09:00:00.000Z", "2027-05-10T09:00:00.000Z"]);
+    const asked = outcomes.map((outcome) => expectRecorded(outcome).checkoutId);
+    expect((await store.search.findLedgers(SITA_NET)).flatMap(checkoutsOf)).toEqual(asked);
     const found = await store.findConnection(SITA_NET);
     expect(found?.connection?.subscriptions).toMatchObject([{ bouquet: { code: "NET-1M" } }]);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-05-10 09:00:00");
@@ -104,8 +103,8 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     const { store, command } = await openProvider(makeDatabase);
     const commands = Array.from({ length: 700 }, () => command(SITA_NET, "NET-1M"));
     const outcomes = await Promise.all(commands.map((each) => store.settleTopUp(each)));
-    const ends = outcomes.map((outcome) => (outcome.kind === "recorded" ? outcome.subscription.end : 0));
-    expect(ends.every((end, index) => index === 0 || end > (ends[index - 1] ?? 0))).toBe(true);
+    const asked = outcomes.map((outcome) => expectRecorded(outcome).checkoutId);
+    expect((await store.search.findLedgers(SITA_NET)).flatMap(checkoutsOf)).toEqual(asked);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2085-04-10 09:00:00");
     expect(await findWrong(store)).toEqual([]);
   });
@@ -118,4 +117,9 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     for (const outcome of await settled) expectRecorded(outcome);
     expect(await endOf(await opened.another(), SITA_NET, FIBER)).toBe("2028-08-10 09:00:00");
   });
+}
+
+/** Of the top-ups of a ledger, in its order. */
+function checkoutsOf({ entries }: PlanLedger): string[] {
+  return entries.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction.checkoutId]));
 }

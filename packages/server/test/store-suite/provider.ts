@@ -7,7 +7,7 @@ import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
@@ -159,7 +159,7 @@ export async function restate(store: Store, now: number, ...rows: readonly objec
 }
 
 /** The transaction of a top-up that must have been recorded just now. */
-export function expectRecorded(outcome: TopUpOutcome | undefined): Transaction {
+export function expectRecorded(outcome: SettledTopUp | undefined): Transaction {
   if (outcome?.kind === "recorded") return outcome.transaction;
   throw new Error(`it was ${outcome?.kind === "refused" ? outcome.refusal : outcome?.kind}, not recorded`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TopUpOutcome, Transaction } from "../../src/domain/top-up.ts";
+import type { SettledTopUp, Transaction } from "../../src/domain/top-up.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { endOf, openProvider, RAM_NET, restate, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -107,7 +107,7 @@ export function testRaces(makeDatabase: MakeDatabase): void {
 }
 
 /** One recorded it, and everybody was told the very same transaction. */
-function expectOneTransaction(outcomes: readonly TopUpOutcome[]): void {
+function expectOneTransaction(outcomes: readonly SettledTopUp[]): void {
   const transactions = outcomes.map((outcome): Transaction | undefined =>
     outcome.kind === "refused" ? undefined : outcome.transaction,
   );

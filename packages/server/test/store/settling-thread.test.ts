@@ -75,8 +75,7 @@ describe("a thread that settles top-ups", () => {
       const seen = await recorded.then(() => store.findConnection(SITA_NET));
       const end = seen?.connection?.subscriptions[0]?.end ?? 0;
       expect(end).toBeGreaterThan(last);
-      const outcome = await recorded;
-      expect(outcome.kind === "recorded" && outcome.subscription.end).toBe(end);
+      expectRecorded(await recorded);
       last = end;
     }
     await reading.end();

@@ -9,7 +9,7 @@ import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
@@ -223,8 +223,8 @@ export class PostgresStore implements Store {
     return this.#imports.preview(environment, customers, now, mode);
   }
 
-  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
-    return this.#batcher.add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
+  settleTopUp(command: TopUpCommand): Promise<SettledTopUp> {
+    return this.#batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>;
   }
 
   findTransaction(checkoutId: string): Promise<Transaction | undefined> {

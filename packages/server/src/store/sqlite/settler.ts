@@ -1,5 +1,5 @@
 import type { Instant } from "../../domain/calendar.ts";
-import type { TopUpCommand, TopUpOutcome } from "../../domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import { toProviderRow } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
@@ -55,8 +55,8 @@ export class Settler {
     });
   }
 
-  topUp(command: TopUpCommand): Promise<TopUpOutcome> {
-    return this.#add({ kind: "top_up", command }) as Promise<TopUpOutcome>;
+  topUp(command: TopUpCommand): Promise<SettledTopUp> {
+    return this.#add({ kind: "top_up", command }) as Promise<SettledTopUp>;
   }
 
   conclude(checkoutId: string): Promise<Conclusion> {

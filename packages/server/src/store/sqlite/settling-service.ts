@@ -8,8 +8,16 @@ import { Checkpoints } from "./checkpoints.ts";
 import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { verifyProviderSettings } from "./provider.ts";
-import { type Settle, type SettlingItem, settleIn } from "./settling.ts";
-import { type FromThread, packError, type SettlingThreadData, type ToThread } from "./settling-messages.ts";
+import { type Settle, settleIn } from "./settling.ts";
+import {
+  type FromThread,
+  packError,
+  packOutcome,
+  type SettlingThreadData,
+  type ToSettle,
+  type ToThread,
+  unpackItem,
+} from "./settling-messages.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
 
@@ -20,10 +28,10 @@ export function serveSettling(port: MessagePort, data: SettlingThreadData, clock
     connection ??= openConnection(data, clock);
     return connection;
   };
-  const settle = async (id: number, batch: readonly SettlingItem[]): Promise<FromThread> => {
+  const settle = async ({ id, batch }: ToSettle): Promise<FromThread> => {
     try {
       const { database, settle } = connect();
-      if (batch.length > 0) return { id, settled: await settle(batch) };
+      if (batch.length > 0) return { id, settled: (await settle(batch.map(unpackItem))).map(packOutcome) };
       database.ping();
       return { id, settled: [] };
     } catch (error) {
@@ -37,7 +45,7 @@ export function serveSettling(port: MessagePort, data: SettlingThreadData, clock
       connection?.database.close();
       port.close();
     } else {
-      void settle(message.id, message.batch).then((answer) => port.postMessage(answer));
+      void settle(message).then((answer) => port.postMessage(answer));
     }
   });
   try {

@@ -1,12 +1,20 @@
 import type { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../errors.ts";
 import type { Settled, SettlingItem } from "./settling.ts";
-import { type FromThread, type SettlingThreadData, type ToThread, unpackError } from "./settling-messages.ts";
+import {
+  type FromThread,
+  packItem,
+  type SettlingThreadData,
+  type ToThread,
+  unpackError,
+  unpackOutcome,
+} from "./settling-messages.ts";
 
 /** Begins a thread that serves what settling-service.ts does. */
 export type StartSettlingThread = (data: SettlingThreadData) => Worker;
 
 interface Asked {
+  readonly batch: readonly SettlingItem[];
   readonly resolve: (settled: Settled[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -35,8 +43,8 @@ export class SettlingThread {
     if (worker === undefined) throw new StoreUnavailable("no thread that settles top-ups can be begun");
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
-      worker.postMessage({ id: this.#lastId, batch } satisfies ToThread);
-      this.#asked.set(this.#lastId, { resolve, reject });
+      worker.postMessage({ id: this.#lastId, batch: batch.map(packItem) } satisfies ToThread);
+      this.#asked.set(this.#lastId, { batch, resolve, reject });
     });
   }
 
@@ -78,8 +86,10 @@ export class SettlingThread {
     if (worker !== this.#worker) return;
     const asked = this.#asked.get(message.id);
     this.#asked.delete(message.id);
-    if ("settled" in message) asked?.resolve([...message.settled]);
-    else asked?.reject(unpackError(message.failed));
+    if (asked === undefined) return;
+    if ("settled" in message)
+      asked.resolve(message.settled.map((packed, index) => unpackOutcome(packed, asked.batch[index])));
+    else asked.reject(unpackError(message.failed));
   }
 
   #end(worker: Worker, cause?: Error & { readonly code?: unknown }): void {

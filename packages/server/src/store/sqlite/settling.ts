@@ -1,5 +1,5 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
-import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome } from "../../domain/top-up.ts";
+import { isTooLateToRecord, type SettledTopUp, type TopUpCommand } from "../../domain/top-up.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { Conclusion } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -10,7 +10,7 @@ export type SettlingItem =
   | { readonly kind: "top_up"; readonly command: TopUpCommand }
   | { readonly kind: "conclusion"; readonly checkoutId: string };
 
-export type Settled = TopUpOutcome | Conclusion;
+export type Settled = SettledTopUp | Conclusion;
 
 /** Settles a batch in one write transaction, at one time: what became of each item, in order. */
 export type Settle = (batch: readonly SettlingItem[]) => Promise<Settled[]>;

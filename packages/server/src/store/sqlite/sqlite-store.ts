@@ -9,7 +9,7 @@ import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
 import { codesToFind } from "../common/provider-settings.ts";
 import type {
   ArchiveChunk,
@@ -190,7 +190,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  settleTopUp(command: TopUpCommand): Promise<TopUpOutcome> {
+  settleTopUp(command: TopUpCommand): Promise<SettledTopUp> {
     return this.#settler.topUp(command);
   }
 
