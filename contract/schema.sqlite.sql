@@ -9,12 +9,15 @@ CREATE VIEW ledger_grant AS
   SELECT r.cuid, r.environment, r.service, r.req_id, r.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on, g.start_at,
     g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, g.id
   FROM customer_row AS r CROSS JOIN grant_row AS g
-  WHERE r.level = 2 AND g.id IN (
-    WITH RECURSIVE ledger (id) AS (
-      SELECT r.last_grant
-      -- Not UNION ALL: a ledger that leads back to itself, in a damaged file, comes to an end too.
-      UNION SELECT later.before FROM ledger CROSS JOIN grant_row AS later ON later.id = ledger.id)
-    SELECT id FROM ledger);
+  WHERE r.level = 2
+    AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (r.cuid, r.environment, r.service, r.req_id, r.plan)
+    AND g.id IN (
+      WITH RECURSIVE ledger (id) AS (
+        SELECT r.last_grant
+        -- Not UNION ALL: a ledger that leads back to itself, in a damaged file, comes to an end too.
+        UNION SELECT o.before FROM ledger CROSS JOIN grant_row AS o ON o.id = ledger.id
+          WHERE (o.cuid, o.environment, o.service, o.req_id, o.plan) = (r.cuid, r.environment, r.service, r.req_id, r.plan))
+      SELECT id FROM ledger);
 
 CREATE VIEW subscription AS
   SELECT cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at, months, days, seconds,
@@ -75,17 +78,43 @@ CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON grant_row WHEN EXISTS (SEL
 
 CREATE TRIGGER grant_remains BEFORE DELETE ON grant_row
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
+    OR EXISTS (SELECT 1 FROM customer_row WHERE cuid = OLD.cuid AND environment = OLD.environment AND level = 2
+      AND service = OLD.service AND req_id = OLD.req_id AND plan = OLD.plan AND last_grant = OLD.id)
   BEGIN SELECT RAISE(ABORT, 'a grant is never deleted'); END;
 
-CREATE TRIGGER grant_stays BEFORE UPDATE OF id, cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on,
-    start_at, months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at ON grant_row
+CREATE TRIGGER grant_stays BEFORE UPDATE ON grant_row
+  WHEN (NEW.id, NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code,
+      NEW.name, NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days,
+      NEW.checkout_id, NEW.granted_end_at)
+    IS NOT (OLD.id, OLD.cuid, OLD.environment, OLD.service, OLD.req_id, OLD.plan, OLD.seq, OLD.kind, OLD.at, OLD.code,
+      OLD.name, OLD.add_on, OLD.start_at, OLD.months, OLD.days, OLD.seconds, OLD.on_top_months, OLD.on_top_days,
+      OLD.checkout_id, OLD.granted_end_at)
+    OR CASE WHEN NEW.before IS NULL THEN EXISTS (SELECT 1 FROM grant_row WHERE id = OLD.before)
+      ELSE NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.before AND g.before IS OLD.before AND g.seq < OLD.seq
+        AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (OLD.cuid, OLD.environment, OLD.service, OLD.req_id, OLD.plan)) END
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
+
+CREATE TRIGGER ledger_is_not_moved BEFORE UPDATE OF cuid, environment, level, service, req_id, plan ON customer_row
+  WHEN OLD.level = 2
+  BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
+
+CREATE TRIGGER ledger_is_not_replaced BEFORE INSERT ON customer_row
+  WHEN NEW.level = 2 AND (EXISTS (SELECT 1 FROM customer_row AS r WHERE r.cuid = NEW.cuid
+        AND r.environment = NEW.environment AND r.level = 2 AND r.service = NEW.service AND r.req_id = NEW.req_id
+        AND r.plan = NEW.plan AND r.last_seq >= coalesce(NEW.last_seq, 0))
+    OR NEW.last_grant IS NOT NULL AND NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.last_grant
+      AND g.seq = NEW.last_seq AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan)))
+  BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
 
 CREATE TRIGGER ledger_remains BEFORE DELETE ON customer_row WHEN OLD.last_grant IS NOT NULL
   BEGIN SELECT RAISE(ABORT, 'a ledger is never deleted'); END;
 
 CREATE TRIGGER ledger_stays BEFORE UPDATE OF last_grant, last_seq ON customer_row
-  WHEN OLD.last_seq IS NOT NULL AND (NEW.last_seq IS NULL OR NEW.last_seq < OLD.last_seq)
+  WHEN (NEW.last_grant, NEW.last_seq) IS NOT (OLD.last_grant, OLD.last_seq)
+    AND (NEW.last_seq IS NULL OR NEW.last_seq <= coalesce(OLD.last_seq, 0)
+      OR NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.last_grant AND g.seq = NEW.last_seq
+        AND (g.cuid, g.environment, g.service, g.req_id, g.plan)
+          = (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan)))
   BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
 
 CREATE TRIGGER retention_is_not_replaced BEFORE INSERT ON retention
@@ -142,24 +171,30 @@ CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant
       AND g.cuid = r.cuid AND g.environment = r.environment AND g.service = r.service AND g.req_id = r.req_id
       AND g.plan = r.plan AND g.seq > NEW.seq
     ORDER BY g.seq LIMIT 1);
+  UPDATE customer_row SET last_grant = last_insert_rowid(), last_seq = NEW.seq
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2 AND service = NEW.service
+      AND req_id = NEW.req_id AND plan = NEW.plan AND coalesce(last_seq, 0) < NEW.seq;
   INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, last_grant, last_seq)
-  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, last_insert_rowid(), NEW.seq)
-  ON CONFLICT DO UPDATE SET last_grant = excluded.last_grant, last_seq = excluded.last_seq
-    WHERE last_seq IS NULL OR last_seq < excluded.last_seq;
+  SELECT NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, last_insert_rowid(), NEW.seq
+  WHERE NOT EXISTS (SELECT 1 FROM customer_row WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2
+    AND service = NEW.service AND req_id = NEW.req_id AND plan = NEW.plan);
 END;
 
 CREATE TRIGGER subscription_insert INSTEAD OF INSERT ON subscription BEGIN
   SELECT RAISE(ABORT, 'UNIQUE constraint failed: subscription') WHERE EXISTS (SELECT 1 FROM subscription
     WHERE cuid = NEW.cuid AND environment = NEW.environment AND service = NEW.service AND req_id = NEW.req_id
       AND plan = NEW.plan);
+  UPDATE customer_row SET code = NEW.code, name = NEW.name, add_on = NEW.add_on, start_at = NEW.start_at,
+      end_at = NEW.end_at, months = NEW.months, days = NEW.days, seconds = NEW.seconds,
+      topped_up_months = NEW.topped_up_months, topped_up_days = NEW.topped_up_days, granted_end_at = NEW.granted_end_at
+    WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2 AND service = NEW.service
+      AND req_id = NEW.req_id AND plan = NEW.plan;
   INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, code, name, add_on, start_at, end_at,
     months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
-  VALUES (NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, NEW.code, NEW.name, NEW.add_on, NEW.start_at,
-    NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days, NEW.granted_end_at)
-  ON CONFLICT DO UPDATE SET code = excluded.code, name = excluded.name, add_on = excluded.add_on,
-    start_at = excluded.start_at, end_at = excluded.end_at, months = excluded.months, days = excluded.days,
-    seconds = excluded.seconds, topped_up_months = excluded.topped_up_months,
-    topped_up_days = excluded.topped_up_days, granted_end_at = excluded.granted_end_at;
+  SELECT NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, NEW.code, NEW.name, NEW.add_on, NEW.start_at,
+    NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days, NEW.granted_end_at
+  WHERE NOT EXISTS (SELECT 1 FROM customer_row WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2
+    AND service = NEW.service AND req_id = NEW.req_id AND plan = NEW.plan);
 END;
 
 CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
@@ -310,9 +345,10 @@ CREATE TABLE customer_row (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE grant_row (
-  id             INTEGER PRIMARY KEY,
-  -- The grant before it in its ledger. It may have been let go.
-  before         INTEGER,
+  id             INTEGER PRIMARY KEY CHECK (id > 0),
+  -- The grant before it in its ledger. No other row may come to have the id of one that was let go and is still led to:
+  -- the first that stays of a ledger leads to none.
+  before         INTEGER CHECK (before <> id),
   cuid           TEXT    NOT NULL,
   environment    TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
   service        TEXT    NOT NULL,

@@ -11,10 +11,26 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE bouquet SET price = 1", "a catalogue revision is never changed"],
   ["DELETE FROM bouquet WHERE code = 'NET-1M'", "a catalogue revision is never changed"],
   ["UPDATE grant_row SET months = 12 WHERE kind = 'top_up'", "a grant is never changed"],
-  ["UPDATE grant_row SET id = id + 1000", "a grant is never changed"],
+  ...["id", "rowid", "oid", "_rowid_"].map(
+    (name) => [`UPDATE grant_row SET ${name} = ${name} + 1000`, "a grant is never changed"] as const,
+  ),
+  ["UPDATE OR REPLACE grant_row SET oid = (SELECT max(id) FROM grant_row) WHERE id = 1", "a grant is never changed"],
+  ["UPDATE grant_row SET before = NULL", "a grant is never changed"],
+  ["UPDATE grant_row SET before = id - 1", "a grant is never changed"],
   ["DELETE FROM grant_row WHERE kind = 'top_up'", "a grant is never deleted"],
   ["UPDATE customer_row SET last_grant = NULL, last_seq = NULL WHERE level = 2", "a ledger is never shortened"],
   ["UPDATE customer_row SET last_seq = last_seq - 1 WHERE level = 2", "a ledger is never shortened"],
+  ["UPDATE customer_row SET last_seq = last_seq + 5 WHERE level = 2", "a ledger is never shortened"],
+  ["UPDATE customer_row SET last_grant = last_grant - 1 WHERE level = 2", "a ledger is never shortened"],
+  ["UPDATE customer_row SET plan = 'x' WHERE level = 2", "a ledger is never shortened"],
+  ["UPDATE customer_row SET cuid = 'x' WHERE level = 2", "a ledger is never shortened"],
+  ["REPLACE INTO customer_row SELECT * FROM customer_row WHERE level = 2", "a ledger is never shortened"],
+  [
+    "REPLACE INTO customer_row (cuid, environment, level, service, req_id, plan, code, name, add_on, start_at, end_at, " +
+      "months, days, seconds, topped_up_months, topped_up_days) SELECT cuid, environment, 2, service, req_id, plan, code, " +
+      "name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days FROM subscription",
+    "a ledger is never shortened",
+  ],
   ["DELETE FROM customer_row WHERE level = 2", "a ledger is never deleted"],
   ["REPLACE INTO catalogue_revision SELECT * FROM catalogue_revision", "a catalogue revision is never changed"],
   ["REPLACE INTO bouquet SELECT * FROM bouquet", "a catalogue revision is never changed"],
@@ -78,6 +94,12 @@ describe("what is from before the horizon", () => {
       expect(count()).toBeGreaterThan(0);
       raw.prepare("UPDATE retention SET pruned_before = ?").run(transaction.at + 1);
       expect(() => raw.exec(`UPDATE ${table} SET at = 0 WHERE at IS NOT NULL`)).toThrow(/never changed|for good/);
+      if (table === "grant_row") {
+        expect(() => raw.exec("DELETE FROM grant_row")).toThrow("a grant is never deleted");
+        raw.exec("DELETE FROM grant_row WHERE id NOT IN (SELECT last_grant FROM customer_row WHERE level = 2)");
+        expect(raw.prepare("SELECT count(*) AS count FROM grant_row WHERE kind = 'top_up'").get()?.["count"]).toBe(0);
+        return;
+      }
       raw.exec(`DELETE FROM ${table} WHERE at <= ${transaction.at}`);
       expect(count()).toBe(0);
     },
@@ -116,6 +138,12 @@ describe("what is on record", () => {
     ["a connection with a mobile number", "UPDATE customer_row SET mobile = '98' WHERE level = 1"],
     ["a subscription without an end", "UPDATE customer_row SET end_at = NULL WHERE level = 2"],
     ["half a subscription", "UPDATE customer_row SET code = NULL WHERE level = 2"],
+    [
+      "a grant of no number",
+      "INSERT INTO grant_row SELECT -1, NULL, cuid, environment, service, req_id, plan, 99, kind, " +
+        "at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at " +
+        "FROM grant_row LIMIT 1",
+    ],
     ["a connection with a ledger", "UPDATE customer_row SET last_grant = 1, last_seq = 1 WHERE level = 1"],
     ["a ledger that knows no number of its last grant", "UPDATE customer_row SET last_grant = NULL WHERE level = 2"],
     ["a grant twice", "INSERT INTO subscription_grant SELECT * FROM subscription_grant ORDER BY seq LIMIT 1"],
@@ -124,6 +152,6 @@ describe("what is on record", () => {
     ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],
   ])("never holds %s", async (_, sql) => {
     const { raw } = await openAndTopUp();
-    expect(() => raw.exec(sql)).toThrow(/constraint failed|is never changed/);
+    expect(() => raw.exec(sql)).toThrow(/constraint failed|is never (?:changed|shortened)/);
   });
 });

@@ -8,7 +8,7 @@ import * as postgres from "../../src/store/postgres/search.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { FIND as CUSTOMERS, MARK_TOPPED_UP } from "../../src/store/sqlite/customers.ts";
 import { FIND as HISTORY } from "../../src/store/sqlite/history.ts";
-import { DELETE_GRANTS, IMPORTED, LEDGERS as PRUNABLE } from "../../src/store/sqlite/retention.ts";
+import { DELETE_GRANTS, IMPORTED, LEAD_TO_NONE, LEDGERS as PRUNABLE } from "../../src/store/sqlite/retention.ts";
 import * as sqlite from "../../src/store/sqlite/search.ts";
 import { WRITE as LEDGER } from "../../src/store/sqlite/subscriptions.ts";
 import { openProvider, SITA } from "../store-suite/provider.ts";
@@ -106,11 +106,13 @@ describe("in SQLite", () => {
       }
       expect(planOf(MARK_TOPPED_UP)).toEqual([searchBy(OF_CONNECTION)]);
       expect(planOf(LEDGER.append)).toEqual([searchBy(OF_PLAN)]);
-      expect(planOf(LEDGER.put)).toEqual([]);
+      expect(planOf(LEDGER.update)).toEqual([searchBy(OF_PLAN)]);
+      expect(planOf(LEDGER.insert)).toEqual([]);
       for (const [query, key] of [
         [sqlite.LEDGERS, OF_CONNECTION],
         [PRUNABLE, OF_CUSTOMER],
         [DELETE_GRANTS, OF_PLAN],
+        [LEAD_TO_NONE, OF_PLAN],
       ] as const) {
         expect(planOf(query)).toContain(`SEARCH r USING PRIMARY KEY (${key})`);
         expect(planOf(query)).toContain("SEARCH g USING INTEGER PRIMARY KEY (rowid=?)");

@@ -1,8 +1,13 @@
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findWrong } from "../store-suite/database.ts";
-import { expectRecorded, openProvider, RAM_NET, SITA_NET } from "../store-suite/provider.ts";
+import { DAY_MS } from "../../src/domain/calendar.ts";
+import type { ArchiveChunk, Store } from "../../src/store/store.ts";
+import { findWrong, type OpenedStore, openStore } from "../store-suite/database.ts";
+import { collect } from "../store-suite/filled-provider.ts";
+import { expectRecorded, openProvider, RAM_NET, SITA, SITA_NET, statedCustomer } from "../store-suite/provider.ts";
+import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection, tamper } from "../support/sqlite-database.ts";
 
@@ -67,14 +72,95 @@ test.each([
   expect(await findWrong(store)).toContainEqual(expect.stringMatching(/grants to which their ledger does not lead/));
 });
 
-test("no id is given twice, though all but the last of every ledger are let go", async () => {
+test("a ledger leads to no stranger's grant, though the id of one that was let go is given again", async () => {
   const { path, store, command } = await openWithTopUps();
-  const ids = () => rawConnection(path).prepare("SELECT id, cuid FROM grant_row ORDER BY id").all();
-  const highest = ids().at(-1)?.["id"] as number;
+  const raw = rawConnection(path);
+  const insert = raw.prepare(
+    `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, kind, at)
+     VALUES ('odd', 'trial', 'tv', 'r', 'p', ?, 'withdrawal', ?)`,
+  );
+  raw.exec(`INSERT INTO customer VALUES ('odd', 'trial', 'O', 'D', NULL, 'active', NULL);
+    INSERT INTO customer_code VALUES ('odd', 'trial', 'odd')`);
+  // The one in the middle has the greatest id.
+  for (const seq of [1, 3, 2]) insert.run(seq, seq);
+  await store.retention.moveHorizon(3, { author: "tester", at: 3 });
+  const pruned = await store.retention.pruneLedgers({ before: 3, dryRun: false }, undefined);
+  expect(pruned.pruned.grants).toBe(2);
+  expect(raw.prepare("SELECT before FROM grant_row WHERE cuid = 'odd'").all()).toEqual([{ before: null }]);
+  expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-1M")));
+  expect(raw.prepare(LED).all("odd")).toEqual([{ seq: 3, at: 3 }]);
+  expect(await findWrong(store)).toEqual([]);
+
+  // Nor where a damaged file leads to one.
   tamper(
     path,
-    "DELETE FROM grant_row WHERE id NOT IN (SELECT last_grant FROM customer_row WHERE last_grant IS NOT NULL)",
+    `UPDATE grant_row SET before = (SELECT max(id) FROM grant_row WHERE cuid = '${RAM_NET.cuid}') WHERE cuid = 'odd'`,
   );
-  expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-1M")));
-  expect(ids().at(-1)).toEqual({ id: highest + 1, cuid: RAM_NET.cuid });
+  expect(raw.prepare(LED).all("odd")).toEqual([{ seq: 3, at: 3 }]);
+  expect(await findWrong(store)).toEqual(["1 grants that lead to none of their ledger's before them"]);
 });
+
+test("a customer who comes to a ledger that was there before goes on with it", async () => {
+  const { path, store } = await openWithTopUps();
+  const raw = rawConnection(path);
+  raw.exec(`INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, kind, at) VALUES
+    ('gone', 'production', 'internet', 'gone1', 'Fiber 100 Mbps', 1, 'withdrawal', 1),
+    ('gone', 'production', 'internet', 'gone1', 'Fiber 100 Mbps', 2, 'withdrawal', 2)`);
+  const subscription = { code: "NET-1M", startdate: "2026-11-01 09:00:00", enddate: "2026-12-01 09:00:00" };
+  const internet = [{ username: "gone1", status: "active", subscriptions: [subscription] }];
+  const customer = statedCustomer({ ...SITA, cuid: "gone", mobile: "9800000199", connections: { internet } });
+  await store.importCustomers("production", [customer], { author: "tester", at: 3 }, "unsaid");
+  expect(raw.prepare("SELECT seq FROM ledger_grant WHERE cuid = 'gone' ORDER BY seq").all()).toEqual([
+    { seq: 1 },
+    { seq: 2 },
+    { seq: 3 },
+  ]);
+  expect(await findWrong(store)).toEqual([]);
+});
+
+/** Restores what a store holds into a new one, its grants in whatever order. */
+async function restore(store: Store, seed: number): Promise<OpenedStore> {
+  const target = await openStore(() => makeSqliteDatabase(), { seed: 2 });
+  const random = seededRandom(seed);
+  const shuffle = (chunk: ArchiveChunk): ArchiveChunk => {
+    if (chunk.kind !== "rows" || chunk.table !== "subscription_grant") return chunk;
+    const placed = chunk.rows.map((row) => ({ row, place: Buffer.from(random(4)).readUInt32BE() }));
+    return { ...chunk, rows: placed.sort((a, b) => a.place - b.place).map(({ row }) => row) };
+  };
+  const chunks = (await collect(store)).map(shuffle);
+  await target.store.importArchive(Readable.from(chunks) as AsyncIterable<ArchiveChunk>);
+  return target;
+}
+
+const step = fc.record({
+  what: fc.constantFrom("top_up", "top_up", "goodwill", "prune", "restore"),
+  who: fc.constantFrom(SITA_NET, RAM_NET),
+  days: fc.constantFrom(0, 1, 40, 200),
+  seed: fc.nat(1_000),
+});
+
+test("whatever is granted, let go and restored in any order, ledgers lead to their own grants", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 20 }), async (steps) => {
+      const opened = await openProvider(() => makeSqliteDatabase());
+      let current: OpenedStore = opened;
+      for (const { what, who, days, seed } of steps) {
+        const { store } = current;
+        opened.now += days * DAY_MS;
+        current.now = opened.now;
+        const by = { author: "tester", at: opened.now };
+        if (what === "top_up") await store.settleTopUp(opened.command(who, "NET-1M"));
+        if (what === "goodwill")
+          await store.corrections.grantGoodwill({ ...who, plan: undefined, days: 2 }, { ...by, reason: "r" });
+        if (what === "restore") current = await restore(store, seed);
+        if (what === "prune") {
+          const before = opened.now - 31 * DAY_MS;
+          await store.retention.moveHorizon(before, by);
+          await store.retention.pruneLedgers({ before, dryRun: false }, undefined);
+        }
+        expect(await findWrong(current.store)).toEqual([]);
+      }
+    }),
+    { numRuns: 15 },
+  );
+}, 60_000);

@@ -87,22 +87,30 @@ export const CHUNK_ROWS = 1_000;
 /** A row as a store reads it, by the names of the columns. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+/** Of some tables, by their names: the column by which their rows come in order. */
+export type RowOrder = Readonly<Record<string, string>>;
+
 /** Rows of a query, however many they are, some at a time. */
 export type Pages = (query: string) => AsyncIterable<readonly StoredRow[]> | Iterable<readonly StoredRow[]>;
 
 /**
  * A whole database: what is to be expected of it, and then its rows.
  * @param pages reads on one view of the database, in pages of up to {@link CHUNK_ROWS} rows.
+ * @param order by which rows are read, where they would come in another than whoever stores them is quick at.
  */
-export async function* readArchive(pages: Pages): AsyncGenerator<ArchiveChunk> {
+export async function* readArchive(pages: Pages, order: RowOrder = {}): AsyncGenerator<ArchiveChunk> {
   yield { kind: "totals", totals: await readTotals(pages) };
-  for (const archived of ARCHIVE_TABLES) yield* readTable(archived, pages);
+  for (const archived of ARCHIVE_TABLES) yield* readTable(archived, pages, order[archived.name]);
 }
 
 /** The rows of one table. */
-export async function* readTable(archived: ArchiveTable, pages: Pages): AsyncGenerator<ArchiveRowsChunk> {
-  const { name, columns } = archived;
-  for await (const page of pages(`SELECT ${columns.map(([column]) => column).join(", ")} FROM ${name}`)) {
+export async function* readTable(
+  { name, columns }: ArchiveTable,
+  pages: Pages,
+  order?: string,
+): AsyncGenerator<ArchiveRowsChunk> {
+  const query = `SELECT ${columns.map(([column]) => column).join(", ")} FROM ${name}`;
+  for await (const page of pages(order === undefined ? query : `${query} ORDER BY ${order}`)) {
     const rows = page.map((row) => columns.map(([column, type]) => toArchive(type, row[column])));
     for (const some of inPortions(rows)) yield { kind: "rows", table: name, rows: some, digest: digestOf(some) };
   }

@@ -12,11 +12,27 @@ import { translate } from "./trouble.ts";
 // By the ledgers, as a service reads them.
 const LEDGER = ledgerQuery("cuid, environment, service, req_id, plan", "ledger_grant");
 
+const isOf = (grant: string, row: string) =>
+  `(${["cuid", "environment", "service", "req_id", "plan"].map((column) => `${grant}.${column}`).join(", ")})
+     = (${["cuid", "environment", "service", "req_id", "plan"].map((column) => `${row}.${column}`).join(", ")})`;
+
 /** What can be wrong with the tables of SQLite alone. */
-const LOST_GRANTS = [
-  "grants to which their ledger does not lead",
-  `SELECT count(*) AS count FROM (SELECT id, cuid, environment, service, req_id, plan, seq FROM grant_row
-     EXCEPT SELECT id, cuid, environment, service, req_id, plan, seq FROM ledger_grant) AS lost`,
+const OF_SQLITE = [
+  [
+    "grants to which their ledger does not lead",
+    `SELECT count(*) AS count FROM (SELECT id, cuid, environment, service, req_id, plan, seq FROM grant_row
+       EXCEPT SELECT id, cuid, environment, service, req_id, plan, seq FROM ledger_grant) AS lost`,
+  ],
+  [
+    "grants that lead to none of their ledger's before them",
+    `SELECT count(*) AS count FROM grant_row AS g WHERE g.before IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM grant_row AS b WHERE b.id = g.before AND b.seq < g.seq AND ${isOf("b", "g")})`,
+  ],
+  [
+    "ledgers that do not know their last grant",
+    `SELECT count(*) AS count FROM customer_row AS r WHERE r.level = 2 AND r.last_grant IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM grant_row AS g WHERE g.id = r.last_grant AND g.seq = r.last_seq AND ${isOf("g", "r")})`,
+  ],
 ] as const;
 
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
@@ -44,7 +60,7 @@ export async function* checkDatabase(database: Database, provider: ProviderSetti
 export async function* checkRows(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
   yield* checkFolds(database.iterate(LEDGER), calendar);
   yield* checkAuditTrail(database.iterate(AUDIT_TRAIL));
-  for (const [what, query] of [...CONTRADICTIONS, LOST_GRANTS]) {
+  for (const [what, query] of [...CONTRADICTIONS, ...OF_SQLITE]) {
     const { count } = database.prepare(query).get() as { count: number };
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }

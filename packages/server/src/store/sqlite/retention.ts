@@ -44,9 +44,12 @@ export const IMPORTED = importedQuery(
 );
 const RETIRED = `SELECT checkout_id, at FROM retired_checkout WHERE checkout_id > ?
   ORDER BY checkout_id LIMIT ${RETIRED_AT_ONCE}`;
-// What may go of a ledger is its beginning. That is where a ledger ends for whoever goes along it, from its last grant.
+// What may go of a ledger is its beginning.
 export const DELETE_GRANTS = `DELETE FROM grant_row WHERE id IN (SELECT id FROM ledger_grant
   WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ? AND seq <= ?)`;
+
+export const LEAD_TO_NONE = `UPDATE grant_row SET before = NULL WHERE id = (SELECT id FROM ledger_grant
+  WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ? ORDER BY seq LIMIT 1)`;
 
 /** The SQL by which history is let go. */
 export class RetentionTables implements Retention {
@@ -162,8 +165,11 @@ export class RetentionTables implements Retention {
 
   #delete(rows: readonly PrunableRow[]): void {
     const deletion = this.#database.prepare(DELETE_GRANTS);
-    for (const { cuid, environment, service, req_id, plan, seq } of lastOfLedgers(rows))
+    const end = this.#database.prepare(LEAD_TO_NONE);
+    for (const { cuid, environment, service, req_id, plan, seq } of lastOfLedgers(rows)) {
       deletion.run(cuid, environment, service, req_id, plan, seq);
+      end.run(cuid, environment, service, req_id, plan);
+    }
     this.#deleteCheckouts("reversal", checkoutsOf(rows, "reversal"));
     this.#deleteCheckouts("top_up", checkoutsOf(rows, "top_up"));
   }

@@ -87,9 +87,15 @@ export class SettlingThread {
     const asked = this.#asked.get(message.id);
     this.#asked.delete(message.id);
     if (asked === undefined) return;
-    if ("settled" in message)
+    if ("failed" in message) {
+      asked.reject(unpackError(message.failed));
+      return;
+    }
+    try {
       asked.resolve(message.settled.map((packed, index) => unpackOutcome(packed, asked.batch[index])));
-    else asked.reject(unpackError(message.failed));
+    } catch (error) {
+      asked.reject(error as Error);
+    }
   }
 
   #end(worker: Worker, cause?: Error & { readonly code?: unknown }): void {

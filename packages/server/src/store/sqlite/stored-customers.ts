@@ -2,10 +2,14 @@ import type { Environment } from "../../domain/customer.ts";
 import { StoredCustomers, type StoredRows } from "../common/stored-customers.ts";
 import type { Database } from "./database.ts";
 
+// A ledger outlives its customer, where one was removed by hand.
+const KNOWN = `SELECT json_group_array(k.value) AS found FROM json_each(?1) AS k
+  WHERE EXISTS (SELECT 1 FROM customer_row AS r WHERE r.cuid = k.value AND r.environment = ?2)`;
 const NOTHING: StoredRows = { customers: [], connections: [], subscriptions: [], grants: [] };
 
 /** Looks up many customers at a time, for an import. */
 export class StoredCustomerTables {
+  readonly #known;
   readonly #customers;
   readonly #connections;
   readonly #subscriptions;
@@ -13,6 +17,7 @@ export class StoredCustomerTables {
 
   constructor(database: Database) {
     const rows = (table: string, columns: string, order = "") => database.prepare(rowsAsJson(table, columns, order));
+    this.#known = database.prepare(KNOWN);
     this.#customers = rows("customer", "cuid first_name last_name mobile status mobile_e164");
     this.#connections = rows("connection", "cuid service req_id status topped_up segment blocked", "position");
     this.#subscriptions = rows(
@@ -29,11 +34,10 @@ export class StoredCustomerTables {
   }
 
   find(environment: Environment, cuids: readonly string[]): StoredCustomers {
-    const customers = this.#ask(this.#customers, environment, cuids) as StoredRows["customers"];
-    if (customers.length === 0) return new StoredCustomers(NOTHING);
-    const known = customers.map(({ cuid }) => cuid);
+    const known = this.#ask(this.#known, environment, cuids) as readonly string[];
+    if (known.length === 0) return new StoredCustomers(NOTHING);
     return new StoredCustomers({
-      customers,
+      customers: this.#ask(this.#customers, environment, known) as StoredRows["customers"],
       connections: this.#ask(this.#connections, environment, known) as StoredRows["connections"],
       subscriptions: this.#ask(this.#subscriptions, environment, known) as StoredRows["subscriptions"],
       grants: this.#ask(this.#grants, environment, known) as StoredRows["grants"],

@@ -19,30 +19,30 @@ export const WRITE = {
     SELECT max(last_grant), coalesce(max(last_seq), 0) + 1, ?1, ?2, ?3, ?4, ?5,
       ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
     FROM customer_row WHERE cuid = ?1 AND environment = ?2 AND level = 2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
-  // An update in place: REPLACE would delete the row and make another.
-  put: `INSERT INTO customer_row (level, last_grant, last_seq, ${LEDGER_KEY}, ${SUBSCRIPTION_COLUMNS})
-    VALUES (2, last_insert_rowid(), 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET last_grant = excluded.last_grant, last_seq = coalesce(last_seq, 0) + 1,
-      code = excluded.code, name = excluded.name, add_on = excluded.add_on,
-      start_at = excluded.start_at, end_at = excluded.end_at, months = excluded.months, days = excluded.days,
-      seconds = excluded.seconds, topped_up_months = excluded.topped_up_months,
-      topped_up_days = excluded.topped_up_days, granted_end_at = excluded.granted_end_at`,
+  update: `UPDATE customer_row SET last_grant = last_insert_rowid(), last_seq = coalesce(last_seq, 0) + 1,
+      (${SUBSCRIPTION_COLUMNS}) = (?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+    WHERE cuid = ?1 AND environment = ?2 AND level = 2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
+  insert: `INSERT INTO customer_row (level, last_grant, last_seq, ${LEDGER_KEY}, ${SUBSCRIPTION_COLUMNS})
+    VALUES (2, last_insert_rowid(), 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 };
 
 /** The SQL of the ledgers, and of the subscriptions that they fold to. */
 export class SubscriptionTables {
   readonly #append;
-  readonly #put;
+  readonly #update;
+  readonly #insert;
 
   constructor(database: Database) {
     this.#append = database.prepare(WRITE.append);
-    this.#put = database.prepare(WRITE.put);
+    this.#update = database.prepare(WRITE.update);
+    this.#insert = database.prepare(WRITE.insert);
   }
 
   /** Appends a grant, and puts what the plan amounts to after it. To be called inside a write transaction. */
   append(key: ConnectionKey, plan: string, grant: Grant, after: Subscription | undefined): void {
     const ids = [key.cuid, key.environment, key.service, key.reqId, plan];
     this.#append.run(...ids, ...grantColumns(grant));
-    this.#put.run(...ids, ...(after === undefined ? NO_SUBSCRIPTION : subscriptionColumns(after)));
+    const values = [...ids, ...(after === undefined ? NO_SUBSCRIPTION : subscriptionColumns(after))];
+    if (this.#update.run(...values).changes === 0) this.#insert.run(...values);
   }
 }
