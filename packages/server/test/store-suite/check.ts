@@ -80,6 +80,11 @@ const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: R
     `UPDATE top_up SET at = at + 1 WHERE ${SITAS_FIBER}`,
     /1 grants of a top-up that is not on record/,
   ],
+  [
+    "a connection that was deleted",
+    "DELETE FROM connection WHERE cuid = '2000002' AND service = 'internet'",
+    /1 subscriptions without a connection/,
+  ],
   ["a customer that was deleted", "DELETE FROM customer WHERE cuid = '2000002'", /2 connections without a customer/],
   [
     "a connection's code that was deleted",

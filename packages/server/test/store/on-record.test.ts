@@ -31,6 +31,11 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
       "name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days FROM subscription",
     "a ledger is never shortened",
   ],
+  [
+    "UPDATE OR REPLACE customer_row SET level = 2, plan = (SELECT plan FROM subscription WHERE service = 'internet' LIMIT 1), " +
+      "status = NULL, position = NULL, topped_up = NULL, blocked = NULL WHERE level = 1 AND service = 'internet'",
+    "a ledger is never shortened",
+  ],
   ["DELETE FROM customer_row WHERE level = 2", "a ledger is never deleted"],
   ["REPLACE INTO catalogue_revision SELECT * FROM catalogue_revision", "a catalogue revision is never changed"],
   ["REPLACE INTO bouquet SELECT * FROM bouquet", "a catalogue revision is never changed"],

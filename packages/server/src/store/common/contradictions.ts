@@ -67,6 +67,11 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
        (SELECT 1 FROM customer WHERE customer.cuid = c.cuid AND customer.environment = c.environment)`,
   ],
   [
+    "subscriptions without a connection",
+    `SELECT count(*) AS count FROM (SELECT cuid, environment, service, req_id FROM subscription
+       EXCEPT SELECT cuid, environment, service, req_id FROM connection) AS without_connection`,
+  ],
+  [
     "connections that cannot be looked up",
     `SELECT count(*) AS count FROM connection AS c WHERE NOT EXISTS (SELECT 1 FROM customer_code AS k
        WHERE k.code = c.req_id AND k.environment = c.environment AND k.cuid = c.cuid)`,

@@ -382,13 +382,13 @@ CREATE TRIGGER grant_is_not_replaced BEFORE INSERT ON grant_row WHEN EXISTS (SEL
   BEGIN SELECT RAISE(ABORT, 'a grant is never changed'); END;
 -- A ledger comes to end with a later grant of its own, and with nothing else.
 CREATE TRIGGER ledger_is_not_moved BEFORE UPDATE OF cuid, environment, level, service, req_id, plan ON customer_row
-  WHEN OLD.level = 2
+  WHEN OLD.level = 2 OR NEW.level = 2
   BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
 CREATE TRIGGER ledger_stays BEFORE UPDATE OF last_grant, last_seq ON customer_row
   WHEN (NEW.last_grant, NEW.last_seq) IS NOT (OLD.last_grant, OLD.last_seq)
     AND (NEW.last_seq IS NULL OR NEW.last_seq <= coalesce(OLD.last_seq, 0)
       OR NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.last_grant AND g.seq = NEW.last_seq
-        AND (g.cuid, g.environment, g.service, g.req_id, g.plan)
+        AND g.before IS OLD.last_grant AND (g.cuid, g.environment, g.service, g.req_id, g.plan)
           = (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan)))
   BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;
 CREATE TRIGGER ledger_is_not_replaced BEFORE INSERT ON customer_row
