@@ -34,6 +34,7 @@ interface LedgerRow extends Omit<GrantRow, "granted_end_at"> {
 /**
  * All grants, those of one plan together and in order.
  * @param order the columns before `seq` of the table's key, as its index has them.
+ * @param grants where they are read: a store may have another way to them than through the table.
  */
 export function ledgerQuery(order: string, grants = "subscription_grant"): string {
   const key = order.split(", ");

@@ -19,7 +19,7 @@ type OfPlan = OfConnection & { readonly plan: string };
 
 type StoredCustomerRow = CustomerRow & { readonly mobile_e164: string | null };
 
-/** @property id where the store has numbers for grants. */
+/** With an `id` where the store numbers grants. */
 type StoredGrantRow = GrantRow & OfPlan & { readonly seq: number; readonly id?: number };
 
 /** All that an import must know of some customers: who they are, what they have, and why. */
