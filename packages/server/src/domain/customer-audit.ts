@@ -48,7 +48,9 @@ function inEntries(changes: readonly Described[]): Described[][] {
   for (const change of changes) {
     const length = change.cuid.length + change.before.length + change.after.length;
     const last = entries.at(-1);
-    if (last === undefined || last.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS) {
+    const isFull = last?.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS;
+    // An entry tells of a customer once: of what a file has twice, the first change would be lost.
+    if (last === undefined || isFull || last.some(({ cuid }) => cuid === change.cuid)) {
       entries.push([change]);
       characters = length;
     } else {

@@ -67,6 +67,19 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     expect(JSON.parse(entry?.after ?? "")).toEqual({ [SITA.cuid]: { profile: { ...profile, mobile: "9800000777" } } });
   });
 
+  test("of a customer who stands twice in an import, both changes are told", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    await restate(store, now + DAY, { ...SITA, mobile: "9800000777" }, { ...SITA, mobile: "9800000888" });
+    const entries = await store.auditTrail.list({ cuid: SITA.cuid }, 2);
+    const mobiles = entries.map(({ before, after }) =>
+      [before, after].map((text) => JSON.parse(text ?? "")[SITA.cuid].profile.mobile),
+    );
+    expect(mobiles.reverse()).toEqual([
+      [SITA.mobile, "9800000777"],
+      ["9800000777", "9800000888"],
+    ]);
+  });
+
   test("a correction stands there with its reason, and is found by its customer", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
