@@ -146,6 +146,18 @@ describe("a thread that settles top-ups", () => {
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
   });
 
+  test("whose answer makes no sense leaves its batch unknown", async () => {
+    const { path, store, workers } = await openThreaded();
+    const release = lock(path);
+    const told = Promise.allSettled([store.concludeCheckout("x".repeat(64))]);
+    await sleep(50);
+    // The time of a record, where none was asked for.
+    workers[0]?.emit("message", { id: 1, settled: [5] });
+    expect(await told).toMatchObject([{ status: "rejected", reason: { name: "StoreUnavailable" } }]);
+    release();
+    expect(await store.concludeCheckout("x".repeat(64))).toBeUndefined();
+  });
+
   test("that cannot begin makes top-ups unavailable, and the store, and nothing else, until one can", async () => {
     const broken = join(temporaryFolder(), "broken.mjs");
     writeFileSync(broken, "throw Object.assign(new Error('quotes a path'), { code: 'ERR_BROKEN' });");

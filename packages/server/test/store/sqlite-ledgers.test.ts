@@ -72,6 +72,16 @@ test.each([
   expect(await findWrong(store)).toContainEqual(expect.stringMatching(/grants to which their ledger does not lead/));
 });
 
+test.each([
+  ["another than its last grant", "last_grant = (SELECT before FROM grant_row WHERE id = last_grant)"],
+  ["one that is not there", "last_grant = last_grant + 1000"],
+  ["another number than that one has", "last_seq = last_seq + 5"],
+])("a check finds a ledger that knows %s", async (_, damage) => {
+  const { path, store } = await openWithTopUps();
+  tamper(path, `UPDATE customer_row SET ${damage} WHERE last_grant = (SELECT max(id) FROM grant_row)`);
+  expect(await findWrong(store)).toContainEqual("1 ledgers that do not know their last grant");
+});
+
 test("a ledger leads to no stranger's grant, though the id of one that was let go is given again", async () => {
   const { path, store, command } = await openWithTopUps();
   const raw = rawConnection(path);

@@ -67,7 +67,7 @@ export function findPrunable(rows: readonly PrunableRow[], before: Instant, cale
   });
 }
 
-/** The last row of each ledger. @param rows those of a ledger together. */
+/** The last row of each ledger. @param rows those of a ledger in order. */
 export function lastOfLedgers(rows: readonly PrunableRow[]): PrunableRow[] {
   return [...new Map(rows.map((row) => [nameOfLedger(row), row])).values()];
 }

@@ -9,12 +9,11 @@ import type { Database } from "./database.ts";
 import { isSchemaExpected } from "./migrate.ts";
 import { translate } from "./trouble.ts";
 
+const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"];
 // By the ledgers, as a service reads them.
-const LEDGER = ledgerQuery("cuid, environment, service, req_id, plan", "ledger_grant");
-
-const isOf = (grant: string, row: string) =>
-  `(${["cuid", "environment", "service", "req_id", "plan"].map((column) => `${grant}.${column}`).join(", ")})
-     = (${["cuid", "environment", "service", "req_id", "plan"].map((column) => `${row}.${column}`).join(", ")})`;
+const LEDGER = ledgerQuery(LEDGER_KEY.join(", "), "ledger_grant");
+const keyOf = (row: string) => `(${LEDGER_KEY.map((column) => `${row}.${column}`).join(", ")})`;
+const isOf = (grant: string, row: string) => `${keyOf(grant)} = ${keyOf(row)}`;
 
 /** What can be wrong with the tables of SQLite alone. */
 const OF_SQLITE = [

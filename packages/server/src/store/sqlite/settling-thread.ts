@@ -93,8 +93,9 @@ export class SettlingThread {
     }
     try {
       asked.resolve(message.settled.map((packed, index) => unpackOutcome(packed, asked.batch[index])));
-    } catch (error) {
-      asked.reject(error as Error);
+    } catch (cause) {
+      // It has settled the batch, in whatever way: that must not be taken for a batch that recorded nothing.
+      asked.reject(new StoreUnavailable("what the thread that settles top-ups has answered cannot be read", { cause }));
     }
   }
 
