@@ -15,6 +15,11 @@ export interface CsvLine {
 
 /** Lines that are handed on together. */
 const LINES_AT_ONCE = 500;
+/** What spreadsheets write instead of commas where those stand in decimals. */
+const SEPARATORS = [
+  [";", "semicolons"],
+  ["\t", "tabs"],
+] as const;
 /** As much as a line of NDJSON may have. */
 const LINE_MAX_CHARACTERS = 256 * 1024;
 
@@ -71,7 +76,11 @@ function readHeader(record: readonly string[], columns: readonly string[]): read
   const names = record.map((cell) => cell.trim());
   const known = `the first line must name columns out of ${columns.join(",")}`;
   const strange = names.find((name) => !columns.includes(name));
-  if (strange !== undefined) throw new CommandFailed(`${known}, but has ${JSON.stringify(strange.slice(0, 64))}`);
+  if (strange !== undefined) {
+    const between = SEPARATORS.find(([separator]) => columns.includes(strange.split(separator)[0]?.trim() ?? ""));
+    if (between !== undefined) throw new CommandFailed(`${known}, with commas between them, but has ${between[1]}`);
+    throw new CommandFailed(`${known}, but has ${JSON.stringify(strange.slice(0, 64))}`);
+  }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new CommandFailed(`${known}, each once, but has ${twice} twice`);
   return names;

@@ -2,13 +2,15 @@ import type { Service } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, Customer, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
+import { foldGrants } from "./fold.ts";
 import type { NormaliseMobile } from "./mobile-number.ts";
 import { PASSED_OVER, restate, type TopUpsInFile } from "./restatement.ts";
 import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
 
-/** A customer as stored, with the ledger from which each subscription is folded. */
+/** What is stored of a customer, with the ledger from which each subscription is folded. */
 export interface CustomerWithLedgers {
-  readonly customer: Customer;
+  /** Undefined where there is none. Ledgers are for ever: they outlast a customer who was removed from the database by hand. */
+  readonly customer: Customer | undefined;
   /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
   readonly mobileForm: string | undefined;
   /** All grants of one plan of one connection, oldest first; empty where there is none. */
@@ -22,7 +24,8 @@ interface LedgerEntry {
   readonly service: Service;
   readonly reqId: string;
   readonly plan: string;
-  readonly grant: Grant;
+  /** Undefined where the subscription alone was lost, and is put as its ledger has it. */
+  readonly grant: Grant | undefined;
   readonly subscription: Subscription | undefined;
 }
 
@@ -58,7 +61,7 @@ export type ImportMode = TopUpsInFile | "reset";
  * nothing that a top-up granted is lost, and a file that is imported twice says nothing new the second time.
  */
 export function changeCustomer(
-  stored: CustomerWithLedgers | undefined,
+  stored: CustomerWithLedgers,
   stated: StatedCustomer,
   now: Instant,
   calendar: Calendar,
@@ -67,7 +70,8 @@ export function changeCustomer(
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
   const profile = { cuid, firstName, lastName, mobile, status };
-  const before = stored?.customer.connections ?? [];
+  const { customer: former } = stored;
+  const before = former?.connections ?? [];
   const base = mode === "reset" ? undefined : stored;
   const isStated = (connection: Connection) => findConnection(stated.connections, connection) !== undefined;
   const mayGo = (connection: Connection) =>
@@ -83,13 +87,13 @@ export function changeCustomer(
   ];
 
   const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
-  const codesBefore = stored === undefined ? [] : codesOf(stored.customer, before, () => stored.mobileForm);
+  const codesBefore = former === undefined ? [] : codesOf(former, before, () => stored.mobileForm);
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   return {
     profile,
     changesProfile:
-      stored === undefined ||
-      !isSameProfile(stored.customer, profile) ||
+      former === undefined ||
+      !isSameProfile(former, profile) ||
       stored.mobileForm !== (mobile === undefined ? undefined : normaliseMobile(mobile)),
     connections,
     changesConnections: !areSameConnections(before, connections),
@@ -104,7 +108,7 @@ export function changeCustomer(
 /** A status that is stated again unchanged does not undo that a top-up made the connection active. */
 function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): BareConnection {
   const { service, reqId, status, segment } = stated;
-  const before = findConnection(stored?.customer.connections ?? [], stated);
+  const before = findConnection(stored?.customer?.connections ?? [], stated);
   // What an export says of it holds where nothing is known here.
   if (before === undefined) {
     return { service, reqId, status, segment, toppedUp: stated.toppedUp === true, blocked: stated.blocked === true };
@@ -123,17 +127,19 @@ function restateConnection(
   passedOver: PassedOver[],
 ): LedgerEntry[] {
   const { service, reqId } = stated;
-  const before = findConnection(stored?.customer.connections ?? [], stated)?.subscriptions ?? [];
+  const before = findConnection(stored?.customer?.connections ?? [], stated)?.subscriptions ?? [];
   const isStated = ({ plan }: Subscription) => stated.subscriptions.some((subscription) => subscription.plan === plan);
   const unstated = before.filter((subscription) => !isStated(subscription));
-  const news = stated.subscriptions.flatMap((subscription) => {
+  const news = stated.subscriptions.flatMap((subscription): LedgerEntry[] => {
     const { plan } = subscription;
     const ledger = stored?.ledger(service, reqId, plan) ?? [];
     const grant = restate(ledger, subscription, now, calendar, mode === "reset" ? "unsaid" : mode);
     if (grant === PASSED_OVER) passedOver.push({ service, code: subscription.bouquet.code });
-    if (grant === undefined || grant === PASSED_OVER) return [];
-    const current = before.find((candidate) => candidate.plan === plan);
-    return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
+    const shown = before.find((candidate) => candidate.plan === plan);
+    const current = shown ?? foldGrants(plan, ledger, calendar);
+    if (grant !== undefined && grant !== PASSED_OVER)
+      return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
+    return current === shown ? [] : [{ service, reqId, plan, grant: undefined, subscription: current }];
   });
   return [...withdrawUngranted(stated, unstated, now), ...news];
 }

@@ -41,8 +41,8 @@ export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
   // Codes follow from the profile and the connections; by themselves they change only where those are as they were.
   if (parts.length === 0 && change.addedCodes.length + change.removedCodes.length > 0) parts.push("codes");
   const { passedOver } = change;
-  if (customer === undefined) return { kind: "added", parts: [] };
-  const effect = { kind: parts.length > 0 ? "changed" : "unchanged", parts } as const;
+  const kind = customer === undefined ? "added" : parts.length > 0 ? "changed" : "unchanged";
+  const effect = { kind, parts: kind === "added" ? [] : parts } as const;
   return passedOver.length > 0 ? { ...effect, passedOver } : effect;
 }
 

@@ -190,7 +190,8 @@ describe("a catalogue in CSV", () => {
   test.each([
     ["another column", "code,color\n", 'but has "color"'],
     ["a column twice", "code,code\n", "has code twice"],
-    ["semicolons between its cells", "code;service\n", 'but has "code;service"'],
+    ["tabs between its cells", "code\tservice\n", "with commas between them, but has tabs"],
+    ["semicolons between its cells", "code;service\n", "with commas between them, but has semicolons"],
     ["a quote that does not end", 'code\n"A', "within a quote that is not closed"],
     ["another encoding", Buffer.from([0x63, 0xe9, 0x0a]), "is not UTF-8"],
   ])("with %s is refused whole", async (_, text, said) => {

@@ -24,6 +24,7 @@ export type Step = { readonly afterMs: number } & (
   | { readonly kind: "take_back"; readonly reqId: string; readonly days: number }
   | { readonly kind: "goodwill"; readonly reqId: string; readonly days: number }
   | { readonly kind: "reversal"; readonly reqId: string; readonly bouquet: Bouquet; readonly which: number }
+  | { readonly kind: "loss"; readonly reqId: string | undefined }
   | { readonly kind: "import"; readonly mode: TopUpsInFile; readonly connections: readonly ConnectionInFile[] }
 );
 
@@ -73,12 +74,19 @@ const importStep = (anyMode: fc.Arbitrary<TopUpsInFile>): fc.Arbitrary<Step> =>
     mode: anyMode,
     connections: fc.tuple(anyConnection, anyConnection),
   });
+const anyLoss: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant("loss" as const),
+  afterMs: anyPause,
+  reqId: fc.constantFrom(undefined, ...REQ_IDS),
+});
 export const anyStep = fc.oneof(anyTopUpStep, importStep(fc.constant("unsaid" as const)));
 export const anyStepOfAll = fc.oneof(
   anyTopUpStep,
   anyCorrection,
   importStep(fc.constantFrom("unsaid" as const, "apart" as const, "included" as const)),
 );
+/** And a careless hand, which removes a connection or the customer past all rules. */
+export const anyStepAndLoss = fc.oneof({ arbitrary: anyStepOfAll, weight: 4 }, { arbitrary: anyLoss, weight: 1 });
 export const anyWorld = fc.constantFrom("UTC", "Asia/Kathmandu", "Europe/Berlin").map((zone) => () => {
   const world = new ProviderWorld(createCalendar(zone));
   world.import(statedCustomer(REQ_IDS.map((reqId) => statedConnection({ reqId }))), START);
@@ -128,6 +136,8 @@ export function play(
       const file = fileOf(world, step.connections);
       world.import(file, now, step.mode);
       check(before, file, now);
+    } else if (step.kind === "loss") {
+      world.lose(step.reqId);
     } else if (step.kind === "reversal") {
       world.reverse({ service: "internet", reqId: step.reqId, plan: step.bouquet.plan }, now, step.which);
     } else if (world.connection(step.reqId) !== undefined) {

@@ -3,7 +3,17 @@ import { describe, expect, test } from "vitest";
 import type { Instant } from "../../src/domain/calendar.ts";
 import type { Connection } from "../../src/domain/customer.ts";
 import { isGranted, type Subscription } from "../../src/domain/subscription.ts";
-import { ALL_BOUQUETS, anyStep, anyStepOfAll, anyWorld, connectionsOf, play, REQ_IDS, START } from "./any-steps.ts";
+import {
+  ALL_BOUQUETS,
+  anyStep,
+  anyStepAndLoss,
+  anyStepOfAll,
+  anyWorld,
+  connectionsOf,
+  play,
+  REQ_IDS,
+  START,
+} from "./any-steps.ts";
 import { MONTHLY, RUNS, SECOND_MS } from "./builders.ts";
 
 function granted(connections: readonly Connection[], now: Instant): [reqId: string, subscription: Subscription][] {
@@ -109,4 +119,20 @@ describe("any sequence of top-ups, goodwill, reversals and imports of any kind",
       RUNS,
     );
   });
+});
+
+test("an import gives back what ledgers still hold of what was removed by hand", () => {
+  fc.assert(
+    fc.property(anyWorld, fc.array(anyStepAndLoss, { minLength: 2, maxLength: 16 }), (makeWorld, steps) => {
+      const world = makeWorld();
+      play(world, steps, (_before, file) => {
+        for (const { service, reqId, subscriptions } of file.connections) {
+          for (const { plan } of subscriptions) {
+            expect(world.subscription(reqId, plan)).toEqual(world.folded({ service, reqId, plan }));
+          }
+        }
+      });
+    }),
+    RUNS,
+  );
 });

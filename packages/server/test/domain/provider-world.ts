@@ -105,7 +105,7 @@ export class ProviderWorld {
 
   import(stated: StatedCustomer, when: string | Instant, mode: ImportMode = "unsaid"): CustomerChange {
     const now = typeof when === "string" ? at(when) : when;
-    const stored = this.customer && {
+    const stored = {
       customer: this.customer,
       mobileForm: undefined,
       ledger: (service: Service, reqId: string, plan: string) => this.ledger({ service, reqId, plan }),
@@ -118,11 +118,17 @@ export class ProviderWorld {
     });
     this.customer = { ...change.profile, connections };
     for (const { service, reqId, plan, grant, subscription } of change.entries) {
-      this.#append({ service, reqId, plan }, grant);
+      if (grant !== undefined) this.#append({ service, reqId, plan }, grant);
       const connection = connections.find((candidate) => isSame(candidate, { service, reqId }));
       if (connection !== undefined) this.#put(this.connection(reqId) as Connection, plan, subscription);
     }
     return change;
+  }
+
+  /** As by a careless hand: of the customer, or of one connection, nothing is left but the ledgers. */
+  lose(reqId?: string): void {
+    const left = this.customer?.connections.filter((connection) => connection.reqId !== reqId) ?? [];
+    this.customer = reqId === undefined ? undefined : this.customer && { ...this.customer, connections: left };
   }
 
   ledger(key: PlanKey): readonly Grant[] {

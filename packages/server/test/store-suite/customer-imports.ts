@@ -76,6 +76,30 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  const ofSita = (table: string) => `DELETE FROM ${table} WHERE cuid = '${SITA.cuid}'`;
+  test.each([
+    ["the profile", [ofSita("customer")]],
+    ["every connection", [ofSita("connection")]],
+    ["every subscription", [ofSita("subscription")]],
+    ["everything but the ledgers", ["customer", "connection", "subscription", "customer_code"].map(ofSita)],
+  ])("of a customer of whom %s was removed by hand, an import gives back what was paid", async (_, removal) => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-3M")));
+    for (const sql of removal) await opened.database.tamper(sql);
+    expect(await findWrong(store)).not.toEqual([]);
+    await restate(store, now + 1000, SITA);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-03-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+
+    for (const sql of removal) await opened.database.tamper(sql);
+    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-01-10 09:00:00" }];
+    const internet = [{ username: "sita", status: "active", subscriptions }];
+    await restate(store, now + 2000, { ...SITA, connections: { ...SITA.connections, internet } });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-04-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("a later end that the provider states holds", async () => {
     const { store, now } = await openProvider(makeDatabase);
     const subscriptions = [{ code: "TV-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-02-10 09:00:00" }];

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Conclusion } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
-import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
+import { expectRecorded, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
 
 export function testTransactions(makeDatabase: MakeDatabase): void {
   test("a checkout that was never used has no transaction", async () => {
@@ -45,16 +45,19 @@ export function testTransactions(makeDatabase: MakeDatabase): void {
     const asking = await opened.another();
     const command = opened.command(SITA_NET, "NET-1M");
     const answers: Promise<Conclusion>[] = [];
-    let ask = false;
-    // Looked at inside the transaction, so that the question comes while the top-up is being recorded.
+    let readings = 0;
+    let askAt = Number.POSITIVE_INFINITY;
     const clock = () => {
-      if (ask) answers.push(asking.concludeCheckout(command.checkoutId));
-      ask = false;
+      readings += 1;
+      if (readings === askAt) answers.push(asking.concludeCheckout(command.checkoutId));
       return opened.now;
     };
     const recording = await opened.database.open({ clock, random: seededRandom(9) });
     onTestFinished(() => recording.close());
-    ask = true;
+    readings = 0;
+    expectRecorded(await recording.settleTopUp(opened.command(RAM_NET, "NET-1M")));
+    // The clock is last read inside the transaction: then the question comes while the top-up is being recorded.
+    askAt = readings * 2;
     const transaction = expectRecorded(await recording.settleTopUp(command));
     expect(answers).toHaveLength(1);
     expect(await answers[0]).toEqual(transaction);

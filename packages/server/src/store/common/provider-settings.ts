@@ -97,11 +97,11 @@ export function codesToFind(code: string, { normaliseMobile }: ProviderSettings)
 
 /** Whether these are what a database has. */
 export function isProviderRow(stored: ProviderRow | undefined, settings: ProviderSettings): boolean {
-  const { calendar, currencyExponent, defaultCountry } = settings;
+  const { time_zone, currency_exponent, default_country } = toProviderRow(settings);
   return (
-    stored?.time_zone === calendar.timeZone &&
-    stored.currency_exponent === currencyExponent &&
-    stored.default_country === (defaultCountry ?? null)
+    stored?.time_zone === time_zone &&
+    stored.currency_exponent === currency_exponent &&
+    stored.default_country === default_country
   );
 }
 

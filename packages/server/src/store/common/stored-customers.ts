@@ -1,4 +1,4 @@
-import type { Connection } from "../../domain/customer.ts";
+import type { Connection, Customer } from "../../domain/customer.ts";
 import type { CustomerWithLedgers } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
@@ -46,15 +46,11 @@ export class StoredCustomers {
     this.#grants = groupBy(grants, (row) => nameOf(row.cuid, row.service, row.req_id, row.plan));
   }
 
-  find(cuid: string): CustomerWithLedgers | undefined {
+  find(cuid: string): CustomerWithLedgers {
     const row = this.#customers.get(cuid);
-    if (row === undefined) return undefined;
-    const connections = (this.#connections.get(cuid) ?? []).map(
-      (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
-    );
     return {
-      customer: { ...toProfile(row), connections },
-      mobileForm: row.mobile_e164 ?? undefined,
+      customer: row && this.#customerOf(row),
+      mobileForm: row?.mobile_e164 ?? undefined,
       ledger: (service, reqId, plan): Grant[] =>
         (this.#grants.get(nameOf(cuid, service, reqId, plan)) ?? []).map(toGrant),
     };
@@ -63,6 +59,14 @@ export class StoredCustomers {
   /** A plan's last grant. */
   lastGrant(cuid: string, service: string, reqId: string, plan: string): StoredGrantRow | undefined {
     return this.#grants.get(nameOf(cuid, service, reqId, plan))?.at(-1);
+  }
+
+  #customerOf(row: CustomerRow): Customer {
+    const { cuid } = row;
+    const connections = (this.#connections.get(cuid) ?? []).map(
+      (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
+    );
+    return { ...toProfile(row), connections };
   }
 
   #subscriptionsOf(cuid: string, { service, req_id }: ConnectionRow): Subscription[] {

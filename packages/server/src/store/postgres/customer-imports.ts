@@ -91,7 +91,7 @@ export class CustomerImports {
             mode,
             this.#provider.normaliseMobile,
           );
-          imported.push({ customer: found?.customer, change });
+          imported.push({ customer: found.customer, change });
           return change;
         });
         await session.runAll(writesOf(environment, changes, this.#provider));
@@ -121,7 +121,7 @@ export class CustomerImports {
           mode,
           this.#provider.normaliseMobile,
         );
-        return effectOf({ customer: found?.customer, change });
+        return effectOf({ customer: found.customer, change });
       });
     });
   }

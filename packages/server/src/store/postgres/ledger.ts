@@ -9,7 +9,8 @@ import { type Column, columnsOf, deleteRows, insertRows, replacing, unnest } fro
 export interface LedgerEntry {
   readonly key: ConnectionKey;
   readonly plan: string;
-  readonly grant: Grant;
+  /** Undefined where the subscription alone is to be put. */
+  readonly grant: Grant | undefined;
   readonly subscription: Subscription | undefined;
 }
 
@@ -77,13 +78,14 @@ export function appendEntries(entries: readonly LedgerEntry[]): Query[] {
     { readonly ids: readonly unknown[]; readonly subscription: Subscription | undefined }
   >();
   const counts = new Map<string, number>();
-  const grants = entries.map(({ key, plan, grant, subscription }) => {
+  const grants = entries.flatMap(({ key, plan, grant, subscription }) => {
     const ids = [...connectionKey(key), plan];
     const name = JSON.stringify(ids);
+    latest.set(name, { ids, subscription });
+    if (grant === undefined) return [];
     const later = (counts.get(name) ?? 0) + 1;
     counts.set(name, later);
-    latest.set(name, { ids, subscription });
-    return [...ids, later, ...grantColumns(grant)];
+    return [[...ids, later, ...grantColumns(grant)]];
   });
   const put = [...latest.values()].flatMap(({ ids, subscription }) =>
     subscription === undefined ? [] : [[...ids, ...subscriptionColumns(subscription)]],

@@ -6,6 +6,7 @@ import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
+import { LEVEL } from "./levels.ts";
 import { isSchemaExpected } from "./migrate.ts";
 import { translate } from "./trouble.ts";
 
@@ -29,7 +30,7 @@ const OF_SQLITE = [
   ],
   [
     "ledgers that do not know their last grant",
-    `SELECT count(*) AS count FROM customer_row AS r WHERE r.level = 2 AND r.last_grant IS NOT NULL AND NOT EXISTS
+    `SELECT count(*) AS count FROM customer_row AS r WHERE r.level = ${LEVEL.ledger} AND r.last_grant IS NOT NULL AND NOT EXISTS
        (SELECT 1 FROM grant_row AS g WHERE g.id = r.last_grant AND g.seq = r.last_seq AND ${isOf("g", "r")})`,
   ],
 ] as const;

@@ -16,29 +16,18 @@ import type { Transaction } from "../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../common/rows.ts";
 import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../corrections.ts";
-import type { AuditTable } from "./audit.ts";
-import type { CustomerTables } from "./customers.ts";
+import { OF_CONNECTION } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { LEDGERS } from "./search.ts";
-import type { SubscriptionTables } from "./subscriptions.ts";
-import type { TopUpTables } from "./top-ups.ts";
-
-interface OtherTables {
-  readonly audit: AuditTable;
-  readonly customers: CustomerTables;
-  readonly subscriptions: SubscriptionTables;
-  readonly topUps: TopUpTables;
-}
-
-const OF_CONNECTION = "cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?";
+import type { Tables } from "./tables.ts";
 
 /** The SQL of corrections. */
 export class CorrectionTables implements Corrections {
   readonly #database: Database;
-  readonly #tables: OtherTables;
+  readonly #tables: Tables;
   readonly #calendar: Calendar;
 
-  constructor(database: Database, tables: OtherTables, calendar: Calendar) {
+  constructor(database: Database, tables: Tables, calendar: Calendar) {
     this.#database = database;
     this.#tables = tables;
     this.#calendar = calendar;

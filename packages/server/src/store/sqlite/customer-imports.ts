@@ -12,6 +12,7 @@ import type { ProviderSettings } from "../store.ts";
 import type { AuditTable } from "./audit.ts";
 import { BulkInsert, conditionOf, type Fixed, type Row } from "./bulk-insert.ts";
 import type { Database } from "./database.ts";
+import { LEVEL } from "./levels.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
 import { GRANT_COLUMNS, NO_SUBSCRIPTION, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
 
@@ -22,14 +23,18 @@ const CONNECTION_KEY = ["cuid", "service", "req_id"];
 const PLAN_KEY = [...CONNECTION_KEY, "plan"];
 
 /** What of the key is the same for all rows of a kind. */
-const CUSTOMER = { level: 0, service: "", req_id: "", plan: "" };
-const CONNECTION = { level: 1, plan: "" };
-const LEDGER = { level: 2 };
+const CUSTOMER = { level: LEVEL.customer, service: "", req_id: "", plan: "" };
+const CONNECTION = { level: LEVEL.connection, plan: "" };
+const LEDGER = { level: LEVEL.ledger };
 
-/** A ledger's last grant, and the row of the ledger that leads to it. */
-interface LedgerHead {
-  readonly id: number;
+/** A ledger's last grant. */
+interface GrantHead {
+  readonly id?: number;
   readonly seq: number;
+}
+
+/** The same, and the row of the ledger that leads to it. */
+interface LedgerHead extends GrantHead {
   readonly row: Row;
 }
 
@@ -85,7 +90,7 @@ export class CustomerImports {
         const imported = once.map((stated): ImportedChange => {
           const found = stored.find(stated.cuid);
           return {
-            customer: found?.customer,
+            customer: found.customer,
             change: changeCustomer(found, stated, by.at, calendar, mode, normaliseMobile),
           };
         });
@@ -116,7 +121,7 @@ export class CustomerImports {
     return customers.map((stated) => {
       const found = stored.find(stated.cuid);
       return effectOf({
-        customer: found?.customer,
+        customer: found.customer,
         change: changeCustomer(found, stated, now, calendar, mode, normaliseMobile),
       });
     });
@@ -145,11 +150,15 @@ export class CustomerImports {
         const key = [cuid, service, reqId, plan];
         const name = JSON.stringify(key);
         const before = ledgers.get(name) ?? stored.lastGrant(cuid, service, reqId, plan);
-        id += 1;
-        const seq = (before?.seq ?? 0) + 1;
-        grants.push([id, before?.id ?? null, ...key, seq, ...grantColumns(grant)]);
+        let head: GrantHead | undefined = before;
+        if (grant !== undefined) {
+          id += 1;
+          head = { id, seq: (before?.seq ?? 0) + 1 };
+          grants.push([id, before?.id ?? null, ...key, head.seq, ...grantColumns(grant)]);
+        }
+        if (head === undefined) continue;
         const folded = subscription === undefined ? NO_SUBSCRIPTION : subscriptionColumns(subscription);
-        ledgers.set(name, { id, seq, row: [...key, id, seq, ...folded] });
+        ledgers.set(name, { ...head, row: [...key, head.id ?? null, head.seq, ...folded] });
       }
     }
     this.#putCustomers.run(environment, customers);

@@ -4,6 +4,7 @@ import { overviewColumns, overviewRow, toOverviews } from "../common/customer-ov
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection } from "../store.ts";
 import type { Database } from "./database.ts";
+import { LEVEL } from "./levels.ts";
 
 // Without ORDER BY, for which SQLite would sort: as the joins are nested, what belongs together comes together.
 const SELECT = `SELECT ${JOINED_COLUMNS} FROM`;
@@ -30,8 +31,9 @@ export const FIND = {
   connection: `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS}
     WHERE c.cuid = ?1 AND c.environment = ?2`,
 };
-export const MARK_TOPPED_UP = `UPDATE customer_row SET topped_up = 1
-  WHERE cuid = ? AND environment = ? AND level = 1 AND service = ? AND req_id = ?`;
+/** The row of a connection, for its customer's cuid, the environment, its service and its req_id. */
+export const OF_CONNECTION = `cuid = ? AND environment = ? AND level = ${LEVEL.connection} AND service = ? AND req_id = ?`;
+export const MARK_TOPPED_UP = `UPDATE customer_row SET topped_up = 1 WHERE ${OF_CONNECTION}`;
 
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {

@@ -2,12 +2,8 @@ import type { MessagePort } from "node:worker_threads";
 import type { Instant } from "../../domain/calendar.ts";
 import { toProviderSettings } from "../common/provider-settings.ts";
 import { StoreUnavailable } from "../errors.ts";
-import { AuditTable } from "./audit.ts";
-import { CatalogueTables } from "./catalogues.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
-import { verifyProviderSettings } from "./provider.ts";
 import { type Settle, settleIn } from "./settling.ts";
 import {
   type FromThread,
@@ -18,8 +14,7 @@ import {
   type ToThread,
   unpackItem,
 } from "./settling-messages.ts";
-import { SubscriptionTables } from "./subscriptions.ts";
-import { TopUpTables } from "./top-ups.ts";
+import { tablesOf } from "./tables.ts";
 
 /** What a settling thread does; settling-thread.ts is its other end. The thread ends once it is told to close. */
 export function serveSettling(port: MessagePort, data: SettlingThreadData, clock: () => Instant): void {
@@ -77,14 +72,8 @@ function tryToOpen({ path, files, provider: row }: SettlingThreadData, clock: ()
     database.opened();
     database.sharesCache();
     const provider = toProviderSettings(row);
-    const verifyPrices = () => verifyProviderSettings(database, provider);
-    const tables = {
-      catalogues: new CatalogueTables(database, new AuditTable(database), verifyPrices),
-      customers: new CustomerTables(database),
-      subscriptions: new SubscriptionTables(database),
-    };
     const { calendar } = provider;
-    const settle = settleIn(database, new TopUpTables(database, tables), { clock, calendar });
+    const settle = settleIn(database, tablesOf(database, provider).topUps, { clock, calendar });
     return { database, settle, checkpoints: new Checkpoints(database) };
   } catch (error) {
     database.close();

@@ -24,13 +24,11 @@ import type {
 } from "../store.ts";
 import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
-import { AuditTable } from "./audit.ts";
-import { CatalogueTables } from "./catalogues.ts";
+import type { AuditTable } from "./audit.ts";
 import { checkDatabase } from "./check.ts";
 import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import { CorrectionTables } from "./corrections.ts";
 import { CustomerImports } from "./customer-imports.ts";
-import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { HistoryTables } from "./history.ts";
 import { Memory } from "./memory.ts";
@@ -39,8 +37,7 @@ import { verifyProviderSettings } from "./provider.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
 import { Settler, type SettlerParts } from "./settler.ts";
-import { SubscriptionTables } from "./subscriptions.ts";
-import { TopUpTables } from "./top-ups.ts";
+import { type Tables, tablesOf } from "./tables.ts";
 
 export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
@@ -48,12 +45,9 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #database: Database;
   readonly #memory: Memory;
+  readonly #tables: Tables;
   readonly #partners: PartnerTables;
   readonly #checkoutSecrets: CheckoutSecretTable;
-  readonly #catalogues: CatalogueTables;
-  readonly #subscriptions: SubscriptionTables;
-  readonly #customers: CustomerTables;
-  readonly #topUps: TopUpTables;
   #imports: CustomerImports | undefined;
   #search: SearchTables | undefined;
   readonly #settler: Settler;
@@ -63,18 +57,11 @@ export class SqliteStore implements Store {
     this.provider = provider;
     this.#database = database;
     this.#memory = new Memory(database);
-    this.auditTrail = new AuditTable(database);
+    this.#tables = tablesOf(database, provider);
+    this.auditTrail = this.#tables.audit;
     this.#partners = new PartnerTables(database, this.auditTrail);
     this.#checkoutSecrets = new CheckoutSecretTable(database);
-    this.#catalogues = new CatalogueTables(database, this.auditTrail, () => verifyProviderSettings(database, provider));
-    this.#subscriptions = new SubscriptionTables(database);
-    this.#customers = new CustomerTables(database);
-    this.#topUps = new TopUpTables(database, {
-      catalogues: this.#catalogues,
-      customers: this.#customers,
-      subscriptions: this.#subscriptions,
-    });
-    this.#settler = new Settler(database, this.#topUps, provider, parts);
+    this.#settler = new Settler(database, this.#tables.topUps, provider, parts);
   }
 
   async ping(): Promise<void> {
@@ -139,31 +126,33 @@ export class SqliteStore implements Store {
   }
 
   async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
-    const revision = () => this.#catalogues.currentRevision(environment);
+    const revision = () => this.#tables.catalogues.currentRevision(environment);
     return this.#database.read(() => {
       const current = this.#memory.recall(`catalogue ${environment}`, revision);
-      return current === undefined ? undefined : this.#catalogues.read(current);
+      return current === undefined ? undefined : this.#tables.catalogues.read(current);
     });
   }
 
-  async publishCatalogue(...what: Parameters<CatalogueTables["publish"]>): Promise<Catalogue> {
-    return this.#change(() => this.#catalogues.publish(...what));
+  async publishCatalogue(...what: Parameters<Tables["catalogues"]["publish"]>): Promise<Catalogue> {
+    return this.#change(() => this.#tables.catalogues.publish(...what));
   }
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
-    return this.#database.ask(() => this.#catalogues.known(environment));
+    return this.#database.ask(() => this.#tables.catalogues.known(environment));
   }
 
   async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    return this.#database.read(() => this.#customers.lookUp(environment, ...codesToFind(code, this.provider)));
+    return this.#database.read(() => this.#tables.customers.lookUp(environment, ...codesToFind(code, this.provider)));
   }
 
   async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#database.read(() => this.#customers.findByCode(environment, ...codesToFind(code, this.provider)));
+    return this.#database.read(() =>
+      this.#tables.customers.findByCode(environment, ...codesToFind(code, this.provider)),
+    );
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
-    return this.#database.read(() => this.#customers.findConnection(key));
+    return this.#database.read(() => this.#tables.customers.findConnection(key));
   }
 
   async importCustomers(
@@ -196,8 +185,8 @@ export class SqliteStore implements Store {
 
   async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
     // Once recorded, always recorded; that it is not must hold for all that was answered by now.
-    const seen = this.#database.read(() => this.#topUps.find(checkoutId));
-    return seen ?? this.#database.ask(() => this.#topUps.find(checkoutId));
+    const seen = this.#database.read(() => this.#tables.topUps.find(checkoutId));
+    return seen ?? this.#database.ask(() => this.#tables.topUps.find(checkoutId));
   }
 
   /*
@@ -209,8 +198,7 @@ export class SqliteStore implements Store {
   }
 
   get corrections(): CorrectionTables {
-    const others = { customers: this.#customers, subscriptions: this.#subscriptions, topUps: this.#topUps };
-    return new CorrectionTables(this.#database, { audit: this.auditTrail, ...others }, this.provider.calendar);
+    return new CorrectionTables(this.#database, this.#tables, this.provider.calendar);
   }
 
   get retention(): RetentionTables {
@@ -227,7 +215,7 @@ export class SqliteStore implements Store {
 
   /** Made when it is first asked for, as for imports. */
   get search(): SearchTables {
-    this.#search ??= new SearchTables(this.#database, this.#customers, this.provider);
+    this.#search ??= new SearchTables(this.#database, this.#tables.customers, this.provider);
     return this.#search;
   }
 

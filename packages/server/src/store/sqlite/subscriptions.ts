@@ -2,8 +2,10 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
 import { grantColumns, subscriptionColumns } from "../common/rows.ts";
 import type { Database } from "./database.ts";
+import { LEVEL } from "./levels.ts";
 
 const LEDGER_KEY = "cuid, environment, service, req_id, plan";
+const OF_LEDGER = `cuid = ?1 AND environment = ?2 AND level = ${LEVEL.ledger} AND service = ?3 AND req_id = ?4 AND plan = ?5`;
 /** Of grant_row, for the values of {@link grantColumns}. */
 export const GRANT_COLUMNS = `kind, at, code, name, add_on, start_at, months, days, seconds,
   on_top_months, on_top_days, checkout_id, granted_end_at`;
@@ -18,12 +20,12 @@ export const WRITE = {
   append: `INSERT INTO grant_row (before, seq, ${LEDGER_KEY}, ${GRANT_COLUMNS})
     SELECT max(last_grant), coalesce(max(last_seq), 0) + 1, ?1, ?2, ?3, ?4, ?5,
       ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
-    FROM customer_row WHERE cuid = ?1 AND environment = ?2 AND level = 2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
+    FROM customer_row WHERE ${OF_LEDGER}`,
   update: `UPDATE customer_row SET last_grant = last_insert_rowid(), last_seq = coalesce(last_seq, 0) + 1,
       (${SUBSCRIPTION_COLUMNS}) = (?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
-    WHERE cuid = ?1 AND environment = ?2 AND level = 2 AND service = ?3 AND req_id = ?4 AND plan = ?5`,
+    WHERE ${OF_LEDGER}`,
   insert: `INSERT INTO customer_row (level, last_grant, last_seq, ${LEDGER_KEY}, ${SUBSCRIPTION_COLUMNS})
-    VALUES (2, last_insert_rowid(), 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+    VALUES (${LEVEL.ledger}, last_insert_rowid(), 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 };
 
 /** The SQL of the ledgers, and of the subscriptions that they fold to. */
