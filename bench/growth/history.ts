@@ -6,9 +6,13 @@ import type { CheckoutSecret } from "../../packages/server/src/domain/checkout-s
 import type { ConnectionKey } from "../../packages/server/src/domain/customer.ts";
 import type { Transaction } from "../../packages/server/src/domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../packages/server/src/domain/transaction-id.ts";
-import { grantColumns, TOP_UP_COLUMNS, topUpColumns } from "../../packages/server/src/store/common/rows.ts";
+import {
+  GRANT_COLUMNS,
+  grantColumns,
+  TOP_UP_COLUMNS,
+  topUpColumns,
+} from "../../packages/server/src/store/common/rows.ts";
 import { Database } from "../../packages/server/src/store/sqlite/database.ts";
-import { GRANT_COLUMNS } from "../../packages/server/src/store/sqlite/subscriptions.ts";
 import type { Target } from "../bodies.ts";
 import { connectionOf, PRICE } from "../world.ts";
 
@@ -94,7 +98,7 @@ class HistoryWriter {
       `INSERT INTO top_up (${TOP_UP_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertGrant = database.prepare(
-      `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, ${GRANT_COLUMNS})
+      `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, ${GRANT_COLUMNS.join(", ")})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM ledger_grant

@@ -26,10 +26,17 @@ const anySpan = fc.record({
 
 type Step = (before: number) => CountedGrant;
 export const anyTopUp: fc.Arbitrary<Step> = anyPeriod.map((period) => (when) => topUp(when, { ...MONTHLY, period }));
+/** After so many days, where a run was carried over from another topupd. */
+const anyCarriedEnd = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 3 },
+  { arbitrary: fc.integer({ min: 1, max: 400 }), weight: 1 },
+);
 const anyStatement: fc.Arbitrary<Step> = fc
-  .tuple(anySpan, fc.nat({ max: 60 }), fc.oneof(fc.constant(NO_PERIOD), anyPeriod))
-  .map(([span, daysAgo, onTop]) => (when) => {
-    return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start: when - daysAgo * DAY_MS, span, onTop };
+  .tuple(anySpan, fc.nat({ max: 60 }), fc.oneof(fc.constant(NO_PERIOD), anyPeriod), anyCarriedEnd)
+  .map(([span, daysAgo, onTop, carriedDays]) => (when) => {
+    const start = when - daysAgo * DAY_MS;
+    const grantedEnd = carriedDays === undefined ? undefined : start + carriedDays * DAY_MS;
+    return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start, span, onTop, grantedEnd };
   });
 const anyGoodwill: fc.Arbitrary<Step> = fc.integer({ min: 1, max: 40 }).map((days) => (when) => goodwill(when, days));
 const anyWithdrawal: fc.Arbitrary<Step> = fc.constant((when) => ({ kind: "withdrawal", at: when }));

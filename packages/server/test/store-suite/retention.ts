@@ -14,6 +14,7 @@ import {
   SITA,
   SITA_IPTV,
   SITA_NET,
+  statedCustomer,
 } from "./provider.ts";
 
 const IPTV = "IPTV";
@@ -47,6 +48,29 @@ async function topUpEvery(
 }
 
 export function testRetention(makeDatabase: MakeDatabase): void {
+  test("a run that was carried over stays, with where it was granted to, under whatever was stated since", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const state = async (startdate: string, enddate: string, topUps: "included" | "unsaid", isCarried = false) => {
+      const subscription = { code: "TV-1M", startdate, enddate };
+      const [start, granted_until] = [startdate, enddate].map((date) => `${date.replace(" ", "T")}.000Z`);
+      const carried = { start, months: 1, topped_up_months: 1, granted_until };
+      const tv = [
+        { stb: "0099", status: "active", subscriptions: [isCarried ? { ...subscription, carried } : subscription] },
+      ];
+      const customer = statedCustomer({ ...SITA, cuid: "77", mobile: "9811111111", connections: { tv } });
+      await store.importCustomers("production", [customer], by(opened.now), topUps);
+    };
+    await state("2026-11-10 09:00:00", "2026-12-10 09:00:00", "unsaid", true);
+    opened.now += DAY;
+    await state("2026-11-11 09:00:00", "2026-12-20 09:00:00", "included");
+    opened.now += 60 * DAY;
+    const before = await countRows(opened, "subscription_grant");
+    await prune(opened, 40);
+    expect(await countRows(opened, "subscription_grant")).toBe(before);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("runs that were over before the last old one go with their top-ups, and no end moves", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;

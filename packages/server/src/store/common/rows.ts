@@ -62,6 +62,17 @@ export interface GrantRow {
   granted_end_at: number | null;
 }
 
+/** The columns of a grant: {@link toGrant} needs every one, and {@link grantColumns} gives their values in this order. */
+export const GRANT_COLUMNS = [
+  ...(["kind", "at", "code", "name", "add_on", "start_at", "months", "days", "seconds"] as const),
+  ...(["on_top_months", "on_top_days", "checkout_id", "granted_end_at"] as const),
+] satisfies readonly (keyof GrantRow)[];
+
+/** The same of one table of a query. */
+export function grantColumnsOf(alias: string): string {
+  return GRANT_COLUMNS.map((column) => `${alias}.${column}`).join(", ");
+}
+
 export interface BouquetRow {
   service: Service;
   code: string;
@@ -201,10 +212,7 @@ type Value = string | number | null;
 
 const NOTHING_ELSE = [null, null, null, null, null, null, null, null, null] as const;
 
-/**
- * kind, at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id,
- * granted_end_at
- */
+/** The values of {@link GRANT_COLUMNS}. */
 export function grantColumns(grant: Grant): Value[] {
   const { kind, at } = grant;
   if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null, null];

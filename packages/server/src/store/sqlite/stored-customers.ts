@@ -1,4 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
+import { GRANT_COLUMNS } from "../common/rows.ts";
 import { StoredCustomers, type StoredRows } from "../common/stored-customers.ts";
 import type { Database } from "./database.ts";
 
@@ -25,12 +26,7 @@ export class StoredCustomerTables {
       `cuid service req_id plan code name add_on start_at end_at months days seconds
        topped_up_months topped_up_days granted_end_at`,
     );
-    this.#grants = rows(
-      "ledger_grant",
-      `cuid service req_id plan seq id kind at code name add_on start_at months days seconds
-       on_top_months on_top_days checkout_id granted_end_at`,
-      "seq",
-    );
+    this.#grants = rows("ledger_grant", `cuid service req_id plan seq id ${GRANT_COLUMNS.join(" ")}`, "seq");
   }
 
   find(environment: Environment, cuids: readonly string[]): StoredCustomers {

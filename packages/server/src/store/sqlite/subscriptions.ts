@@ -1,14 +1,11 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
-import { grantColumns, subscriptionColumns } from "../common/rows.ts";
+import { GRANT_COLUMNS, grantColumns, subscriptionColumns } from "../common/rows.ts";
 import type { Database } from "./database.ts";
 import { LEVEL } from "./levels.ts";
 
 const LEDGER_KEY = "cuid, environment, service, req_id, plan";
 const OF_LEDGER = `cuid = ?1 AND environment = ?2 AND level = ${LEVEL.ledger} AND service = ?3 AND req_id = ?4 AND plan = ?5`;
-/** Of grant_row, for the values of {@link grantColumns}. */
-export const GRANT_COLUMNS = `kind, at, code, name, add_on, start_at, months, days, seconds,
-  on_top_months, on_top_days, checkout_id, granted_end_at`;
 /** Of customer_row, for the values of {@link subscriptionColumns}. */
 export const SUBSCRIPTION_COLUMNS = `code, name, add_on, start_at, end_at, months, days, seconds,
   topped_up_months, topped_up_days, granted_end_at`;
@@ -17,7 +14,7 @@ export const NO_SUBSCRIPTION: readonly null[] = Array<null>(SUBSCRIPTION_COLUMNS
 
 export const WRITE = {
   // An aggregate gives a row where the ledger has none yet.
-  append: `INSERT INTO grant_row (before, seq, ${LEDGER_KEY}, ${GRANT_COLUMNS})
+  append: `INSERT INTO grant_row (before, seq, ${LEDGER_KEY}, ${GRANT_COLUMNS.join(", ")})
     SELECT max(last_grant), coalesce(max(last_seq), 0) + 1, ?1, ?2, ?3, ?4, ?5,
       ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
     FROM customer_row WHERE ${OF_LEDGER}`,
