@@ -1,21 +1,18 @@
 import type { Service } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
-import type { Connection, Customer, CustomerProfile } from "./customer.ts";
+import type { Connection, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
-import { foldGrants } from "./fold.ts";
+import {
+  type ConnectionName,
+  type CustomerWithLedgers,
+  findConnection,
+  isLedgerOf,
+  type KnownConnection,
+  knownConnections,
+} from "./known-connections.ts";
 import type { NormaliseMobile } from "./mobile-number.ts";
 import { PASSED_OVER, restate, type TopUpsInFile } from "./restatement.ts";
-import { applyGrant, type Grant, isGranted, type Subscription } from "./subscription.ts";
-
-/** What is stored of a customer, with the ledger from which each subscription is folded. */
-export interface CustomerWithLedgers {
-  /** Undefined where there is none. Ledgers are for ever: they outlast a customer who was removed from the database by hand. */
-  readonly customer: Customer | undefined;
-  /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
-  readonly mobileForm: string | undefined;
-  /** All grants of one plan of one connection, oldest first; empty where there is none. */
-  readonly ledger: (service: Service, reqId: string, plan: string) => readonly Grant[];
-}
+import { applyGrant, type Grant, isGranted, isSameSubscription, type Subscription } from "./subscription.ts";
 
 type BareConnection = Omit<Connection, "subscriptions">;
 
@@ -70,24 +67,33 @@ export function changeCustomer(
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
   const profile = { cuid, firstName, lastName, mobile, status };
-  const { customer: former } = stored;
-  const before = former?.connections ?? [];
+  const { customer: former, connections: before } = stored;
   const base = mode === "reset" ? undefined : stored;
-  const isStated = (connection: Connection) => findConnection(stated.connections, connection) !== undefined;
-  const mayGo = (connection: Connection) =>
-    mode === "reset" ||
-    !(connection.blocked || connection.subscriptions.some((subscription) => isGranted(subscription, now)));
-  const removedConnections = before.filter((connection) => !isStated(connection) && mayGo(connection));
-  const kept = before.filter((connection) => !isStated(connection) && !mayGo(connection));
+  const isStated = (connection: ConnectionName) => findConnection(stated.connections, connection) !== undefined;
+  const mayGo = ({ blocked, subscriptions }: KnownConnection) =>
+    mode === "reset" || !(blocked || subscriptions.some((subscription) => isGranted(subscription, now)));
+  const known = knownConnections(stored, calendar);
+  const gone = known.filter((connection) => !isStated(connection) && mayGo(connection));
+  const kept = known.filter((connection) => !isStated(connection) && !mayGo(connection));
   const passedOver: PassedOver[] = [];
   const entries = [
-    ...(mode === "reset" ? before : removedConnections).flatMap((connection) => withdrawAll(connection, now)),
+    ...(mode === "reset" ? known : gone).flatMap((connection) => withdrawAll(connection, now)),
     ...kept.flatMap((connection) => withdrawUngranted(connection, connection.subscriptions, now)),
-    ...stated.connections.flatMap((connection) => restateConnection(base, connection, now, calendar, mode, passedOver)),
+    ...stated.connections.flatMap((connection) =>
+      restateConnection(base, known, connection, now, calendar, mode, passedOver),
+    ),
   ];
+  const isHere = (connection: ConnectionName) =>
+    isStated(connection) || findConnection(before, connection) !== undefined;
+  const restored = known.filter(isHere).flatMap((connection) => restore(connection, before, entries));
 
-  const connections = [...stated.connections.map((connection) => restateStatus(base, connection)), ...kept];
-  const codesBefore = former === undefined ? [] : codesOf(former, before, () => stored.mobileForm);
+  const isKept = (connection: ConnectionName) => findConnection(kept, connection) !== undefined;
+  const connections = [
+    ...stated.connections.map((connection) => restateStatus(base, known, connection, now)),
+    ...before.filter(isKept),
+  ];
+  const codesBefore =
+    former === undefined ? before.map(({ reqId }) => reqId) : codesOf(former, before, () => stored.mobileForm);
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   return {
     profile,
@@ -97,29 +103,58 @@ export function changeCustomer(
       stored.mobileForm !== (mobile === undefined ? undefined : normaliseMobile(mobile)),
     connections,
     changesConnections: !areSameConnections(before, connections),
-    removedConnections,
-    addedCodes: codesAfter.filter((code) => !codesBefore.includes(code)),
+    removedConnections: before.filter((connection) => !isStated(connection) && !isKept(connection)),
+    addedCodes: codesAfter.filter((code) => former === undefined || !codesBefore.includes(code)),
     removedCodes: codesBefore.filter((code) => !codesAfter.includes(code)),
-    entries,
+    entries: [...entries, ...restored],
     passedOver,
   };
 }
 
-/** A status that is stated again unchanged does not undo that a top-up made the connection active. */
-function restateStatus(stored: CustomerWithLedgers | undefined, stated: StatedConnection): BareConnection {
-  const { service, reqId, status, segment } = stated;
-  const before = findConnection(stored?.customer?.connections ?? [], stated);
-  // What an export says of it holds where nothing is known here.
-  if (before === undefined) {
-    return { service, reqId, status, segment, toppedUp: stated.toppedUp === true, blocked: stated.blocked === true };
-  }
-  const toppedUp = before.status === status && before.toppedUp;
-  return { service, reqId, status, segment, toppedUp, blocked: before.blocked };
+/** What is stored otherwise than the ledgers have it, and is not written anyway. */
+function restore(
+  connection: KnownConnection,
+  before: readonly Connection[],
+  entries: readonly LedgerEntry[],
+): LedgerEntry[] {
+  const { service, reqId, subscriptions } = connection;
+  const shown = findConnection(before, connection)?.subscriptions ?? [];
+  const isWritten = (plan: string) =>
+    entries.some((entry) => entry.plan === plan && entry.service === service && entry.reqId === reqId);
+  const plans = new Set([...subscriptions, ...shown].map(({ plan }) => plan));
+  return [...plans].flatMap((plan) => {
+    const [is, was] = [subscriptions, shown].map((list) => list.find((each) => each.plan === plan));
+    if (isWritten(plan) || isSameSubscription(is, was)) return [];
+    return [{ service, reqId, plan, grant: undefined, subscription: is }];
+  });
 }
 
-/** @param passedOver gets what is not taken. */
+/** A status that is stated again unchanged does not undo that a top-up made the connection active. */
+function restateStatus(
+  stored: CustomerWithLedgers | undefined,
+  known: readonly KnownConnection[],
+  stated: StatedConnection,
+  now: Instant,
+): BareConnection {
+  const { service, reqId, status, segment } = stated;
+  const before = findConnection(stored?.connections ?? [], stated);
+  if (before !== undefined) {
+    const toppedUp = before.status === status && before.toppedUp;
+    return { service, reqId, status, segment, toppedUp, blocked: before.blocked };
+  }
+  // What an export says of it holds where nothing is known here; and where only ledgers are left, what they hold.
+  const left = stored && findConnection(known, stated)?.subscriptions.some((each) => isGranted(each, now));
+  const toppedUp = stated.toppedUp === true || (status === "inactive" && left === true);
+  return { service, reqId, status, segment, toppedUp, blocked: stated.blocked === true };
+}
+
+/**
+ * @param stored undefined where nothing that there was is to count.
+ * @param passedOver gets what is not taken.
+ */
 function restateConnection(
   stored: CustomerWithLedgers | undefined,
+  known: readonly KnownConnection[],
   stated: StatedConnection,
   now: Instant,
   calendar: Calendar,
@@ -127,19 +162,17 @@ function restateConnection(
   passedOver: PassedOver[],
 ): LedgerEntry[] {
   const { service, reqId } = stated;
-  const before = findConnection(stored?.customer?.connections ?? [], stated)?.subscriptions ?? [];
+  const before = stored === undefined ? [] : (findConnection(known, stated)?.subscriptions ?? []);
   const isStated = ({ plan }: Subscription) => stated.subscriptions.some((subscription) => subscription.plan === plan);
   const unstated = before.filter((subscription) => !isStated(subscription));
-  const news = stated.subscriptions.flatMap((subscription): LedgerEntry[] => {
+  const news = stated.subscriptions.flatMap((subscription) => {
     const { plan } = subscription;
-    const ledger = stored?.ledger(service, reqId, plan) ?? [];
+    const ledger = stored?.ledgers.find((each) => isLedgerOf(each, stated, plan))?.grants ?? [];
     const grant = restate(ledger, subscription, now, calendar, mode === "reset" ? "unsaid" : mode);
     if (grant === PASSED_OVER) passedOver.push({ service, code: subscription.bouquet.code });
-    const shown = before.find((candidate) => candidate.plan === plan);
-    const current = shown ?? foldGrants(plan, ledger, calendar);
-    if (grant !== undefined && grant !== PASSED_OVER)
-      return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
-    return current === shown ? [] : [{ service, reqId, plan, grant: undefined, subscription: current }];
+    if (grant === undefined || grant === PASSED_OVER) return [];
+    const current = before.find((candidate) => candidate.plan === plan);
+    return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
   });
   return [...withdrawUngranted(stated, unstated, now), ...news];
 }
@@ -154,7 +187,7 @@ function withdrawUngranted(
   return ungranted.map(({ plan }) => withdraw(connection, plan, now));
 }
 
-function withdrawAll(connection: Connection, now: Instant): LedgerEntry[] {
+function withdrawAll(connection: KnownConnection, now: Instant): LedgerEntry[] {
   return connection.subscriptions.map(({ plan }) => withdraw(connection, plan, now));
 }
 
@@ -193,11 +226,4 @@ function codesOf(
 ): string[] {
   const numbers = mobile === undefined ? [] : [mobile, normaliseMobile(mobile) ?? mobile];
   return [...new Set([cuid, ...numbers, ...connections.map(({ reqId }) => reqId)])];
-}
-
-function findConnection<Candidate extends { readonly service: Service; readonly reqId: string }>(
-  connections: readonly Candidate[],
-  { service, reqId }: { readonly service: Service; readonly reqId: string },
-): Candidate | undefined {
-  return connections.find((connection) => connection.service === service && connection.reqId === reqId);
 }

@@ -169,6 +169,25 @@ function applyStatement(
   return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd ?? grantedEnd };
 }
 
+/** Whether two are the same in every part; also where there is none. */
+export function isSameSubscription(a: Subscription | undefined, b: Subscription | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.plan === b.plan &&
+    a.bouquet.code === b.bouquet.code &&
+    a.bouquet.name === b.bouquet.name &&
+    a.bouquet.addOn === b.bouquet.addOn &&
+    a.start === b.start &&
+    a.end === b.end &&
+    a.span.months === b.span.months &&
+    a.span.days === b.span.days &&
+    a.span.seconds === b.span.seconds &&
+    a.toppedUp.months === b.toppedUp.months &&
+    a.toppedUp.days === b.toppedUp.days &&
+    a.grantedEnd === b.grantedEnd
+  );
+}
+
 /** Whether a part of the run was granted here, and the provider's own records do not hold it. */
 export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
   return months > 0 || days > 0;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { createCalendar, type Instant } from "../../src/domain/calendar.ts";
 import type { Connection, ConnectionStatus } from "../../src/domain/customer.ts";
+import type { ImportMode } from "../../src/domain/customer-import.ts";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
-import type { TopUpsInFile } from "../../src/domain/restatement.ts";
 import { ADD_ON, at, DAY_MS, MONTHLY, QUARTERLY, SECOND_MS } from "./builders.ts";
 import { ProviderWorld, statedConnection, statedCustomer, statedSubscription } from "./provider-world.ts";
 
@@ -24,8 +24,8 @@ export type Step = { readonly afterMs: number } & (
   | { readonly kind: "take_back"; readonly reqId: string; readonly days: number }
   | { readonly kind: "goodwill"; readonly reqId: string; readonly days: number }
   | { readonly kind: "reversal"; readonly reqId: string; readonly bouquet: Bouquet; readonly which: number }
-  | { readonly kind: "loss"; readonly reqId: string | undefined }
-  | { readonly kind: "import"; readonly mode: TopUpsInFile; readonly connections: readonly ConnectionInFile[] }
+  | { readonly kind: "loss"; readonly what: Parameters<ProviderWorld["lose"]>[0]; readonly reqId: string }
+  | { readonly kind: "import"; readonly mode: ImportMode; readonly connections: readonly ConnectionInFile[] }
 );
 
 const anyPlan: fc.Arbitrary<PlanInFile> = fc.oneof(
@@ -67,7 +67,7 @@ const anyCorrection: fc.Arbitrary<Step> = fc.oneof(
     which: fc.nat({ max: 5 }),
   }),
 );
-const importStep = (anyMode: fc.Arbitrary<TopUpsInFile>): fc.Arbitrary<Step> =>
+const importStep = (anyMode: fc.Arbitrary<ImportMode>): fc.Arbitrary<Step> =>
   fc.record({
     kind: fc.constant("import" as const),
     afterMs: anyPause,
@@ -77,7 +77,8 @@ const importStep = (anyMode: fc.Arbitrary<TopUpsInFile>): fc.Arbitrary<Step> =>
 const anyLoss: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant("loss" as const),
   afterMs: anyPause,
-  reqId: fc.constantFrom(undefined, ...REQ_IDS),
+  what: fc.constantFrom("customer" as const, "connection" as const, "subscriptions" as const),
+  reqId: fc.constantFrom(...REQ_IDS),
 });
 export const anyStep = fc.oneof(anyTopUpStep, importStep(fc.constant("unsaid" as const)));
 export const anyStepOfAll = fc.oneof(
@@ -85,8 +86,12 @@ export const anyStepOfAll = fc.oneof(
   anyCorrection,
   importStep(fc.constantFrom("unsaid" as const, "apart" as const, "included" as const)),
 );
-/** And a careless hand, which removes a connection or the customer past all rules. */
-export const anyStepAndLoss = fc.oneof({ arbitrary: anyStepOfAll, weight: 4 }, { arbitrary: anyLoss, weight: 1 });
+/** And resets, and a careless hand that removes something past all rules. */
+export const anyStepAndLoss = fc.oneof(
+  { arbitrary: anyStepOfAll, weight: 6 },
+  { arbitrary: anyLoss, weight: 3 },
+  { arbitrary: importStep(fc.constant("reset" as const)), weight: 1 },
+);
 export const anyWorld = fc.constantFrom("UTC", "Asia/Kathmandu", "Europe/Berlin").map((zone) => () => {
   const world = new ProviderWorld(createCalendar(zone));
   world.import(statedCustomer(REQ_IDS.map((reqId) => statedConnection({ reqId }))), START);
@@ -137,7 +142,7 @@ export function play(
       world.import(file, now, step.mode);
       check(before, file, now);
     } else if (step.kind === "loss") {
-      world.lose(step.reqId);
+      world.lose(step.what, step.reqId);
     } else if (step.kind === "reversal") {
       world.reverse({ service: "internet", reqId: step.reqId, plan: step.bouquet.plan }, now, step.which);
     } else if (world.connection(step.reqId) !== undefined) {

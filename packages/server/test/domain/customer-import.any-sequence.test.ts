@@ -15,6 +15,7 @@ import {
   START,
 } from "./any-steps.ts";
 import { MONTHLY, RUNS, SECOND_MS } from "./builders.ts";
+import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
 
 function granted(connections: readonly Connection[], now: Instant): [reqId: string, subscription: Subscription][] {
   return connections.flatMap(({ reqId, subscriptions }) =>
@@ -121,18 +122,45 @@ describe("any sequence of top-ups, goodwill, reversals and imports of any kind",
   });
 });
 
-test("an import gives back what ledgers still hold of what was removed by hand", () => {
+test("whatever was removed by hand, an import leaves every subscription of its connections as its ledger folds", () => {
   fc.assert(
     fc.property(anyWorld, fc.array(anyStepAndLoss, { minLength: 2, maxLength: 16 }), (makeWorld, steps) => {
       const world = makeWorld();
-      play(world, steps, (_before, file) => {
-        for (const { service, reqId, subscriptions } of file.connections) {
-          for (const { plan } of subscriptions) {
+      play(world, steps, () => {
+        for (const { service, reqId } of connectionsOf(world)) {
+          for (const { plan } of ALL_BOUQUETS)
             expect(world.subscription(reqId, plan)).toEqual(world.folded({ service, reqId, plan }));
-          }
         }
       });
     }),
-    RUNS,
+    { ...RUNS, numRuns: 1_000 },
   );
+});
+
+test("a connection that is paid for stays with an import, though its subscriptions were removed by hand", () => {
+  const world = new ProviderWorld();
+  world.import(statedCustomer([statedConnection()]), START);
+  world.topUp("fiber1", START);
+  const paid = world.subscription("fiber1");
+  world.lose("subscriptions", "fiber1");
+  world.import(statedCustomer([]), START + SECOND_MS);
+  expect(world.subscription("fiber1")).toEqual(paid);
+});
+
+test("an inactive connection that is paid for is active again, though only its ledgers were left", () => {
+  const world = new ProviderWorld();
+  const file = statedCustomer([statedConnection({ status: "inactive" })]);
+  world.import(file, START);
+  world.topUp("fiber1", START);
+  world.lose("connection", "fiber1");
+  world.import(file, START + SECOND_MS);
+  expect(world.connection("fiber1")?.toppedUp).toBe(true);
+});
+
+test("what only ledgers are left of is withdrawn where nobody paid for it and no file states it", () => {
+  const world = new ProviderWorld();
+  world.import(fileWith("2026-01-01", "2027-01-01"), START);
+  world.lose("customer", "fiber1");
+  world.import(statedCustomer([]), START + SECOND_MS);
+  expect(world.folded({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan })).toBeUndefined();
 });

@@ -107,8 +107,9 @@ export class ProviderWorld {
     const now = typeof when === "string" ? at(when) : when;
     const stored = {
       customer: this.customer,
+      connections: this.customer?.connections ?? [],
       mobileForm: undefined,
-      ledger: (service: Service, reqId: string, plan: string) => this.ledger({ service, reqId, plan }),
+      ledgers: [...this.#ledgers].map(([key, grants]) => ({ ...partsOf(key), grants })),
     };
     const change = changeCustomer(stored, stated, now, this.calendar, mode);
     const before = this.customer;
@@ -125,10 +126,14 @@ export class ProviderWorld {
     return change;
   }
 
-  /** As by a careless hand: of the customer, or of one connection, nothing is left but the ledgers. */
-  lose(reqId?: string): void {
-    const left = this.customer?.connections.filter((connection) => connection.reqId !== reqId) ?? [];
-    this.customer = reqId === undefined ? undefined : this.customer && { ...this.customer, connections: left };
+  /** As by a careless hand: what is lost is removed, and the ledgers stay. @param reqId of what connection. */
+  lose(what: "customer" | "connection" | "subscriptions", reqId: string): void {
+    if (this.customer === undefined) return;
+    const connections = this.customer.connections.flatMap((connection) => {
+      if (connection.reqId !== reqId) return [connection];
+      return what === "connection" ? [] : [{ ...connection, subscriptions: [] }];
+    });
+    this.customer = what === "customer" ? undefined : { ...this.customer, connections };
   }
 
   ledger(key: PlanKey): readonly Grant[] {
@@ -189,6 +194,11 @@ function isSame(
   other: { readonly service: Service; readonly reqId: string },
 ): boolean {
   return one.service === other.service && one.reqId === other.reqId;
+}
+
+function partsOf(key: string): PlanKey {
+  const [service, reqId, plan] = JSON.parse(key) as [Service, string, string];
+  return { service, reqId, plan };
 }
 
 function keyOf({ service, reqId, plan }: PlanKey): string {

@@ -8,6 +8,7 @@ import {
   RAM_NET,
   restate,
   SITA,
+  SITA_IPTV,
   SITA_NET,
   SITA_TV,
   statedCustomer,
@@ -97,6 +98,43 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const internet = [{ username: "sita", status: "active", subscriptions }];
     await restate(store, now + 2000, { ...SITA, connections: { ...SITA.connections, internet } });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-04-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("what was bought here alone comes back, and a block stays, though the file says nothing of either", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    for (let times = 0; times < 3; times += 1)
+      expectRecorded(await store.settleTopUp(opened.command(SITA_IPTV, "ITV-1M")));
+    const paid = await endOf(store, SITA_IPTV, "IPTV");
+    await store.corrections.setBlocked(SITA_NET, true, { ...by(now), reason: "stolen" });
+    for (const table of ["customer", "subscription"]) await opened.database.tamper(ofSita(table));
+    await restate(store, now + 1000, SITA);
+    expect(await endOf(store, SITA_IPTV, "IPTV")).toBe(paid);
+    expect((await store.findConnection(SITA_NET))?.connection?.blocked).toBe(true);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a top-up that came between the removal and the import goes on from what was paid before", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-3M")));
+    await opened.database.tamper(ofSita("subscription"));
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    await restate(store, now + 1000, SITA);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-04-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a reset takes back also what was removed by hand", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-3M")));
+    expectRecorded(await store.settleTopUp(opened.command(SITA_IPTV, "ITV-1M")));
+    await opened.database.tamper(ofSita("subscription"));
+    await store.importCustomers("production", [statedCustomer(SITA)], by(now + 1000), "reset");
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    expect(await endOf(store, SITA_IPTV, "IPTV")).toBeUndefined();
     expect(await findWrong(store)).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
-import type { Connection, Customer } from "../../domain/customer.ts";
-import type { CustomerWithLedgers } from "../../domain/customer-import.ts";
+import type { Service } from "../../domain/bouquet.ts";
+import type { Connection } from "../../domain/customer.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import type { Grant, Subscription } from "../../domain/subscription.ts";
+import type { CustomerWithLedgers, PlanLedger } from "../../domain/known-connections.ts";
+import type { Subscription } from "../../domain/subscription.ts";
 import {
   type ConnectionRow,
   type CustomerRow,
@@ -14,7 +15,7 @@ import {
 } from "./rows.ts";
 
 type OfCustomer = { readonly cuid: string };
-type OfConnection = OfCustomer & { readonly service: string; readonly req_id: string };
+type OfConnection = OfCustomer & { readonly service: Service; readonly req_id: string };
 type OfPlan = OfConnection & { readonly plan: string };
 
 type StoredCustomerRow = CustomerRow & { readonly mobile_e164: string | null };
@@ -37,22 +38,33 @@ export class StoredCustomers {
   readonly #customers: ReadonlyMap<string, StoredCustomerRow>;
   readonly #connections: ReadonlyMap<string, StoredRows["connections"][number][]>;
   readonly #subscriptions: ReadonlyMap<string, StoredRows["subscriptions"][number][]>;
-  readonly #grants: ReadonlyMap<string, StoredRows["grants"][number][]>;
+  readonly #grants: ReadonlyMap<string, StoredGrantRow[]>;
+  readonly #ledgers: Map<string, PlanLedger[]>;
 
   constructor({ customers, connections, subscriptions, grants }: StoredRows) {
     this.#customers = new Map(customers.map((row) => [row.cuid, row]));
     this.#connections = groupBy(connections, ({ cuid }) => cuid);
     this.#subscriptions = groupBy(subscriptions, (row) => nameOf(row.cuid, row.service, row.req_id));
     this.#grants = groupBy(grants, (row) => nameOf(row.cuid, row.service, row.req_id, row.plan));
+    this.#ledgers = new Map();
+    for (const ledger of this.#grants.values()) {
+      const [{ cuid }] = ledger as [StoredGrantRow];
+      const others = this.#ledgers.get(cuid);
+      if (others === undefined) this.#ledgers.set(cuid, [toLedger(ledger)]);
+      else others.push(toLedger(ledger));
+    }
   }
 
   find(cuid: string): CustomerWithLedgers {
     const row = this.#customers.get(cuid);
+    const connections = (this.#connections.get(cuid) ?? []).map(
+      (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
+    );
     return {
-      customer: row && this.#customerOf(row),
+      customer: row && { ...toProfile(row), connections },
+      connections,
       mobileForm: row?.mobile_e164 ?? undefined,
-      ledger: (service, reqId, plan): Grant[] =>
-        (this.#grants.get(nameOf(cuid, service, reqId, plan)) ?? []).map(toGrant),
+      ledgers: this.#ledgers.get(cuid) ?? [],
     };
   }
 
@@ -61,17 +73,14 @@ export class StoredCustomers {
     return this.#grants.get(nameOf(cuid, service, reqId, plan))?.at(-1);
   }
 
-  #customerOf(row: CustomerRow): Customer {
-    const { cuid } = row;
-    const connections = (this.#connections.get(cuid) ?? []).map(
-      (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
-    );
-    return { ...toProfile(row), connections };
-  }
-
   #subscriptionsOf(cuid: string, { service, req_id }: ConnectionRow): Subscription[] {
     return (this.#subscriptions.get(nameOf(cuid, service, req_id)) ?? []).map(toSubscription);
   }
+}
+
+function toLedger(grants: readonly StoredGrantRow[]): PlanLedger {
+  const [{ service, req_id: reqId, plan }] = grants as [StoredGrantRow];
+  return { service, reqId, plan, grants: grants.map(toGrant) };
 }
 
 /** In runs in which nobody stands twice: who does is changed twice, the second time with the first in view. */

@@ -7,7 +7,7 @@ import { verifyProviderSettings } from "./provider.ts";
 import { SubscriptionTables } from "./subscriptions.ts";
 import { TopUpTables } from "./top-ups.ts";
 
-/** What a top-up reads and writes, on one connection to the database: a store's own, or that of its settling thread. */
+/** The tables of which several parts of a store make use, on one connection to the database: its own, or its settling thread's. */
 export interface Tables {
   readonly audit: AuditTable;
   readonly catalogues: CatalogueTables;
