@@ -101,8 +101,7 @@ CREATE TRIGGER ledger_is_not_moved BEFORE UPDATE OF cuid, environment, level, se
 CREATE TRIGGER ledger_is_not_replaced BEFORE INSERT ON customer_row
   WHEN NEW.level = 2 AND (EXISTS (SELECT 1 FROM customer_row AS r WHERE r.cuid = NEW.cuid
         AND r.environment = NEW.environment AND r.level = 2 AND r.service = NEW.service AND r.req_id = NEW.req_id
-        AND r.plan = NEW.plan AND r.last_seq >= coalesce(NEW.last_seq, 0)
-        AND (r.last_grant, r.last_seq) IS NOT (NEW.last_grant, NEW.last_seq))
+        AND r.plan = NEW.plan AND r.last_seq >= coalesce(NEW.last_seq, 0))
     OR NEW.last_grant IS NOT NULL AND NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.last_grant
       AND g.seq = NEW.last_seq AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan)))
   BEGIN SELECT RAISE(ABORT, 'a ledger is never shortened'); END;

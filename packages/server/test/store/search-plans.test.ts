@@ -107,6 +107,7 @@ describe("in SQLite", () => {
       expect(planOf(MARK_TOPPED_UP)).toEqual([searchBy(OF_CONNECTION)]);
       expect(planOf(LEDGER.append)).toEqual([searchBy(OF_PLAN)]);
       expect(planOf(LEDGER.update)).toEqual([searchBy(OF_PLAN)]);
+      expect(planOf(LEDGER.restore)).toEqual([searchBy(OF_PLAN)]);
       expect(planOf(LEDGER.insert)).toEqual([]);
       for (const [query, key] of [
         [sqlite.LEDGERS, OF_CONNECTION],

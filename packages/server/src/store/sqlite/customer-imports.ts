@@ -14,7 +14,7 @@ import { BulkInsert, conditionOf, type Fixed, type Row } from "./bulk-insert.ts"
 import type { Database } from "./database.ts";
 import { LEVEL } from "./levels.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
-import { NO_SUBSCRIPTION, SUBSCRIPTION_COLUMNS } from "./subscriptions.ts";
+import { NO_SUBSCRIPTION, SUBSCRIPTION_COLUMNS, WRITE } from "./subscriptions.ts";
 
 /** What is looked up together: with all that was ever granted, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
@@ -27,14 +27,10 @@ const CUSTOMER = { level: LEVEL.customer, service: "", req_id: "", plan: "" };
 const CONNECTION = { level: LEVEL.connection, plan: "" };
 const LEDGER = { level: LEVEL.ledger };
 
-/** A ledger's last grant. */
-interface GrantHead {
-  readonly id?: number;
+/** A ledger's last grant, and the row of the ledger that leads to it. */
+interface LedgerHead {
+  readonly id: number;
   readonly seq: number;
-}
-
-/** The same, and the row of the ledger that leads to it. */
-interface LedgerHead extends GrantHead {
   readonly row: Row;
 }
 
@@ -50,6 +46,7 @@ export class CustomerImports {
   readonly #appendGrants: BulkInsert;
   readonly #putLedgers: BulkInsert;
   readonly #lastGrant;
+  readonly #restoreSubscription;
 
   constructor(database: Database, audit: AuditTable) {
     this.#audit = audit;
@@ -70,6 +67,7 @@ export class CustomerImports {
       ...GRANT_COLUMNS,
     ]);
     this.#putLedgers = put(LEDGER, [...PLAN_KEY, "last_grant", "last_seq", ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
+    this.#restoreSubscription = database.prepare(WRITE.restore);
     this.#lastGrant = database.prepareRows("SELECT coalesce(max(id), 0) FROM grant_row");
   }
 
@@ -148,17 +146,17 @@ export class CustomerImports {
       for (const code of change.addedCodes) codes.push([code, cuid]);
       for (const { service, reqId, plan, grant, subscription } of change.entries) {
         const key = [cuid, service, reqId, plan];
+        const folded = subscription === undefined ? NO_SUBSCRIPTION : subscriptionColumns(subscription);
+        if (grant === undefined) {
+          this.#restoreSubscription.run(cuid, environment, service, reqId, plan, ...folded);
+          continue;
+        }
         const name = JSON.stringify(key);
         const before = ledgers.get(name) ?? stored.lastGrant(cuid, service, reqId, plan);
-        let head: GrantHead | undefined = before;
-        if (grant !== undefined) {
-          id += 1;
-          head = { id, seq: (before?.seq ?? 0) + 1 };
-          grants.push([id, before?.id ?? null, ...key, head.seq, ...grantColumns(grant)]);
-        }
-        if (head === undefined) continue;
-        const folded = subscription === undefined ? NO_SUBSCRIPTION : subscriptionColumns(subscription);
-        ledgers.set(name, { ...head, row: [...key, head.id ?? null, head.seq, ...folded] });
+        id += 1;
+        const seq = (before?.seq ?? 0) + 1;
+        grants.push([id, before?.id ?? null, ...key, seq, ...grantColumns(grant)]);
+        ledgers.set(name, { id, seq, row: [...key, id, seq, ...folded] });
       }
     }
     this.#putCustomers.run(environment, customers);

@@ -21,6 +21,9 @@ export const WRITE = {
   update: `UPDATE customer_row SET last_grant = last_insert_rowid(), last_seq = coalesce(last_seq, 0) + 1,
       (${SUBSCRIPTION_COLUMNS}) = (?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
     WHERE ${OF_LEDGER}`,
+  /** For a ledger that has been there before, and gets no grant. */
+  restore: `UPDATE customer_row SET (${SUBSCRIPTION_COLUMNS}) = (?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+    WHERE ${OF_LEDGER}`,
   insert: `INSERT INTO customer_row (level, last_grant, last_seq, ${LEDGER_KEY}, ${SUBSCRIPTION_COLUMNS})
     VALUES (${LEVEL.ledger}, last_insert_rowid(), 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 };
