@@ -42,7 +42,7 @@ export interface CustomerChange {
   readonly connections: readonly BareConnection[];
   /** Whether these or their order are others than are stored. */
   readonly changesConnections: boolean;
-  readonly removedConnections: readonly { readonly service: Service; readonly reqId: string }[];
+  readonly removedConnections: readonly ConnectionName[];
   /** The texts by which the customer can be looked up. */
   readonly addedCodes: readonly string[];
   readonly removedCodes: readonly string[];
@@ -179,7 +179,7 @@ function restateConnection(
 
 /** What a top-up granted stays, even lapsed: it tells that the connection has ended. */
 function withdrawUngranted(
-  connection: { readonly service: Service; readonly reqId: string },
+  connection: ConnectionName,
   subscriptions: readonly Subscription[],
   now: Instant,
 ): LedgerEntry[] {
@@ -191,11 +191,7 @@ function withdrawAll(connection: KnownConnection, now: Instant): LedgerEntry[] {
   return connection.subscriptions.map(({ plan }) => withdraw(connection, plan, now));
 }
 
-function withdraw(
-  { service, reqId }: { readonly service: Service; readonly reqId: string },
-  plan: string,
-  now: Instant,
-): LedgerEntry {
+function withdraw({ service, reqId }: ConnectionName, plan: string, now: Instant): LedgerEntry {
   return { service, reqId, plan, grant: { kind: "withdrawal", at: now }, subscription: undefined };
 }
 

@@ -13,11 +13,11 @@ export interface CustomerWithLedgers {
   /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
   readonly mobileForm: string | undefined;
   /** All that was ever granted to it. It outlasts whatever was removed from the database by hand. */
-  readonly ledgers: readonly PlanLedger[];
+  readonly ledgers: readonly StoredLedger[];
 }
 
 /** All grants of one plan of one connection, oldest first. */
-export interface PlanLedger {
+export interface StoredLedger {
   readonly service: Service;
   readonly reqId: string;
   readonly plan: string;
@@ -53,7 +53,7 @@ export function knownConnections({ connections, ledgers }: CustomerWithLedgers, 
   return known;
 }
 
-export function isLedgerOf(ledger: PlanLedger, { service, reqId }: ConnectionName, plan: string): boolean {
+export function isLedgerOf(ledger: StoredLedger, { service, reqId }: ConnectionName, plan: string): boolean {
   return ledger.plan === plan && ledger.service === service && ledger.reqId === reqId;
 }
 

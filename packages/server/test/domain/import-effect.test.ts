@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { compareCatalogues } from "../../src/domain/import-effect.ts";
+import { compareCatalogues, effectOf } from "../../src/domain/import-effect.ts";
 import { ADD_ON, MONTHLY, QUARTERLY } from "./builders.ts";
+import { fileWith, ProviderWorld } from "./provider-world.ts";
 
 const nothing = { bouquets: [], reorders: false };
 
@@ -51,4 +52,14 @@ describe("a catalogue beside the one before it", () => {
     });
     expect(compareCatalogues([MONTHLY, ADD_ON], [MONTHLY, QUARTERLY, ADD_ON], 2).reorders).toBe(false);
   });
+});
+
+test("a customer who comes back after a removal by hand is added, and what is not taken is told all the same", () => {
+  const world = new ProviderWorld();
+  world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-05");
+  world.topUp("fiber1", "2026-01-06");
+  world.lose("customer", "fiber1");
+  const change = world.import(fileWith("2026-01-01", "2026-01-20"), "2026-01-07", "included");
+  const passedOver = [{ service: "internet", code: MONTHLY.code }];
+  expect(effectOf({ customer: undefined, change })).toEqual({ kind: "added", parts: [], passedOver });
 });

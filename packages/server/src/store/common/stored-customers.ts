@@ -1,7 +1,7 @@
 import type { Service } from "../../domain/bouquet.ts";
 import type { Connection } from "../../domain/customer.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import type { CustomerWithLedgers, PlanLedger } from "../../domain/known-connections.ts";
+import type { CustomerWithLedgers, StoredLedger } from "../../domain/known-connections.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import {
   type ConnectionRow,
@@ -39,20 +39,14 @@ export class StoredCustomers {
   readonly #connections: ReadonlyMap<string, StoredRows["connections"][number][]>;
   readonly #subscriptions: ReadonlyMap<string, StoredRows["subscriptions"][number][]>;
   readonly #grants: ReadonlyMap<string, StoredGrantRow[]>;
-  readonly #ledgers: Map<string, PlanLedger[]>;
+  readonly #ledgers: ReadonlyMap<string, StoredGrantRow[][]>;
 
   constructor({ customers, connections, subscriptions, grants }: StoredRows) {
     this.#customers = new Map(customers.map((row) => [row.cuid, row]));
     this.#connections = groupBy(connections, ({ cuid }) => cuid);
     this.#subscriptions = groupBy(subscriptions, (row) => nameOf(row.cuid, row.service, row.req_id));
     this.#grants = groupBy(grants, (row) => nameOf(row.cuid, row.service, row.req_id, row.plan));
-    this.#ledgers = new Map();
-    for (const ledger of this.#grants.values()) {
-      const [{ cuid }] = ledger as [StoredGrantRow];
-      const others = this.#ledgers.get(cuid);
-      if (others === undefined) this.#ledgers.set(cuid, [toLedger(ledger)]);
-      else others.push(toLedger(ledger));
-    }
+    this.#ledgers = groupBy([...this.#grants.values()], ([first]) => (first as StoredGrantRow).cuid);
   }
 
   find(cuid: string): CustomerWithLedgers {
@@ -64,7 +58,7 @@ export class StoredCustomers {
       customer: row && { ...toProfile(row), connections },
       connections,
       mobileForm: row?.mobile_e164 ?? undefined,
-      ledgers: this.#ledgers.get(cuid) ?? [],
+      ledgers: (this.#ledgers.get(cuid) ?? []).map(toLedger),
     };
   }
 
@@ -78,7 +72,7 @@ export class StoredCustomers {
   }
 }
 
-function toLedger(grants: readonly StoredGrantRow[]): PlanLedger {
+function toLedger(grants: readonly StoredGrantRow[]): StoredLedger {
   const [{ service, req_id: reqId, plan }] = grants as [StoredGrantRow];
   return { service, reqId, plan, grants: grants.map(toGrant) };
 }
