@@ -11,8 +11,8 @@ import { median } from "./rounds.ts";
 const OPERATION = "subscription-package-topup";
 const BLOCKS = 6;
 const BLOCK = 50;
-/** Until the code of the service is compiled as that of one which has run for a while. */
-const WARM_UP_BLOCKS = 20;
+/** Until the code of the service is compiled, and its log as long, as of one which has run for a while. */
+const WARM_UP_BLOCKS = 50;
 /** About what topupd keeps of a top-up. */
 const ROW = "x".repeat(250);
 

@@ -113,8 +113,7 @@ const runtime: Runtime = {
   openLog: ({ logLevel }) => {
     const lines = gatherLines(logs);
     const logger = createLogger(logLevel, lines);
-    const logLine = (line: string): void => lines.write(line);
-    return { logger, logLine: logger.isLevelEnabled("info") ? logLine : undefined };
+    return { logger, logLine: logger.isLevelEnabled("info") ? lines.hold : undefined };
   },
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   untilAskedToStop: () =>

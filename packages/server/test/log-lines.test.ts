@@ -33,6 +33,17 @@ describe("log lines that are gathered", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("go on in order with those that are held without a look at them", () => {
+    const lines = gatherLines({ write: (text) => writes.push(text) });
+    const log = createLogger("debug", lines);
+    log.info({ route: "one" }, "request");
+    lines.hold('{"route":"two"}\n');
+    log.info({ route: "three" }, "request");
+    expect(writes).toEqual([]);
+    vi.advanceTimersByTime(100);
+    expect(writes.map(routes)).toEqual([["one", "two", "three"]]);
+  });
+
   test("wait no longer once there is a warning or an error", () => {
     const log = logger();
     log.info({ route: "one" }, "request");

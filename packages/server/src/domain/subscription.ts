@@ -146,7 +146,7 @@ function applyPeriod(
 ): Subscription {
   const continued =
     before === undefined || hasEnded(before, at) ? { start: at, span: NO_SPAN, toppedUp: NO_PERIOD } : before;
-  const span = addSpans(continued.span, { ...period, seconds: 0 });
+  const span = addSpans(continued.span, { seconds: 0, ...period });
   const end = calendar.add(continued.start, span);
   const toppedUp = addPeriods(continued.toppedUp, period);
   return { plan, bouquet, start: continued.start, span, end, toppedUp, grantedEnd: end };
@@ -163,7 +163,7 @@ function applyStatement(
   calendar: Calendar,
 ): Subscription {
   const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
-  const span = addSpans(stated, { ...onTop, seconds: 0 });
+  const span = addSpans(stated, { seconds: 0, ...onTop });
   const end = calendar.add(start, span);
   const label = granted?.bouquet ?? bouquet;
   return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd ?? grantedEnd };

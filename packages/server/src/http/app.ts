@@ -18,6 +18,7 @@ import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { publishContract } from "./openapi/publish.ts";
+import { receiveRequests } from "./reception.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
@@ -91,32 +92,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
-  app.decorateRequest("isAnswered", false);
-  const operations = new Set<string>();
-  app.addHook("onRoute", ({ url, method }) => {
-    if (method === "POST") operations.add(url);
-  });
-  // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
-    done();
-  });
-  const abandoned: ((request: FastifyRequest, reply: FastifyReply) => void)[] = [];
-  sockets.limit(app, (request, reply) => {
-    for (const hear of abandoned) hear(request, reply);
-  });
-  app.addHook("onRequest", (request, reply, done) => {
-    // Here and not in a not-found handler, which would have the body parsed first.
-    if (!request.is404) {
-      done();
-      return;
-    }
-    const [path = ""] = request.url.split("?");
-    sendFailure(reply, operations.has(path) ? "method_not_allowed" : "unknown_operation");
-  });
+  const onEnding = receiveRequests(app, sockets);
   const { clock, observer } = options.ports;
-  if (options.logLine !== undefined) abandoned.push(logRequests(app, { clock, write: options.logLine }));
-  if (observer !== undefined) abandoned.push(observeRequests(app, observer));
+  if (options.logLine !== undefined) onEnding(logRequests(app, { clock, write: options.logLine }));
+  if (observer !== undefined) onEnding(observeRequests(app, observer));
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.

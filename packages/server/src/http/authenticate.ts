@@ -3,7 +3,7 @@ import type { AddressList } from "../domain/address-list.ts";
 import { authenticate } from "../operations/authenticate.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { asError } from "./as-error.ts";
-import { peerOf } from "./caller-address.ts";
+import { RequestPeer } from "./caller-address.ts";
 import { sendFailure } from "./failures.ts";
 
 declare module "fastify" {
@@ -14,8 +14,6 @@ declare module "fastify" {
     refusedHolder: Caller | undefined;
     /** Why the request failed, for the log. */
     outcome: string | undefined;
-    /** Whether the whole answer has been written. */
-    isAnswered: boolean;
   }
 }
 
@@ -45,7 +43,7 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
       sendFailure(reply, "missing_token");
       return false;
     }
-    const admitted = await authenticate(ports, token, peerOf(request.raw, trustedProxies));
+    const admitted = await authenticate(ports, token, new RequestPeer(request.raw, trustedProxies));
     if (admitted.ok) {
       request.caller = admitted.caller;
       return true;

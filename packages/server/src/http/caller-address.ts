@@ -6,17 +6,24 @@ import type { AddressList, Peer } from "../domain/address-list.ts";
  * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
  * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
  */
-export function peerOf({ socket, headers }: IncomingMessage, trustedProxies: AddressList | undefined): Peer {
-  return {
-    get ip() {
-      const { remoteAddress } = socket;
-      const forwarded = headers["x-forwarded-for"];
-      if (trustedProxies === undefined || forwarded === undefined || !trustedProxies.has(remoteAddress))
-        return remoteAddress;
-      // Node joins several lines of it into one.
-      return callerIn(String(forwarded), trustedProxies);
-    },
-  };
+export class RequestPeer implements Peer {
+  readonly #request: IncomingMessage;
+  readonly #trustedProxies: AddressList | undefined;
+
+  constructor(request: IncomingMessage, trustedProxies: AddressList | undefined) {
+    this.#request = request;
+    this.#trustedProxies = trustedProxies;
+  }
+
+  get ip(): string | undefined {
+    const { socket, headers } = this.#request;
+    const { remoteAddress } = socket;
+    const forwarded = headers["x-forwarded-for"];
+    const trusted = this.#trustedProxies;
+    if (trusted === undefined || forwarded === undefined || !trusted.has(remoteAddress)) return remoteAddress;
+    // Node joins several lines of it into one.
+    return callerIn(String(forwarded), trusted);
+  }
 }
 
 /** @returns undefined where the header ends in nothing that is known. */

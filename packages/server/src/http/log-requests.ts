@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../domain/calendar.ts";
+import type { HearEnding } from "./reception.ts";
 
 export interface RequestLogOptions {
   readonly clock: () => Instant;
@@ -11,19 +12,15 @@ export interface RequestLogOptions {
  * One log line a request, of fields chosen one by one: no header, no body and no path that a caller
  * made up, so that no token, name or mobile number can come into it. It looks like a line of the logger's,
  * but is put together here: for what every request has to say, that takes a fraction of the time.
- * @returns what is to be called for a request whose caller has left.
  */
-export function logRequests(
-  app: FastifyInstance,
-  { clock, write }: RequestLogOptions,
-): (request: FastifyRequest, reply: FastifyReply) => void {
+export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOptions): HearEnding {
   const routes = new Map<string, string>();
   let time = "";
   let timeAt = Number.NaN;
   app.addHook("onRoute", ({ url }) => {
     routes.set(url, JSON.stringify(url));
   });
-  const log = (request: FastifyRequest, reply: FastifyReply, what: string) => {
+  return (request, reply, ending) => {
     const { url } = request.raw;
     const route = routes.get(url ?? "") ?? JSON.stringify(request.routeOptions.url);
     const now = clock();
@@ -32,14 +29,14 @@ export function logRequests(
       timeAt = now;
       time = new Date(now).toISOString();
     }
-    write(lineOf(request, reply, route, time, what));
+    write(
+      lineOf(request, reply, route, time, ending === "answered" ? answerOf(request, reply) : '"outcome":"gave_up"'),
+    );
   };
-  app.addHook("onResponse", (request, reply, done) => {
-    const { outcome } = request;
-    log(request, reply, `"status":${reply.statusCode}${outcome === undefined ? "" : `,"outcome":"${outcome}"`}`);
-    done();
-  });
-  return (request, reply) => log(request, reply, '"outcome":"gave_up"');
+}
+
+function answerOf({ outcome }: FastifyRequest, { statusCode }: FastifyReply): string {
+  return `"status":${statusCode}${outcome === undefined ? "" : `,"outcome":"${outcome}"`}`;
 }
 
 /** What may be in it is known to need no escaping, but for the route. */

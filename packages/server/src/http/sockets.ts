@@ -1,7 +1,6 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type FailureReason, renderFailure, sendFailure } from "./failures.ts";
+import { type FailureReason, renderFailure } from "./failures.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;
@@ -9,7 +8,7 @@ const MAX_IN_HAND = 32;
 /** What a socket is about, beyond what Node keeps of it. */
 interface SocketState {
   /** Requests that are not answered yet; the last of them may not have arrived whole. */
-  readonly inHand: Set<IncomingMessage>;
+  readonly inHand: IncomingMessage[];
   /** The request that came last. */
   latest: IncomingMessage | undefined;
   /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
@@ -56,28 +55,21 @@ export class Sockets {
   }
 
   /**
-   * Counts the requests in hand. To be called before the hooks that do work.
-   * @param onAbandoned told of each request whose caller left before its whole answer was written.
+   * Counts a request as in hand until its answer is closed.
+   * @param onClose called then, whether all of the answer was written or not.
+   * @returns whether the socket may have it in hand.
    */
-  limit(app: FastifyInstance, onAbandoned: (request: FastifyRequest, reply: FastifyReply) => void): void {
-    app.addHook("onRequest", (request, reply, done) => {
-      const { raw } = request;
-      const state = this.#stateOf(raw.socket);
-      state.inHand.add(raw);
-      state.latest = raw;
-      reply.raw.once("close", () => {
-        state.inHand.delete(raw);
-        // Of an answer that nobody waited for, fastify tells nobody.
-        if (!request.isAnswered) onAbandoned(request, reply);
-        if (state.broken && !isAnswering(state)) raw.socket.destroySoon();
-      });
-      if (state.inHand.size > MAX_IN_HAND) sendFailure(reply, "rate_limited");
-      else done();
+  take(request: IncomingMessage, answer: ServerResponse, onClose: () => void): boolean {
+    const { socket } = request;
+    const state = this.#stateOf(socket);
+    state.inHand.push(request);
+    state.latest = request;
+    answer.once("close", () => {
+      state.inHand.splice(state.inHand.indexOf(request), 1);
+      onClose();
+      if (state.broken && !isAnswering(state)) socket.destroySoon();
     });
-    app.addHook("onResponse", (request, _reply, done) => {
-      request.isAnswered = true;
-      done();
-    });
+    return state.inHand.length <= MAX_IN_HAND;
   }
 
   destroyAll(): void {
@@ -86,13 +78,13 @@ export class Sockets {
 
   /** Destroys those that have no request in hand: Node does not count one as idle that was never used. */
   destroyIdle(): void {
-    for (const socket of this.#open) if (this.#stateOf(socket).inHand.size === 0) socket.destroy();
+    for (const socket of this.#open) if (this.#stateOf(socket).inHand.length === 0) socket.destroy();
   }
 
   #stateOf(socket: Socket): SocketState {
     const known = this.#states.get(socket);
     if (known !== undefined) return known;
-    const state = { inHand: new Set<IncomingMessage>(), latest: undefined, broken: false };
+    const state = { inHand: [], latest: undefined, broken: false };
     this.#states.set(socket, state);
     return state;
   }
@@ -117,12 +109,12 @@ export class Sockets {
  * or what came is the rest of a request that has its answer.
  */
 function hasNoQuestion(socket: Socket, { latest, inHand }: SocketState): boolean {
-  return socket.bytesRead === 0 || (latest !== undefined && !latest.complete && !inHand.has(latest));
+  return socket.bytesRead === 0 || (latest !== undefined && !latest.complete && !inHand.includes(latest));
 }
 
 /** Whether a request that has arrived whole is still to be answered. */
 function isAnswering({ inHand }: SocketState): boolean {
-  return [...inHand].some(({ complete }) => complete);
+  return inHand.some(({ complete }) => complete);
 }
 
 function isTooLarge({ code }: NodeJS.ErrnoException): boolean {

@@ -37,7 +37,7 @@ export async function topUp(
     return imported === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(imported, asked));
   }
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const outcome = await store.settleTopUp({ ...asked, udf1, udf2, checkout, txnId });
+  const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked });
   if (outcome.kind === "refused") return refused(outcome.refusal);
   if (outcome.kind === "recorded") tell(() => observer?.topUpRecorded(outcome.transaction));
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });

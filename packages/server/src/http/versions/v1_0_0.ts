@@ -39,9 +39,10 @@ function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody
 }
 
 function renderPackages(answer: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
-  const { tv, internet, iptv, ...rest } = v1_0_1.packages.render(answer, provider);
+  const { checkoutId, customer, tv, internet, iptv } = v1_0_1.packages.render(answer, provider);
   return {
-    ...rest,
+    checkoutId,
+    customer,
     ...(tv && { tv: renderListing(tv) }),
     ...(internet && { internet: renderListing(internet) }),
     ...(iptv && { iptv: renderListing(iptv) }),

@@ -53,33 +53,28 @@ export const v1_0_1 = {
 } satisfies Version;
 
 function renderCustomer({ customer, connections }: CustomerInformation): Static<typeof CustomerBody> {
+  const { cuid, first_name, last_name, status } = renderProfile(customer);
   const of = (service: Service) => connections.filter((connection) => connection.service === service);
-  return {
-    customer: {
-      ...renderProfile(customer),
-      connections: {
-        tv: of("tv").map(renderSetTopBox),
-        internet: of("internet").map(renderUsername),
-        iptv: of("iptv").map(renderUsername),
-      },
-    },
+  const byService = {
+    tv: of("tv").map(renderSetTopBox),
+    internet: of("internet").map(renderUsername),
+    iptv: of("iptv").map(renderUsername),
   };
+  return { customer: { cuid, first_name, last_name, status, connections: byService } };
 }
 
 function renderPackages(packages: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
-  const { checkoutId, customer, connection } = packages;
-  const head = { checkoutId, customer: renderProfile(customer) };
-  const lists = {
-    subscriptions: packages.subscriptions.map((subscription) => renderSubscription(subscription, provider)),
-    bouquets: renderBouquets(packages.bouquets, provider),
-  };
+  const { checkoutId, connection } = packages;
+  const customer = renderProfile(packages.customer);
+  const subscriptions = packages.subscriptions.map((subscription) => renderSubscription(subscription, provider));
+  const bouquets = renderBouquets(packages.bouquets, provider);
   switch (connection.service) {
     case "tv":
-      return { ...head, tv: { connection: renderSetTopBox(connection), ...lists } };
+      return { checkoutId, customer, tv: { connection: renderSetTopBox(connection), subscriptions, bouquets } };
     case "internet":
-      return { ...head, internet: { connection: renderUsername(connection), ...lists } };
+      return { checkoutId, customer, internet: { connection: renderUsername(connection), subscriptions, bouquets } };
     case "iptv":
-      return { ...head, iptv: { connection: renderUsername(connection), ...lists } };
+      return { checkoutId, customer, iptv: { connection: renderUsername(connection), subscriptions, bouquets } };
   }
 }
 

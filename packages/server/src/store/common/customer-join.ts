@@ -67,7 +67,7 @@ export function toCustomers(rows: readonly JoinedRow[]): Customer[] {
     const first = rows[start] as JoinedRow;
     let end = start + 1;
     while (rows[end]?.cuid === first.cuid) end += 1;
-    customers.push({ ...toProfile(first), connections: toConnections(rows.slice(start, end)) });
+    customers.push({ connections: toConnections(rows.slice(start, end)), ...toProfile(first) });
     start = end;
   }
   return customers;

@@ -50,7 +50,7 @@ export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
     if (last?.profile.cuid === row.cuid) last.rows.push(row);
     else found.push({ profile: toProfile(row), rows: [row] });
   }
-  return found.map(({ profile, rows: its }) => ({ ...profile, connections: toConnections(its) }));
+  return found.map(({ profile, rows: its }) => ({ connections: toConnections(its), ...profile }));
 }
 
 function toConnections(rows: OverviewRow[]): CustomerOverview["connections"] {

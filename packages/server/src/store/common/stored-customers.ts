@@ -55,7 +55,7 @@ export class StoredCustomers {
       (connection): Connection => toConnection(connection, this.#subscriptionsOf(cuid, connection)),
     );
     return {
-      customer: row && { ...toProfile(row), connections },
+      customer: row && { connections, ...toProfile(row) },
       connections,
       mobileForm: row?.mobile_e164 ?? undefined,
       ledgers: (this.#ledgers.get(cuid) ?? []).map(toLedger),
