@@ -18,11 +18,11 @@ import { LazyLogger } from "./lazy-logger.ts";
 import { logRequests } from "./log-requests.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { publishContract } from "./openapi/publish.ts";
-import { receiveRequests } from "./reception.ts";
+import { type RequestHearer, receiveRequests } from "./reception.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
-import { Sockets } from "./sockets.ts";
+import { type HearBareRefusal, Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
 import type { Version } from "./versions/version.ts";
 import { VERSIONS } from "./versions/versions.ts";
@@ -65,7 +65,6 @@ export interface App {
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<App> {
   const nextId = requestIds(options.ports.random);
-  const sockets = new Sockets(nextId);
   const app = fastify({
     loggerInstance: new LazyLogger(() => options.logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
@@ -77,7 +76,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
     // Requests that arrive while the process stops are in hand too, and are answered.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => sockets.onClientError(error, socket),
+    // A path that cannot be read, for which no hook is called.
     frameworkErrors: (_error, request, reply) => {
+      refusedBare("unknown_operation", request.id);
       sendFailure(reply.header("x-request-id", request.id), "unknown_operation");
     },
     http: {
@@ -87,15 +88,17 @@ export async function buildApp(options: AppOptions): Promise<App> {
     },
   }) as unknown as FastifyInstance;
 
+  const hearers = hearersOf(app, options);
+  const refusedBare: HearBareRefusal = (...refusal) => {
+    for (const hearer of hearers) hearer.refusedBare(...refusal);
+  };
+  const sockets = new Sockets(nextId, refusedBare);
   sockets.watch(app.server);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
-  const onEnding = receiveRequests(app, sockets);
-  const { clock, observer } = options.ports;
-  if (options.logLine !== undefined) onEnding(logRequests(app, { clock, write: options.logLine }));
-  if (observer !== undefined) onEnding(observeRequests(app, observer));
+  receiveRequests(app, sockets, hearers);
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     // Or the socket of an answered request would keep the process from ending.
@@ -115,6 +118,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
     await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
   }
   return { app, sockets };
+}
+
+function hearersOf(app: FastifyInstance, { ports: { clock, observer }, logLine }: AppOptions): RequestHearer[] {
+  return [
+    ...(logLine === undefined ? [] : [logRequests(app, { clock, write: logLine })]),
+    ...(observer === undefined ? [] : [observeRequests(app, observer)]),
+  ];
 }
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {

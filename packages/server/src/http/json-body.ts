@@ -39,7 +39,9 @@ function parseObject(bytes: Buffer): JsonObject {
   throw new MalformedBody();
 }
 
+/** However often one is named: whoever names two leaves it open which is meant. */
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
+
 function isUtf8(contentType: string): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1];
-  return charset === undefined || charset.toLowerCase() === "utf-8";
+  return !OTHER_CHARSET.test(contentType);
 }

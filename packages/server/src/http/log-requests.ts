@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../domain/calendar.ts";
-import type { HearEnding } from "./reception.ts";
+import { FAILURES } from "./failures.ts";
+import type { Ending, RequestHearer } from "./reception.ts";
 
 export interface RequestLogOptions {
   readonly clock: () => Instant;
@@ -13,43 +14,43 @@ export interface RequestLogOptions {
  * made up, so that no token, name or mobile number can come into it. It looks like a line of the logger's,
  * but is put together here: for what every request has to say, that takes a fraction of the time.
  */
-export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOptions): HearEnding {
+export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOptions): RequestHearer {
   const routes = new Map<string, string>();
   let time = "";
   let timeAt = Number.NaN;
   app.addHook("onRoute", ({ url }) => {
     routes.set(url, JSON.stringify(url));
   });
-  return (request, reply, ending) => {
-    const { url } = request.raw;
-    const route = routes.get(url ?? "") ?? JSON.stringify(request.routeOptions.url);
+  const log = (requestId: string, what: string) => {
     const now = clock();
     if (now !== timeAt) {
       // Many lines share a millisecond, and to write it takes longer than all the rest.
       timeAt = now;
       time = new Date(now).toISOString();
     }
-    write(
-      lineOf(request, reply, route, time, ending === "answered" ? answerOf(request, reply) : '"outcome":"gave_up"'),
-    );
+    write(`{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`);
+  };
+  return {
+    ended: (request, reply, ending) => {
+      const { url } = request.raw;
+      const route = routes.get(url ?? "") ?? JSON.stringify(request.routeOptions.url);
+      log(request.id, membersOf(request, reply, route, ending));
+    },
+    refusedBare: (reason, requestId) => log(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`),
   };
 }
 
-function answerOf({ outcome }: FastifyRequest, { statusCode }: FastifyReply): string {
-  return `"status":${statusCode}${outcome === undefined ? "" : `,"outcome":"${outcome}"`}`;
-}
-
 /** What may be in it is known to need no escaping, but for the route. */
-function lineOf(
-  { id, caller, refusedHolder }: FastifyRequest,
-  reply: FastifyReply,
+function membersOf(
+  { caller, refusedHolder, outcome }: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
   route: string | undefined,
-  time: string,
-  what: string,
+  ending: Ending,
 ): string {
-  const where = route === undefined ? "" : `,"route":${route}`;
+  const where = route === undefined ? "" : `"route":${route},`;
+  const status = ending === "gave_up" ? "" : `"status":${statusCode}`;
+  const became = ending === "gave_up" ? `"outcome":"gave_up"` : outcome === undefined ? "" : `,"outcome":"${outcome}"`;
   const holder = caller ?? refusedHolder;
   const who = holder === undefined ? "" : `,"partner":${holder.partnerId},"environment":"${holder.environment}"`;
-  const ms = Math.round(reply.elapsedTime * 1000) / 1000;
-  return `{"level":"info","time":"${time}","requestId":"${id}"${where},${what}${who},"ms":${ms},"msg":"request"}\n`;
+  return `${where}${status}${became}${who},"ms":${Math.round(elapsedTime * 1000) / 1000}`;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { sendFailure } from "./failures.ts";
-import type { Sockets } from "./sockets.ts";
+import { FAILURES, sendFailure } from "./failures.ts";
+import type { HearBareRefusal, Sockets } from "./sockets.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -12,30 +12,42 @@ declare module "fastify" {
 /** How a request ended: its whole answer was written, or its caller had left before. */
 export type Ending = "answered" | "gave_up";
 
-/** Hears of every request, once, when it has ended. */
-export type HearEnding = (request: FastifyRequest, reply: FastifyReply, ending: Ending) => void;
+/** Who hears of what became of requests. */
+export interface RequestHearer {
+  /** Of every request, once, when it has ended. */
+  readonly ended: (request: FastifyRequest, reply: FastifyReply, ending: Ending) => void;
+  /** Of bytes that were answered, and are no request. */
+  readonly refusedBare: HearBareRefusal;
+}
 
 /**
  * Receives every request before anything else is done with it, and sees it to its end. Each hook takes time of every
  * request, so that there is one at either end, and who wants to hear of the end is told by it.
- * @returns what adds somebody who is to hear.
  */
-export function receiveRequests(app: FastifyInstance, sockets: Pick<Sockets, "take">): (hear: HearEnding) => void {
-  const hearers: HearEnding[] = [];
+export function receiveRequests(
+  app: FastifyInstance,
+  sockets: Pick<Sockets, "take">,
+  hearers: readonly RequestHearer[],
+): void {
   const operations = new Set<string>();
   app.addHook("onRoute", ({ url, method }) => {
     if (method === "POST") operations.add(url);
   });
   app.decorateRequest("isAnswered", false);
-  const end: HearEnding = (...what) => {
-    for (const hear of hearers) hear(...what);
+  const end: RequestHearer["ended"] = (...what) => {
+    for (const hearer of hearers) hearer.ended(...what);
   };
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    const isTaken = sockets.take(request.raw, reply.raw, () => {
-      // Of an answer that nobody waited for, fastify tells nobody.
-      if (!request.isAnswered) end(request, reply, "gave_up");
+    const isTaken = sockets.take(request.id, request.raw, reply.raw, (refusal) => {
+      // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
+      if (request.isAnswered) return;
+      if (refusal !== undefined) {
+        request.outcome = refusal;
+        reply.code(FAILURES[refusal].status);
+      }
+      end(request, reply, refusal === undefined ? "gave_up" : "answered");
     });
     if (!isTaken) sendFailure(reply, "rate_limited");
     // Here and not in a not-found handler, which would have the body parsed first.
@@ -48,7 +60,6 @@ export function receiveRequests(app: FastifyInstance, sockets: Pick<Sockets, "ta
     end(request, reply, "answered");
     done();
   });
-  return (hear) => hearers.push(hear);
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -5,12 +5,23 @@ import { type FailureReason, renderFailure } from "./failures.ts";
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;
 
+/** Hears of an answer to bytes that are no request of which anybody else would hear. */
+export type HearBareRefusal = (reason: FailureReason, requestId: string) => void;
+
+/** A request that is, or was, in hand. */
+interface TakenRequest {
+  readonly id: string;
+  readonly raw: IncomingMessage;
+  /** What it was answered with where the rest of it did not come, or was no HTTP. */
+  refusal: FailureReason | undefined;
+}
+
 /** What a socket is about, beyond what Node keeps of it. */
 interface SocketState {
   /** Requests that are not answered yet; the last of them may not have arrived whole. */
-  readonly inHand: IncomingMessage[];
+  readonly inHand: TakenRequest[];
   /** The request that came last. */
-  latest: IncomingMessage | undefined;
+  latest: TakenRequest | undefined;
   /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
   broken: boolean;
 }
@@ -22,11 +33,13 @@ interface SocketState {
  */
 export class Sockets {
   readonly #nextId: () => string;
+  readonly #onBareRefusal: HearBareRefusal;
   readonly #states = new WeakMap<Socket, SocketState>();
   readonly #open = new Set<Socket>();
 
-  constructor(nextId: () => string) {
+  constructor(nextId: () => string, onBareRefusal: HearBareRefusal) {
     this.#nextId = nextId;
+    this.#onBareRefusal = onBareRefusal;
   }
 
   /** For bytes that are no HTTP request, or do not become one in time. */
@@ -38,8 +51,11 @@ export class Sockets {
     else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
-  /** Takes over what Node would do by itself: refuse an unknown expectation bare, and drop a CONNECT. */
+  /** Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, and drop a CONNECT. */
   watch(server: Server): void {
+    // What fits into the bytes that headers may have is read to its end: beyond a number of lines, Node would drop the
+    // rest, and with it what a proxy has added.
+    server.maxHeadersCount = 0;
     server.on("connection", (socket) => {
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));
@@ -56,17 +72,24 @@ export class Sockets {
 
   /**
    * Counts a request as in hand until its answer is closed.
-   * @param onClose called then, whether all of the answer was written or not.
+   * @param onClose called then, whether all of the answer was written or not; with the reason where the request was
+   *   refused here, because the rest of it did not come.
    * @returns whether the socket may have it in hand.
    */
-  take(request: IncomingMessage, answer: ServerResponse, onClose: () => void): boolean {
-    const { socket } = request;
+  take(
+    id: string,
+    raw: IncomingMessage,
+    answer: ServerResponse,
+    onClose: (refusal: FailureReason | undefined) => void,
+  ): boolean {
+    const { socket } = raw;
     const state = this.#stateOf(socket);
-    state.inHand.push(request);
-    state.latest = request;
+    const taken: TakenRequest = { id, raw, refusal: undefined };
+    state.inHand.push(taken);
+    state.latest = taken;
     answer.once("close", () => {
-      state.inHand.splice(state.inHand.indexOf(request), 1);
-      onClose();
+      state.inHand.splice(state.inHand.indexOf(taken), 1);
+      onClose(taken.refusal);
       if (state.broken && !isAnswering(state)) socket.destroySoon();
     });
     return state.inHand.length <= MAX_IN_HAND;
@@ -90,7 +113,10 @@ export class Sockets {
   }
 
   #writeFailure(socket: Socket, reason: FailureReason): void {
-    const requestId = this.#nextId();
+    const unfinished = unfinishedIn(this.#stateOf(socket));
+    const requestId = unfinished?.id ?? this.#nextId();
+    if (unfinished === undefined) this.#onBareRefusal(reason, requestId);
+    else unfinished.refusal = reason;
     const { status, headers, body } = renderFailure(reason, requestId);
     const head = Object.entries({
       ...headers,
@@ -109,12 +135,17 @@ export class Sockets {
  * or what came is the rest of a request that has its answer.
  */
 function hasNoQuestion(socket: Socket, { latest, inHand }: SocketState): boolean {
-  return socket.bytesRead === 0 || (latest !== undefined && !latest.complete && !inHand.includes(latest));
+  return socket.bytesRead === 0 || (latest !== undefined && !latest.raw.complete && !inHand.includes(latest));
+}
+
+/** The request of which a part has arrived, and which has no answer yet. */
+function unfinishedIn({ inHand }: SocketState): TakenRequest | undefined {
+  return inHand.find(({ raw }) => !raw.complete);
 }
 
 /** Whether a request that has arrived whole is still to be answered. */
 function isAnswering({ inHand }: SocketState): boolean {
-  return inHand.some(({ complete }) => complete);
+  return inHand.some(({ raw }) => raw.complete);
 }
 
 function isTooLarge({ code }: NodeJS.ErrnoException): boolean {

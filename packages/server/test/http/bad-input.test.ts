@@ -183,6 +183,9 @@ describe("a body of another kind", () => {
     ["application/jsonx", {}],
     ["application/json; charset=utf-16", {}],
     ["application/json; charset=latin1", {}],
+    ["application/json; charset=utf-8; charset=utf-16", {}],
+    ["application/json; charset=", {}],
+    ["application/json; charset=utf-81", {}],
     ["nonsense", {}],
     ["application/json", { "content-encoding": "gzip" }],
   ])("%s %j is unsupported", async (type, more) => {
@@ -196,6 +199,7 @@ describe("a body of another kind", () => {
     "APPLICATION/JSON",
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
+    "application/json; charset = utf8 ; boundary=x",
   ])("%s is JSON", async (type) => {
     const service = await startTestService();
     expect((await post(service, '{"code":"1000001"}', { "content-type": type })).status).toBe(200);

@@ -6,7 +6,7 @@ import { PREFIX, startTestService, type TestService } from "../support/service.t
 async function exchange(
   service: TestService,
   bytes: string,
-): Promise<{ status: number; json: Record<string, unknown> }> {
+): Promise<{ status: number; json: Record<string, unknown>; requestId: string }> {
   const url = new URL(await service.app.listen({ host: "127.0.0.1", port: 0 }));
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(url.port), "127.0.0.1", () => socket.write(bytes));
@@ -19,8 +19,19 @@ async function exchange(
     socket.on("error", reject);
   });
   const [head = "", body = ""] = text.split("\r\n\r\n");
-  expect(head.toLowerCase()).toContain("\r\nx-request-id: ");
-  return { status: Number(head.split(" ")[1]), json: JSON.parse(body) as Record<string, unknown> };
+  const [, requestId = ""] = /\r\nx-request-id: ([0-9a-f]+)/i.exec(head) ?? [];
+  expect(requestId).not.toBe("");
+  return { status: Number(head.split(" ")[1]), json: JSON.parse(body) as Record<string, unknown>, requestId };
+}
+
+/** Status and outcome of the log lines with a request's id, once there are any. */
+async function linesOf({ logs }: TestService, requestId: string): Promise<unknown[][]> {
+  const lines = () => logs.filter((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"request"'));
+  for (let turn = 0; lines().length === 0 && turn < 200; turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  return lines()
+    .map((line) => JSON.parse(line))
+    .map(({ status, outcome }) => [status, outcome]);
 }
 
 const path = `${PREFIX}/v1.0.1/txn-status`;
@@ -70,8 +81,36 @@ describe("on the bare connection", () => {
     ["has a bad escape in its path", `POST ${PREFIX}/%ff%zz HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
     ["names a whole address", `POST http://elsewhere/x HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
   ])("a request that %s gets its answer in the envelope", async (_, bytes, status, code) => {
-    const answer = await exchange(await startTestService(), bytes);
+    const service = await startTestService();
+    const answer = await exchange(service, bytes);
     expect([answer.status, answer.json["success"], answer.json["code"]]).toEqual([status, false, code]);
+    const { reason, requestId } = answer.json["body"] as { reason: string; requestId: string };
+    expect(requestId).toBe(answer.requestId);
+    expect(await linesOf(service, requestId)).toEqual([[status, reason]]);
+  });
+
+  test("a request whose body stops is answered by its own id, which the log has once", async () => {
+    const service = await startTestService();
+    const answer = await exchange(
+      service,
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+        `Authorization: Bearer ${service.trialToken}\r\nContent-Length: 100\r\n\r\n{"che`,
+    );
+    expect([answer.status, answer.json["code"]]).toEqual([400, "400ad001"]);
+    expect(await linesOf(service, answer.requestId)).toEqual([[400, "malformed_json"]]);
+    expect(service.logs.join("")).not.toContain("gave_up");
+  }, 20_000);
+
+  test("a header behind thousands of others is read", async () => {
+    const service = await startTestService();
+    const body = '{"code":"1000001"}';
+    const answer = await exchange(
+      service,
+      `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+        `${"a:\r\n".repeat(3_000)}Authorization: Bearer ${service.trialToken}\r\n${close}` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer.json["code"]).toBe("400aa010");
   });
 
   test("a body in chunks is read, and too large a one refused", async () => {
