@@ -1,7 +1,7 @@
 import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import { findImported } from "./imported-record.ts";
+import { findOwnRecord } from "./own-record.ts";
 import type { Caller, Ports } from "./ports.ts";
 
 export interface TransactionQuery {
@@ -19,8 +19,8 @@ export async function queryTransaction(
 ): Promise<Result<Transaction>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
   if (checkout === undefined) {
-    const imported = await findImported({ store }, caller, checkoutId);
-    return imported === undefined ? refused("checkout_unknown") : done(imported);
+    const own = await findOwnRecord({ store }, caller, checkoutId);
+    return own === undefined ? refused("checkout_unknown") : done(own);
   }
   const recorded = await store.findTransaction(checkoutId);
   if (recorded !== undefined) return answerTo(caller, recorded);

@@ -3,9 +3,9 @@ import { done, type Result, refused } from "../domain/failure.ts";
 import type { Money } from "../domain/money.ts";
 import { decideAgain, type Transaction } from "../domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../domain/transaction-id.ts";
-import { findImported } from "./imported-record.ts";
 import type { PackagesRequest } from "./list-packages.ts";
 import { tell } from "./observer.ts";
+import { findOwnRecord } from "./own-record.ts";
 import type { Caller, Ports } from "./ports.ts";
 
 export interface TopUpRequest extends PackagesRequest {
@@ -33,8 +33,8 @@ export async function topUp(
   const { partnerId, environment } = caller;
   const asked = { partnerId, environment, ...rest, bouquetCode: bouquetId };
   if (checkout === undefined) {
-    const imported = await findImported({ store }, caller, request.checkoutId);
-    return imported === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(imported, asked));
+    const recorded = await findOwnRecord({ store }, caller, request.checkoutId);
+    return recorded === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(recorded, asked));
   }
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
   const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { by } from "../support/by.ts";
 import { type Answer, prepareTopUp, START, startTestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -104,6 +105,28 @@ describe("a top-up that is sent again", () => {
     expect(again.status).toBe(200);
     expect(again.json).toEqual(first.json);
     expect(again.headers["idempotent-replayed"]).toBe("true");
+  });
+
+  test("is answered with the same result where a secret was rotated by a clock that was behind", async () => {
+    const service = await startTestService();
+    service.now = START + 60 * 60 * 1000;
+    const purchase = await prepareTopUp(service, FIBER);
+    const first = await service.call("subscription-package-topup", purchase);
+    const unused = await prepareTopUp(service, FIBER);
+    service.now = START + 60_000;
+    await service.store.rotateCheckoutSecret(new Uint8Array(32).fill(7), by(service.now));
+    service.now += 60_000;
+    const again = await service.call("subscription-package-topup", purchase);
+    expect([again.status, again.json, again.headers["idempotent-replayed"]]).toEqual([200, first.json, "true"]);
+    expect((await service.call("txn-status", purchase)).json.body).toEqual(first.json.body);
+    // It can be recorded no more, so a new one is no second.
+    const refused = await service.call("subscription-package-topup", unused);
+    expect([refused.status, refused.json.body.reason]).toEqual([404, "checkout_unknown"]);
+    // Others' tokens are told nothing of it.
+    const partner = await service.store.findPartner("wallet");
+    const live = await service.issue(partner as NonNullable<typeof partner>, "production");
+    for (const operation of ["txn-status", "subscription-package-topup"] as const)
+      expect(outcome(await service.call(operation, purchase, { token: live }))).toEqual([404, "400ab101"]);
   });
 
   test.each([

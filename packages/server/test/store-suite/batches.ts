@@ -66,12 +66,12 @@ export function testBatches(makeDatabase: MakeDatabase): void {
 
   test("one that the database itself refuses fails alone", async () => {
     const { store, command } = await openProvider(makeDatabase);
-    const withoutId = { txnId: null as unknown as string };
+    const withoutPartner = { partnerId: null as unknown as number };
     const commands = [
       command(SITA_NET, "NET-1M"),
-      command(SITA_TV, "TV-1M", withoutId),
+      command(SITA_TV, "TV-1M", withoutPartner),
       command(RAM_NET, "NET-1M"),
-      command(SITA_NET, "NET-1M", withoutId),
+      command(SITA_NET, "NET-1M", withoutPartner),
       command(SITA_NET, "NET-1M"),
     ];
     const settled = await Promise.allSettled(commands.map((each) => store.settleTopUp(each)));

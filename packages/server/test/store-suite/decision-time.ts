@@ -51,6 +51,16 @@ export function testDecisionTime(makeDatabase: MakeDatabase): void {
     expectRecorded(await opened.store.settleTopUp(commands[0] as (typeof commands)[0]));
   });
 
+  test("a top-up whose txnId has another time than its decision, since the clock was set, is not recorded", async () => {
+    const opened = await openProvider(makeDatabase);
+    const [command, neighbour] = [opened.command(SITA_NET, "NET-1M"), opened.command(SITA_NET, "NET-1M")];
+    opened.now -= 3_600_000;
+    await expect(opened.store.settleTopUp(command)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await countRows(opened, "top_up")).toBe(0);
+    opened.now += 3_600_000;
+    expectRecorded(await opened.store.settleTopUp(neighbour));
+  });
+
   test("a top-up that took just as long as the deadline is recorded", async () => {
     const opened = await openProvider(makeDatabase);
     const slow = await storeThatTakes(opened, RECORDING_DEADLINE_MS);

@@ -40,7 +40,7 @@ export function testObservedBatches(makeDatabase: MakeDatabase): void {
   test("a batch that one item spoils is heard of as failed, and then each item by itself", async () => {
     const { heard, open, observeBatch } = listener();
     const { store, command } = await openProvider(makeDatabase, { observeBatch });
-    const spoilt = command(SITA_TV, "TV-1M", { txnId: null as unknown as string });
+    const spoilt = command(SITA_TV, "TV-1M", { partnerId: null as unknown as number });
     const commands = [command(SITA_NET, "NET-1M"), spoilt, command(RAM_NET, "NET-1M")];
     await Promise.allSettled(commands.map((each) => store.settleTopUp(each)));
     expect([heard, open()]).toEqual([

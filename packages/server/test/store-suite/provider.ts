@@ -8,6 +8,7 @@ import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
+import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
@@ -129,7 +130,7 @@ export async function openProvider(
       amount: BOUQUETS.find(({ code }) => code === bouquetCode)?.price ?? 1n,
       udf1: undefined,
       udf2: undefined,
-      txnId: `TXN${String(count).padStart(23, "0")}`,
+      txnId: formatTransactionId(opened.now, Buffer.from(String(count).padStart(TRANSACTION_ID_RANDOM_BYTES, "0"))),
       ...overrides,
     };
   };

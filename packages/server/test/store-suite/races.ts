@@ -9,7 +9,7 @@ export function testRaces(makeDatabase: MakeDatabase): void {
   test.each([20, 200])("%i at once on one checkout make one transaction, and all learn of it", async (times) => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-1M");
-    const attempts = Array.from({ length: times }, (_, index) => ({ ...command, txnId: `TXN-${index}` }));
+    const attempts = Array.from({ length: times }, (_, index) => ({ ...command, txnId: `${command.txnId}-${index}` }));
     const outcomes = await Promise.all(attempts.map((attempt) => opened.store.settleTopUp(attempt)));
     expectOneTransaction(outcomes);
     expect(await countRows(opened, "top_up")).toBe(1);

@@ -4,6 +4,7 @@ import type { Connection, ConnectionKey, Environment, WireStatus } from "../../d
 import { isCheckoutFromBefore } from "../../domain/pruning.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { refuseWhereClockWasSet } from "../common/clock-set.ts";
 import {
   type ConnectionRow,
   type SubscriptionRow,
@@ -78,6 +79,7 @@ export class Snapshot {
     };
     const outcome = decideTopUp(snapshot, command, now, calendar);
     if (outcome.kind === "recorded" && connection !== undefined) {
+      refuseWhereClockWasSet(outcome.transaction);
       this.recorded.push(outcome);
       this.#transactions.set(command.checkoutId, outcome.transaction);
       if (outcome.activates) this.activated.push(command);

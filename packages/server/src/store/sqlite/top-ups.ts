@@ -1,6 +1,7 @@
 import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { isCheckoutFromBefore } from "../../domain/pruning.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import { refuseWhereClockWasSet } from "../common/clock-set.ts";
 import { TOP_UP_COLUMNS, topUpColumns, topUpRow, toTransaction } from "../common/rows.ts";
 import type { Conclusion } from "../store.ts";
 import type { CatalogueTables } from "./catalogues.ts";
@@ -76,6 +77,7 @@ export class TopUpTables {
   }
 
   #record({ transaction, grant, subscription }: Extract<TopUpOutcome, { kind: "recorded" }>): void {
+    refuseWhereClockWasSet(transaction);
     this.#insert.run(...topUpColumns(transaction));
     this.#tables.subscriptions.append(transaction, subscription.plan, grant, subscription);
   }
