@@ -1,9 +1,11 @@
 import type { Calendar } from "./calendar.ts";
-import { NO_PERIOD } from "./period.ts";
+import { type FormerRun, leftOnTop } from "./left-on-top.ts";
+import { isSamePeriod, NO_PERIOD } from "./period.ts";
 import {
   admits,
   applyGrant,
   type CountedGrant,
+  concerns,
   type Grant,
   hasEnded,
   type Statement,
@@ -90,11 +92,14 @@ function countAnew(
   calendar: Calendar,
 ): FoldStep[] {
   let before: Subscription | undefined;
+  let lastWord: Statement | undefined;
   let goodwill = 0;
   return grants.map((entry, index) => {
     const daysTakenBack = takenBack.days.get(index) ?? 0;
     const grant =
-      entry.kind === "statement" ? lessen(entry, known[index], before, goodwill) : withoutDays(entry, daysTakenBack);
+      entry.kind === "statement"
+        ? lessen(entry, known[index], { run: before, lastWord }, goodwill, calendar)
+        : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
         ? mayStand(plan, entry as Statement, known[index], grant, before, calendar)
@@ -103,6 +108,7 @@ function countAnew(
     const step = { grant, counts, daysTakenBack, before, after, known: known[index] };
     goodwill = goodwillAfter(goodwill, step);
     before = after;
+    lastWord = wordAfter(lastWord, step);
     return step;
   });
 }
@@ -131,20 +137,34 @@ function mayStand(
 }
 
 /**
- * What a statement laid on top was all that had been granted by then: what was taken back since is taken off, but
- * for the days of goodwill that are left.
+ * What a statement laid on top was what had been granted by then, and was not used up. Where that was all of it, it is
+ * counted anew; of any other, what was taken back since is taken off, but for the days of goodwill that are left.
  */
 function lessen(
   statement: Statement,
   known: Subscription | undefined,
-  counted: Subscription | undefined,
+  counted: FormerRun,
   goodwill: number,
+  calendar: Calendar,
 ): Statement {
-  const { onTop } = statement;
-  const [then, now] = [known?.toppedUp ?? NO_PERIOD, counted?.toppedUp ?? NO_PERIOD];
+  const { onTop, start, span, at, grantedEnd } = statement;
+  const [then, now] = [known?.toppedUp ?? NO_PERIOD, counted.run?.toppedUp ?? NO_PERIOD];
   const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
   const days = Math.max(Math.min(onTop.days, goodwill), onTop.days - Math.max(0, then.days - now.days));
-  return { ...statement, onTop: { months, days } };
+  const bears = (run: Subscription) => concerns({ start, end: calendar.add(start, span) }, run, at);
+  // What a run brought along from another topupd was not granted in any run of here.
+  if (grantedEnd !== undefined || known === undefined || !bears(known))
+    return { ...statement, onTop: { months, days } };
+  const { lastWord } = counted;
+  const wasAll = isSamePeriod(onTop, leftOnTop(then, { run: known, lastWord }, start, calendar));
+  const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;
+  return { ...statement, onTop: leftOnTop(wasAll ? now : { months, days }, { run, lastWord }, start, calendar) };
+}
+
+/** The provider's last word after one more step: a withdrawal ends it. */
+export function wordAfter(word: Statement | undefined, { grant, counts }: Pick<FoldStep, "grant" | "counts">) {
+  if (!counts || (grant.kind !== "statement" && grant.kind !== "withdrawal")) return word;
+  return grant.kind === "statement" ? grant : undefined;
 }
 
 /** How many days of a run were given for nothing, after one more step. */

@@ -13,6 +13,10 @@ export function addPeriods(a: Period, b: Period): Period {
   return { months: a.months + b.months, days: a.days + b.days };
 }
 
+export function isSamePeriod(a: Period, b: Period): boolean {
+  return a.months === b.months && a.days === b.days;
+}
+
 const NAMED: ReadonlyMap<string, Period> = new Map([
   ["DAILY", { months: 0, days: 1 }],
   ["WEEKLY", { months: 0, days: 7 }],

@@ -1,7 +1,8 @@
 import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
-import { type FoldStep, foldSteps, goodwillAfter } from "./fold.ts";
+import { type FoldStep, foldSteps, goodwillAfter, wordAfter } from "./fold.ts";
+import { leftOnTop } from "./left-on-top.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 import {
   admits,
@@ -33,6 +34,8 @@ interface History {
   readonly goodwillEnds: readonly Instant[];
   /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
   readonly bookedAndReversed: Period;
+  /** Whether anything was granted here since that word. */
+  readonly isGrantedSince: boolean;
   /** Days that staff gave the current run for nothing. */
   readonly goodwill: number;
 }
@@ -52,8 +55,9 @@ export const PASSED_OVER = "passed_over";
  *   night must not grow every night. So do records that end where it did before something was taken back:
  *   else a copy from before that would bring it back.
  *
- * A run that another topupd has exported begins here as it was there; once it is here, it is a copy, and its dates hold
- * the top-ups of this place only where that is said.
+ * A run that another topupd has exported is here as it was there, with what was granted there apart from the provider's
+ * own, which the next records tell again. It takes the place of what the provider said before, and of what was granted
+ * here since only where its dates are said to hold that too.
  */
 export function restate(
   ledger: readonly Grant[],
@@ -64,16 +68,20 @@ export function restate(
 ): Statement | typeof PASSED_OVER | undefined {
   const history = readHistory(ledger, stated.plan, calendar);
   const { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds } = history;
+  const { plan } = stated;
   if (stated.carried !== undefined) {
     if (current === undefined) return carryOver(stated, stated.carried, now);
-    // What has a run of its own here takes those dates as it takes a copy's.
-    if (isSameSecond(current.end, stated.end)) return undefined;
-    const said = topUps === "included" ? topUps : "unsaid";
-    return restate(ledger, { ...stated, carried: undefined }, now, calendar, said);
+    const isKnown = current.grantedEnd !== undefined || stated.carried.grantedEnd === undefined;
+    if (isSameSecond(current.end, stated.end) && isKnown) return undefined;
+    // Dates that may lack what was granted here are taken as a copy's.
+    if (history.isGrantedSince && topUps !== "included")
+      return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
+    const word = carryOver(stated, stated.carried, now);
+    return admits(plan, concerned(stated, current, now), word, calendar) ? word : PASSED_OVER;
   }
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
-  const { plan, bouquet, start, span } = stated;
-  const run = current !== undefined && concerns(stated, current, now) ? current : undefined;
+  const { bouquet, start, span } = stated;
+  const run = concerned(stated, current, now);
   const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
   const isCopy = (ends: readonly Instant[]) => ends.some((end) => isSameSecond(end, stated.end));
   if (topUps === "unsaid" && isCopy(copied)) return undefined;
@@ -83,11 +91,17 @@ export function restate(
 
   // What staff gave for nothing, no records but these hold.
   const goodwill = { months: 0, days: history.goodwill };
-  const onTop = run === undefined ? NO_PERIOD : topUps === "included" ? goodwill : run.toppedUp;
+  const granted = topUps === "included" ? goodwill : (run?.toppedUp ?? NO_PERIOD);
+  const onTop = leftOnTop(granted, { run, lastWord }, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   return admits(plan, run, word, calendar, run && lowestEnd(run, history.bookedAndReversed, calendar))
     ? word
     : PASSED_OVER;
+}
+
+/** The run on which records bear. */
+function concerned(stated: StatedSubscription, current: Subscription | undefined, now: Instant) {
+  return current !== undefined && concerns(stated, current, now) ? current : undefined;
 }
 
 /** Where a run ends without top-ups that its last word holds, and that were taken back since. */
@@ -111,12 +125,14 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
   let lastWord: Statement | undefined;
   let [toppedUpEnds, reversedEnds, goodwillEnds]: [Instant[], Instant[], Instant[]] = [[], [], []];
   let goodwill = 0;
+  let isGrantedSince = false;
   const steps = foldSteps(plan, ledger, calendar);
   for (const [index, step] of steps.entries()) {
     const { grant, before, after, counts } = step;
     goodwill = goodwillAfter(goodwill, step);
     const isWord = counts && (grant.kind === "statement" || grant.kind === "withdrawal");
-    if (isWord) lastWord = grant.kind === "statement" ? grant : undefined;
+    lastWord = wordAfter(lastWord, step);
+    if (counts) isGrantedSince = !isWord;
     if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
     if (isWord) [reversedEnds, goodwillEnds] = [[], []];
     if (after !== undefined && isToppedUp(after)) toppedUpEnds.push(after.end);
@@ -127,7 +143,8 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
   }
   const bookedAndReversed = findBooked(steps, goodwill);
   const current = steps.at(-1)?.after;
-  return { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds, bookedAndReversed, goodwill };
+  const ends = { toppedUpEnds, reversedEnds, goodwillEnds };
+  return { current, lastWord, ...ends, bookedAndReversed, isGrantedSince, goodwill };
 }
 
 /** A word that had nothing but goodwill on top of it held the top-ups itself. */

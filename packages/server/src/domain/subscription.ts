@@ -101,11 +101,12 @@ export function admits(
   calendar: Calendar,
   lowest = Number.POSITIVE_INFINITY,
 ): boolean {
-  const { at, start, span } = word;
-  const end = calendar.add(start, span);
+  const { at, start, span, grantedEnd } = word;
+  const after = applyStatement(plan, before, word, calendar);
+  // Of a run that was carried over, all was there.
+  const end = grantedEnd === undefined ? calendar.add(start, span) : after.end;
   if (before?.grantedEnd === undefined || !concerns({ start, end }, before, at)) return true;
   if (end <= before.start || start > at) return false;
-  const after = applyStatement(plan, before, word, calendar);
   // Where records were corrected after a reversal, the run ends before what was granted in it had put it.
   const floor = Math.min(before.grantedEnd, before.end, lowest);
   return after.end >= floor || isSameSecond(after.end, floor);
@@ -165,8 +166,13 @@ function applyStatement(
   const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
   const span = addSpans(stated, { seconds: 0, ...onTop });
   const end = calendar.add(start, span);
+  if (grantedEnd !== undefined) {
+    // Carried over, it says itself what was bought last, and holds what was granted there by then.
+    const latest = Math.max(grantedEnd, granted?.grantedEnd ?? grantedEnd);
+    return { plan, bouquet, start, span, end, toppedUp: onTop, grantedEnd: latest };
+  }
   const label = granted?.bouquet ?? bouquet;
-  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd ?? grantedEnd };
+  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
 }
 
 /** Whether two are the same in every part; also where there is none. */

@@ -7,8 +7,8 @@ import { customerRow } from "../../src/domain/customer-export.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import { ALL_BOUQUETS, anyStep, anyWorld, play, REQ_IDS, START } from "./any-steps.ts";
-import { at, DAY_MS, MONTHLY, RUNS, UTC } from "./builders.ts";
-import { ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
+import { at, DAY_MS, MONTHLY, QUARTERLY, RUNS, UTC } from "./builders.ts";
+import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
 
 /** What the catalogue has become since: the same codes, under other names and plans. */
 const RENAMED = ALL_BOUQUETS.map((bouquet) => ({
@@ -218,9 +218,78 @@ describe("a customer who was topped up since, exported again and imported where 
     expect(elsewhere.endOf("fiber1")).toBe(world.endOf("fiber1"));
   });
 
-  test("loses nothing that was granted here where that is not said", () => {
-    const { world, elsewhere, text } = twoMonths();
+  test("ends as there also where nobody says, since nothing was granted here", () => {
+    for (const mode of ["unsaid", "apart"] as const) {
+      const { world, elsewhere, text } = twoMonths();
+      elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"), mode);
+      expect(elsewhere.endOf("fiber1")).toBe(world.endOf("fiber1"));
+    }
+  });
+
+  test("loses nothing that was granted here since where nobody says", () => {
+    const { elsewhere, text } = twoMonths();
+    elsewhere.topUp("fiber1", "2026-01-12", QUARTERLY);
+    const before = elsewhere.subscription("fiber1")?.end ?? 0;
     elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"));
-    expect([world.endOf("fiber1"), elsewhere.endOf("fiber1")]).toEqual(["2026-03-10", "2026-04-10"]);
+    expect(elsewhere.subscription("fiber1")?.end).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe("a customer of an earlier export, a backup, or the provider's own file, to which a later export has come", () => {
+  const own = (end = "2026-02-01") => fileWith("2026-01-01", end);
+  const MODES = ["unsaid", "apart", "included"] as const;
+
+  /** The place itself, and another that has its customer of before two top-ups; and the export of these. */
+  function toppedUpSince(mayHaveOne: boolean) {
+    const [world, elsewhere] = [new ProviderWorld(), new ProviderWorld()];
+    for (const each of [world, elsewhere]) {
+      each.import(own(), "2026-01-02");
+      if (mayHaveOne) each.topUp("fiber1", "2026-01-05");
+    }
+    for (const when of ["2026-01-10", "2026-01-11"]) world.topUp("fiber1", when, QUARTERLY);
+    return { world, elsewhere, text: exportOf(world, ALL_BOUQUETS) };
+  }
+
+  test("keeps what was topped up there through the nightly imports", () => {
+    for (const mode of MODES) {
+      for (const nightly of MODES) {
+        const { world, elsewhere, text } = toppedUpSince(false);
+        elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), mode);
+        expect(elsewhere.endOf("fiber1")).toBe("2026-08-01");
+        for (const each of [world, elsewhere]) {
+          each.import(own(), "2026-01-13", nightly);
+          expect(each.endOf("fiber1")).toBe("2026-08-01");
+          // The provider sells a month of its own.
+          if (nightly === "apart") each.import(own("2026-03-01"), "2026-01-14", nightly);
+        }
+        expect(elsewhere.subscription("fiber1")).toEqual(world.subscription("fiber1"));
+      }
+    }
+  });
+
+  test("ends as there, with a top-up of its own in both, where the dates are said to hold it", () => {
+    const { world, elsewhere, text } = toppedUpSince(true);
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), "included");
+    for (const each of [world, elsewhere]) {
+      each.import(own(), "2026-01-13", "apart");
+      each.import(own("2026-03-01"), "2026-01-14", "apart");
+      expect(each.endOf("fiber1")).toBe("2026-10-01");
+    }
+  });
+
+  test("loses of it just the top-up that is reversed here", () => {
+    const { elsewhere, text } = toppedUpSince(true);
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), "included");
+    elsewhere.reverse({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan }, at("2026-01-13"), 0);
+    expect(elsewhere.endOf("fiber1")).toBe("2026-08-01");
+  });
+
+  test("shows the bouquet that was bought last there, and is not cut by an export from before", () => {
+    const { elsewhere, text } = toppedUpSince(false);
+    const early = exportOf(elsewhere, ALL_BOUQUETS);
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"));
+    expect(elsewhere.subscription("fiber1")?.bouquet.code).toBe(QUARTERLY.code);
+    for (const mode of MODES) elsewhere.import(read(early, elsewhere, ALL_BOUQUETS), at("2026-01-13"), mode);
+    expect(elsewhere.endOf("fiber1")).toBe("2026-08-01");
   });
 });
