@@ -25,7 +25,9 @@ export class WrongShape extends Error {
   override readonly name = "WrongShape";
 }
 
-interface ConnectionName {
+/** Of what a listing was asked for. */
+interface Asked {
+  readonly cuid: string;
   readonly service: Service;
   readonly reqId: string;
 }
@@ -38,16 +40,26 @@ export function readCustomer(body: JsonObject, version: Version): Customer {
   return { ...readProfile(customer), connections: { tv: of("tv"), internet: of("internet"), iptv: of("iptv") } };
 }
 
-/** Reads the body of get-subscription-package, in which a bouquet's price is `price` or `amt` (section 9). */
-export function readListing(body: JsonObject, version: Version, { service, reqId }: ConnectionName): PackageListing {
+/**
+ * Reads the body of get-subscription-package, in which a bouquet's price is `price` or `amt` (section 9). One that
+ * names another customer or connection than was asked for has come to the wrong caller, as a proxy may hand it out, and
+ * its checkoutId would top up somebody else. Identifiers are compared as they are sent, character by character.
+ */
+export function readListing(body: JsonObject, version: Version, { cuid, service, reqId }: Asked): PackageListing {
   const listing = objectAt(body, service);
   const priceName = version === "v1.0.1" ? "price" : "amt";
-  const connection = objectAt(listing, "connection");
+  const customer = readProfile(objectAt(body, "customer"));
+  if (customer.cuid !== cuid) throw new WrongShape("cuid: the listing is of another customer");
+  const shown = objectAt(listing, "connection");
+  const connection = readConnection(shown, service) ?? { reqId, status: textAt(shown, "status") };
+  // An iptv connection may have both names, and either may be what it was asked for by.
+  const isNamed = NAMES[service].some((name) => own(shown, name) === reqId);
+  if (connection.reqId !== reqId && !isNamed) throw new WrongShape("connection: the listing is of another connection");
   return {
     checkoutId: identifierAt(body, "checkoutId"),
-    customer: readProfile(objectAt(body, "customer")),
+    customer,
     service,
-    connection: readConnection(connection, service) ?? { reqId, status: textAt(connection, "status") },
+    connection: { ...connection, reqId },
     subscriptions: listAt(listing, "subscriptions").map(readSubscription),
     bouquets: listAt(listing, "bouquets").map((bouquet) => readBouquet(bouquet, priceName)),
   };

@@ -18,10 +18,10 @@ const SUBSCRIPTION = {
 };
 
 const lookedUp = (body: object) => reply(200, { success: true, code: "400aa010", body });
-const listed = (service: string, connection: object, bouquet: object) =>
+const listed = (service: string, connection: object, bouquet: object, customer: object = {}) =>
   lookedUp({
     checkoutId: "c-1",
-    customer: PROFILE,
+    customer: { ...PROFILE, ...customer },
     [service]: { connection, subscriptions: [SUBSCRIPTION], bouquets: [{ code: "B1", name: "Fiber", ...bouquet }] },
   });
 
@@ -60,18 +60,18 @@ describe("a customer", () => {
 
 describe("a listing", () => {
   const list = async (answer: Reply, service: Service, version: "v1.0.1" | "v1.0.0") =>
-    scene([answer], { version }).client.listPackages({ cuid: "1000001", service, reqId: "r" });
+    scene([answer], { version }).client.listPackages({ cuid: PROFILE.cuid, service, reqId: "r" });
 
   test("has the price of both versions under one name", async () => {
     const value = {
       checkoutId: "c-1",
       customer: PROFILE,
       service: "internet",
-      connection: { reqId: "trial1", status: "active" },
+      connection: { reqId: "r", status: "active" },
       subscriptions: [SUBSCRIPTION],
       bouquets: [{ code: "B1", name: "Fiber", price: "3220.5" }],
     };
-    const connection = { username: "trial1", status: "active" };
+    const connection = { username: "r", status: "active" };
     expect(await list(listed("internet", connection, { price: 3220.5 }), "internet", "v1.0.1")).toMatchObject({
       ok: true,
       value,
@@ -87,14 +87,47 @@ describe("a listing", () => {
     expect(answer).toMatchObject({ ok: true, value: { connection: { reqId: "r", status: "active" } } });
   });
 
+  test("of iptv may be asked for by either name that its connection has", async () => {
+    const connection = { username: "another", stb: "r", status: "active" };
+    expect(await list(listed("iptv", connection, { price: 1 }), "iptv", "v1.0.1")).toMatchObject({
+      ok: true,
+      value: { connection: { reqId: "r" } },
+    });
+  });
+
+  const active = { status: "active" };
   test.each([
-    ["of another service", listed("tv", { stb: "1", status: "active" }, { price: 1 })],
-    ["with the other version's price", listed("internet", { username: "u", status: "active" }, { amt: 1 })],
+    [
+      "another customer",
+      "internet",
+      listed("internet", { username: "r", ...active }, { price: 1 }, { cuid: "1000002" }),
+    ],
+    [
+      "the same number with a zero before it",
+      "tv",
+      listed("tv", { stb: "r", ...active }, { price: 1 }, { cuid: "01000001" }),
+    ],
+    ["another set-top box", "tv", listed("tv", { stb: "s", ...active }, { price: 1 })],
+    ["another username", "internet", listed("internet", { username: "s", ...active }, { price: 1 })],
+    ["the username in capitals", "internet", listed("internet", { username: "R", ...active }, { price: 1 })],
+    ["another iptv connection", "iptv", listed("iptv", { username: "s", ...active }, { price: 1 })],
+  ] as const)(
+    "of %s, which was not asked for, is unreadable, and no checkoutId comes of it",
+    async (_, service, answer) => {
+      const told = await list(answer, service, "v1.0.1");
+      expect(told).toMatchObject({ ok: false, failure: { kind: "unreadable" } });
+      expect(told).toMatchObject({ failure: { message: expect.stringContaining("the listing is of another") } });
+    },
+  );
+
+  test.each([
+    ["of another service", listed("tv", { stb: "r", status: "active" }, { price: 1 })],
+    ["with the other version's price", listed("internet", { username: "r", status: "active" }, { amt: 1 })],
     [
       "with a price that cannot be told exactly",
-      listed("internet", { username: "u", status: "active" }, { price: 1e15 }),
+      listed("internet", { username: "r", status: "active" }, { price: 1e15 }),
     ],
-    ["without a username", listed("internet", { stb: "u", status: "active" }, { price: 1 })],
+    ["without a username", listed("internet", { stb: "r", status: "active" }, { price: 1 })],
     ["without a checkoutId", lookedUp({ customer: PROFILE, internet: {} })],
   ])("%s is unreadable", async (_, answer) => {
     expect(await list(answer, "internet", "v1.0.1")).toMatchObject({ ok: false, failure: { kind: "unreadable" } });
