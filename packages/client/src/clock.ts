@@ -1,7 +1,12 @@
 /** Where the client's time comes from. Tests and campaigns bring their own. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. Only a Retry-After that is a date is read by it. */
   now(): number;
+  /**
+   * Milliseconds since any moment, by a clock that nobody can set: durations are measured by it. A clock without it
+   * says with `now` that it is never set.
+   */
+  monotonic?(): number;
   /** Resolves after `ms` milliseconds, or rejects as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -11,6 +16,7 @@ export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
@@ -31,3 +37,8 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", stop, { once: true });
     }),
 };
+
+/** For differences only. */
+export function monotonicMs(clock: Clock): number {
+  return clock.monotonic === undefined ? clock.now() : clock.monotonic();
+}

@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly repeatsAreSafe?: boolean | undefined;
   /** In place of the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** In place of the system's. */
+  /** In place of the system's, of which durations are measured by one that nobody can set. */
   readonly clock?: Clock | undefined;
   /** In place of Math.random: from 0 to 1, without 1. It only spreads the waits. */
   readonly random?: (() => number) | undefined;
@@ -44,6 +44,9 @@ export function readOptions(options: ClientOptions): Settings {
   if (typeof random !== "function") throw new TypeError("random must be a function");
   if (typeof clock?.now !== "function" || typeof clock.sleep !== "function") {
     throw new TypeError("clock must have the functions now and sleep");
+  }
+  if (clock.monotonic !== undefined && typeof clock.monotonic !== "function") {
+    throw new TypeError("clock.monotonic must be a function, or not be there");
   }
   return {
     baseUrl: requireBaseUrl(options.baseUrl),

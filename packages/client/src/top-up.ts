@@ -1,6 +1,6 @@
 import type { Answer } from "./answers.ts";
 import { backOffMs, LONGEST_BACK_OFF_MS } from "./back-off.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, monotonicMs } from "./clock.ts";
 import type { Limits } from "./exchange.ts";
 import type { TopUpOutcome } from "./outcome.ts";
 import type { WirePurchase } from "./purchase.ts";
@@ -31,7 +31,7 @@ export interface TopUpLimits extends Limits {
 export async function carryOut(calls: TopUpCalls, purchase: WirePurchase, limits: TopUpLimits): Promise<TopUpOutcome> {
   limits.signal?.throwIfAborted();
   let move = begin(purchase, limits.repeatsAreSafe, limits.resumed);
-  const endsAt = calls.clock.now() + limits.giveUpAfterMs;
+  const endsAt = monotonicMs(calls.clock) + limits.giveUpAfterMs;
   try {
     for (let waits = 0; ; waits += 1) {
       const { state, step } = move;
@@ -50,7 +50,7 @@ export async function carryOut(calls: TopUpCalls, purchase: WirePurchase, limits
 
 /** Sends or asks, as the step says. */
 async function take(calls: TopUpCalls, { state, step }: Move, endsAt: number, limits: TopUpLimits): Promise<Move> {
-  const timeoutMs = Math.min(limits.timeoutMs, endsAt - calls.clock.now());
+  const timeoutMs = Math.min(limits.timeoutMs, endsAt - monotonicMs(calls.clock));
   const { signal } = limits;
   if (step.do === "send") return afterTopUp(state, await calls.send(state.purchase, { signal, timeoutMs }));
   return afterQuery(state, await calls.query(state.purchase.checkoutId, { signal, timeoutMs }));
@@ -65,7 +65,7 @@ async function waited(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const waitMs = step.backOff ? Math.max(step.waitMs, backOffMs(waits, random)) : step.waitMs;
-  return clock.now() + waitMs < endsAt && (await slept(clock, waitMs, signal)) && clock.now() < endsAt;
+  return monotonicMs(clock) + waitMs < endsAt && (await slept(clock, waitMs, signal)) && monotonicMs(clock) < endsAt;
 }
 
 /** False where the wait was broken off. */

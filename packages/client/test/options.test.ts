@@ -26,6 +26,7 @@ describe("an option", () => {
     ["repeatsAreSafe", { repeatsAreSafe: "yes" }],
     ["fetch", { fetch: {} }],
     ["clock", { clock: { now: 0 } }],
+    ["clock.monotonic", { clock: { now: Date.now, sleep: async () => {}, monotonic: 0 } }],
     ["random", { random: 4 }],
   ])("%s that is wrong is refused by its name, without its value", (name, wrong) => {
     const create = () => createClient({ ...good, ...wrong } as ClientOptions);

@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
-import type { TopUpOptions } from "../src/index.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Clock, createClient, type TopUpOptions } from "../src/index.ts";
 import { scene } from "./support/scripted.ts";
-import { failure, otherFailure, PURCHASE, recorded, reply } from "./support/wire.ts";
+import { virtualClock } from "./support/virtual-clock.ts";
+import { failure, otherFailure, PURCHASE, recorded, reply, TOKEN } from "./support/wire.ts";
 
 const TOP_UP = "subscription-package-topup";
 const QUERY = "txn-status";
@@ -118,6 +119,43 @@ describe("time", () => {
     expect(clock.now() - startedAt).toBe(2_000);
     await clock.run(client.lookUpCustomer("x", { timeoutMs: 500 }));
     expect(clock.now() - startedAt).toBe(2_500);
+  });
+
+  const DAY_MS = 86_400_000;
+
+  test.each([
+    ["back", -DAY_MS],
+    ["forward", DAY_MS],
+  ])("to give up is the same where the system's clock is set %s meanwhile", async (_, byMs) => {
+    const real = Date.now;
+    const startedAt = performance.now();
+    vi.spyOn(Date, "now").mockImplementation(() => real() + (performance.now() - startedAt > 100 ? byMs : 0));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const fetch = () => Promise.reject(new TypeError("fetch failed"));
+    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, random: () => 0 });
+    const outcome = await client.topUp(PURCHASE, { giveUpAfterMs: 600 });
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    // The third wait ends after 350 ms; the fourth, of 400 ms, would not end in time.
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(340);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("to give up goes by the monotonic clock that is handed in", async () => {
+    const time = virtualClock();
+    let setBackMs = 0;
+    const clock: Clock = {
+      now: () => time.now() - setBackMs,
+      monotonic: () => time.now(),
+      sleep: (ms, signal) => time.sleep(ms, signal),
+    };
+    const fetch = () => {
+      setBackMs += DAY_MS;
+      return Promise.reject(new TypeError("fetch failed"));
+    };
+    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, clock });
+    const startedAt = time.now();
+    expect(await time.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "unknown" });
+    expect(time.now() - startedAt).toBeLessThanOrEqual(480_000);
   });
 
   test("that fails does not break a top-up off in the middle", async () => {
