@@ -28,7 +28,11 @@ export interface TopUpRefused {
   readonly failure: Failure;
 }
 
-/** Nothing was recorded with this checkoutId, and nothing ever will be: give the money back, or begin anew. */
+/**
+ * Nothing was recorded with this checkoutId, and nothing ever will be: give the money back, or begin anew.
+ *
+ * txn-status has said so twice. An answer that says so does not name the checkoutId, and one alone may have been another's.
+ */
 export interface NeverToppedUp {
   readonly outcome: "never";
   readonly failure: Refused;

@@ -30,6 +30,11 @@ export interface TopUpState {
   readonly wasUsedOtherwise: boolean;
   /** A repeat was refused: sending it once more can bring nothing new. */
   readonly wasRepeatRefused: boolean;
+  /**
+   * txn-status has said that nothing was recorded and nothing ever will be. No field of that answer names the
+   * checkoutId, so it may be another's that was mixed up on the way: money is given back for it once it is said twice.
+   */
+  readonly saidNever: boolean;
   /** The deployment's no in words of its own, that txn-status has still to bear out. */
   readonly toConfirm: Failure | undefined;
   /** How often it has. */
@@ -48,7 +53,7 @@ export interface Move {
 
 /** @param resumed whether it may have been sent before this call. */
 export function begin(purchase: WirePurchase, repeatsAreSafe: boolean, resumed: boolean): Move {
-  const nothing = { wasClaimed: false, wasUsedOtherwise: false, wasRepeatRefused: false };
+  const nothing = { wasClaimed: false, wasUsedOtherwise: false, wasRepeatRefused: false, saidNever: false };
   const unanswered = { toConfirm: undefined, borneOut: 0, lastFailure: undefined };
   const state = { purchase, repeatsAreSafe, isOpen: resumed, ...nothing, ...unanswered };
   return { state, step: { do: resumed ? "query" : "send", waitMs: 0, backOff: false } };
@@ -80,10 +85,16 @@ export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>
   const { failure } = answer;
   if (locksOut(failure)) return end(before, unknown(before, "mend_call", failure));
   if (failure.kind === "refused" && failure.reason === "never_topped_up") {
-    const isContradicted = before.wasClaimed || before.wasUsedOtherwise;
-    return end(before, isContradicted ? unknown(before, "ask_provider", failure) : { outcome: "never", failure });
+    if (before.wasClaimed || before.wasUsedOtherwise) return end(before, unknown(before, "ask_provider", failure));
+    if (before.saidNever) return end(before, { outcome: "never", failure });
+    return wait("query", { ...before, saidNever: true }, failure);
   }
   if (asksToWait(failure)) return wait("query", before, failure);
+  return afterOtherNo({ ...before, saidNever: false }, failure);
+}
+
+/** After a no of txn-status that leaves something to do. */
+function afterOtherNo(before: TopUpState, failure: Failure): Move {
   const mayRepeat = !before.wasRepeatRefused && !before.wasClaimed;
   if (failure.kind === "refused" && failure.reason === "not_topped_up") {
     // It is topupd that answers: a no in other words was not its own, and repeats are safe.

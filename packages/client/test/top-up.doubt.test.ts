@@ -117,7 +117,7 @@ describe("a first refusal of another shape", () => {
     for (const shape of shapes) {
       const { outcome, sent } = await topUp([shape, NOT_YET, shape, NOT_YET, NOT_YET, NEVER]);
       expect(outcome).toMatchObject({ outcome: "never" });
-      expect(sent).toEqual([TOP_UP, QUERY, TOP_UP, QUERY, QUERY, QUERY]);
+      expect(sent).toEqual([TOP_UP, QUERY, TOP_UP, QUERY, QUERY, QUERY, QUERY]);
     }
   });
 
