@@ -20,7 +20,7 @@ describe("the JUnit report", () => {
     });
     const root = parseXml(renderJunit(report));
     const cases = root.children.flatMap((suite) => suite.children);
-    expect(root.children.map(({ attributes }) => attributes["name"])).toEqual(["v1.0.1", "v1.0.0"]);
+    expect(root.children.map(({ attributes }) => attributes["name"])).toEqual(["v1.0.1", "v1.0.0", "versions"]);
     expect(cases.length).toBe(report.results.length);
     expect(root.attributes["tests"]).toBe(String(cases.length));
     expect(root.attributes["failures"]).toBe(String(report.counts.fails));

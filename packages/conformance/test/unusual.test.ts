@@ -3,7 +3,7 @@ import { type Outcome, run } from "./support/command.ts";
 import { check, failedIn, type Settings, skippedIn } from "./support/conformance.ts";
 import { CODE, TOKEN } from "./support/fake-data.ts";
 import { type FakeOptions, startFakeProvider } from "./support/fake-provider.ts";
-import { LISTING, LOOK_UP, on, onPackages, TOP_UP } from "./support/mutant.ts";
+import { LISTING, LOOK_UP, on, onPackages, QUERY, TOP_UP } from "./support/mutant.ts";
 
 const TOP_UPS: Settings = { topUp: true };
 
@@ -26,6 +26,16 @@ describe("a service may refuse in any form", () => {
   test("such as HTTP 404 with nothing in it", async () => {
     const { report, provider } = await check(refusing(404, {}, ""), TOP_UPS);
     expect([failedIn(report), report.ok, provider.charged()]).toEqual([[], true, 2]);
+  });
+
+  test("and say of an unused checkoutId that there is none, in a result without a name", async () => {
+    const none = { success: true, code: "400ab001", body: { result: { orderId: null, txnId: "", status: "NONE" } } };
+    const { report } = await check({
+      rewrite: (answer, { operation }) => {
+        if (operation === QUERY && answer.json.success === false) answer.json = none;
+      },
+    });
+    expect([failedIn(report), report.ok]).toEqual([[], true]);
   });
 
   test("and call a code ambiguous", async () => {

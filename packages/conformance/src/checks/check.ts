@@ -43,6 +43,17 @@ export function must(
   return { id, sentence, level: "must", source: section, isEssential, needsTopUp, judge };
 }
 
+/** A demand of the interface on both versions together. @param section such as `§7 Errors`. */
+export function mustForAll(
+  id: string,
+  section: string,
+  sentence: string,
+  judgeAll: RunCheck["judgeAll"],
+  { isEssential = false, needsTopUp = false }: Traits = {},
+): RunCheck {
+  return { id, sentence, level: "must", source: section, isEssential, needsTopUp, judgeAll };
+}
+
 /** A decision of topupd. @param heading of docs/decisions.md. */
 export function decided(
   id: string,

@@ -158,16 +158,17 @@ function judgeUnique(facts: VersionFacts): Verdict {
   return isUnique ? HOLDS : fails("another checkoutId with each listing", "one that came before");
 }
 
-/** How the failure looks is not shown, and it may be empty. What must not come is a transaction that nobody made. */
+/**
+ * How the failure looks is not shown, and it may be empty. What must not come is a transaction that nobody made: only a
+ * used checkoutId has a result (interface, section 3), and which statuses there are is not shown, so none excuses one.
+ */
 function judgeUnused({ unusedStatus, unusedCheckoutId }: VersionFacts): Verdict {
   if (unusedStatus === undefined) return skipped("no checkoutId came");
   const open = unjudgeable(unusedStatus);
   if (open !== undefined) return skipped(open);
   const isJson = unusedStatus.answered && (unusedStatus.json !== undefined || unusedStatus.sizeBytes === 0);
   if (!isJson) return fails("an answer in JSON", describeAnswer(unusedStatus));
-  const result = readResult(unusedStatus);
-  const isNamed = txnIdOf(unusedStatus) !== undefined || member(result, "orderId") === unusedCheckoutId;
-  return isNamed && member(result, "status") === "success"
-    ? fails("no successful transaction", "a result of one with status success")
-    : HOLDS;
+  const [orderId, txnId] = [member(readResult(unusedStatus), "orderId"), txnIdOf(unusedStatus)];
+  const isTold = orderId === unusedCheckoutId || (txnId !== undefined && txnId !== "");
+  return isTold ? fails("no transaction", "a result of one") : HOLDS;
 }

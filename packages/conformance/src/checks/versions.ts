@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { bodyOf } from "../exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "../facts.ts";
-import { findConnections, findPackages } from "../read.ts";
+import { findConnections, findPackages, readResult } from "../read.ts";
 import { asArray, asObject, type JsonObject, member } from "../shape.ts";
 import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decidedForAll, type RunCheck } from "./check.ts";
+import { decidedForAll, mustForAll, type RunCheck } from "./check.ts";
 
 const ONE_VERSION = "only one version is checked";
 
-/** What topupd decides about the versions side by side. */
+/** What must hold of the versions side by side, and what topupd decides about them. */
 export const VERSIONS_CHECKS: readonly RunCheck[] = [
+  mustForAll(
+    "txn-id-unique",
+    "§2 Transaction result",
+    "Two top-ups, with a checkoutId each, have two txnIds.",
+    (facts) => judgePair(facts, judgeTxnIds),
+    { needsTopUp: true },
+  ),
   decidedForAll("versions-same-customer", "Versions", "Look-ups differ in the connections' place only.", (facts) =>
     judgePair(facts, (one, other) => compare(customerOf(one), customerOf(other), "customer and connections")),
   ),
@@ -30,6 +37,14 @@ function judgePair({ versions }: RunFacts, judge: (one: VersionFacts, other: Ver
 function compare(one: unknown, other: unknown, what: string): Verdict {
   if (one === undefined || other === undefined) return skipped("there are no two answers to compare");
   return isDeepStrictEqual(one, other) ? HOLDS : fails(`the same ${what}`, "a difference");
+}
+
+/** A txnId is by what a transaction is told from others: with one for two, a partner books one of them. */
+function judgeTxnIds(one: VersionFacts, other: VersionFacts): Verdict {
+  const [first, second] = [one, other].map(({ spending }) => member(readResult(spending?.topUp), "txnId"));
+  const areTwo = typeof first === "string" && typeof second === "string";
+  if (!areTwo) return skipped("there are no two txnIds to compare");
+  return first === second ? fails("another txnId for each top-up", "the same for two") : HOLDS;
 }
 
 /** The customer and the connections, wherever they stand. */

@@ -1,3 +1,4 @@
+import type { FakeOptions } from "./fake-provider.ts";
 import { LISTING, type Mutant, on, onPackages, QUERY } from "./mutant.ts";
 
 /** What breaks the interface in a listing, or in a query before anything is bought. */
@@ -175,16 +176,18 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
       bouquets[0].name = "Сеть (ежемесячно)";
     }),
   },
-  {
-    name: "a successful top-up of an unused checkoutId, without a txnId",
-    caught: ["txn-status-unused"],
-    change: {
-      rewrite: (answer, { operation, fields: { checkoutId } }) => {
-        if (operation !== QUERY || answer.json.success === true) return;
-        answer.json = { success: true, code: "400ab001", body: { result: { orderId: checkoutId, status: "success" } } };
-      },
+  ...["success", "SUCCESS", "pending", "failed", 1, undefined].flatMap((status) => [
+    {
+      name: `a top-up of an unused checkoutId, without a txnId, of status ${status}`,
+      caught: ["txn-status-unused"],
+      change: tellOfUnused((orderId) => ({ orderId, status })),
     },
-  },
+    {
+      name: `a top-up of an unused checkoutId by its txnId, of status ${status}`,
+      caught: ["txn-status-unused"],
+      change: tellOfUnused(() => ({ orderId: "O-1", txnId: "T-1", status })),
+    },
+  ]),
   {
     name: "a listing whose body is a string",
     caught: ["listing-body"],
@@ -193,6 +196,15 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     }),
   },
 ];
+
+function tellOfUnused(resultOf: (checkoutId: unknown) => object): FakeOptions {
+  return {
+    rewrite: (answer, { operation, fields: { checkoutId } }) => {
+      if (operation !== QUERY || answer.json.success === true) return;
+      answer.json = { success: true, code: "400ab001", body: { result: resultOf(checkoutId) } };
+    },
+  };
+}
 
 function renameAll(entries: Record<string, unknown>[], from: string, to: string): void {
   for (const entry of entries) {

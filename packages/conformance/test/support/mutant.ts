@@ -7,8 +7,8 @@ export interface Mutant {
   readonly caught: readonly string[];
   /** A function where the fake has to remember something. */
   readonly change: FakeOptions | (() => FakeOptions);
-  /** The versions in which it is caught; both unless said. */
-  readonly only?: "v1.0.1" | "v1.0.0";
+  /** The version in which it is caught, or `versions` where it is by both side by side; each of both unless said. */
+  readonly only?: "v1.0.1" | "v1.0.0" | "versions";
 }
 
 export const LOOK_UP = "get-customer-information";

@@ -161,6 +161,14 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     change: { tellsFirstTopUp: true },
   },
   {
+    name: "one txnId for all top-ups",
+    caught: ["txn-id-unique"],
+    only: "versions",
+    change: onResult(BOTH, (result) => {
+      result.txnId = "TXN-1";
+    }),
+  },
+  {
     name: "a used token charged twice",
     caught: ["checkout-one-time", "checkout-extends-once"],
     change: { onReuse: "charge" },
