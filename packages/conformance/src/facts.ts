@@ -60,6 +60,8 @@ export interface Spending {
   readonly before?: Exchange;
   readonly wrongAmount?: Exchange;
   readonly wrongBouquet?: Exchange;
+  readonly wrongReqId?: Exchange;
+  readonly wrongCuid?: Exchange;
   readonly statusAfterRefusals?: Exchange;
   readonly topUp?: Exchange;
   readonly status?: Exchange;

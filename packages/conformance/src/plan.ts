@@ -37,7 +37,7 @@ function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchan
 }
 
 /** The top-up requests of a version, the one that buys among them. */
-const PROFILE_REQUESTS = 8;
+const PROFILE_REQUESTS = 10;
 
 /**
  * What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown.

@@ -61,7 +61,7 @@ async function spendAll(explored: readonly Explored[], options: ConformanceOptio
   for (const line of announce(planned, personalOf(explored, options), isTopupd)) options.onProgress?.(line);
   const all: VersionFacts[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
-    const [plan, { cuid }] = [plans[index], facts];
+    const [plan, { cuid, connections }] = [plans[index], facts];
     const doubtful = all.find(({ spending }) => spending?.isInDoubt === true);
     if (doubtful !== undefined || typeof plan !== "object" || cuid === undefined) {
       all.push({ ...facts, spending: notSpent(reasonNotTo(doubtful, plan)) });
@@ -69,7 +69,7 @@ async function spendAll(explored: readonly Explored[], options: ConformanceOptio
     }
     options.onProgress?.(`${facts.version}: topping up`);
     const other = explored.find((each) => each.caller !== caller)?.caller;
-    all.push({ ...facts, spending: await spend({ caller, other, cuid, plan, isTopupd }) });
+    all.push({ ...facts, spending: await spend({ caller, other, cuid, plan, connections, isTopupd }) });
   }
   return all;
 }

@@ -1,13 +1,15 @@
 import type { Caller } from "./caller.ts";
 import { doubtAfterProbe, doubtAfterRepeat, doubtAfterTopUp } from "./doubt.ts";
 import { type Exchange, isSuccess } from "./exchange.ts";
-import type { Plan, Spending } from "./facts.ts";
+import type { Connection, Plan, Spending } from "./facts.ts";
 import { findOffer } from "./plan.ts";
 import { readCheckoutId } from "./read.ts";
 
 /** As long as udf1 and udf2 may be (interface, section 8). */
 const REFERENCE = "conformance-check-reference-01";
 const UNKNOWN_BOUQUET = "no-such-bouquet";
+const UNKNOWN_CONNECTION = "no-such-connection";
+const UNKNOWN_CUSTOMER = "no-such-customer";
 /** Why a version got no top-up although one was planned. */
 export const NO_LONGER_OFFERED = "the bouquet or its price has changed meanwhile";
 
@@ -17,6 +19,8 @@ interface Situation {
   readonly other: Caller | undefined;
   readonly cuid: string;
   readonly plan: Plan;
+  /** Of the customer, as the look-up named them. */
+  readonly connections: readonly Connection[];
   readonly isTopupd: boolean;
 }
 
@@ -62,7 +66,7 @@ export async function spend(situation: Situation): Promise<Spending> {
   const counter: Counter = { list, topUp, query: () => caller.call("txn-status", { checkoutId }) };
   const draft: Draft = { plan, sent, listings, before };
   return (
-    (isTopupd ? await probe(draft, counter) : undefined) ??
+    (isTopupd ? await probe(draft, counter, situation) : undefined) ??
     (await topUpTwice(draft, counter, caller)) ??
     (isTopupd ? await repeatOtherwise(draft, counter, situation, bought) : undefined) ??
     draft
@@ -70,11 +74,17 @@ export async function spend(situation: Situation): Promise<Spending> {
 }
 
 /** Top-ups that have to be refused. @returns what was seen, if nothing more may be sent. */
-async function probe(draft: Draft, { topUp, query, list }: Counter): Promise<Spending | undefined> {
+async function probe(
+  draft: Draft,
+  { topUp, query, list }: Counter,
+  situation: Situation,
+): Promise<Spending | undefined> {
   const { sent } = draft;
   const probes = [
     ["wrongAmount", "a wrong amount", { ...sent, amt: otherAmount(draft.plan.amt) }],
     ["wrongBouquet", "an unknown bouquet", { ...sent, bouquetId: UNKNOWN_BOUQUET }],
+    ["wrongReqId", "another connection", { ...sent, reqId: otherReqId(situation) }],
+    ["wrongCuid", "another customer", { ...sent, cuid: UNKNOWN_CUSTOMER }],
   ] as const;
   for (const [name, what, body] of probes) {
     const answer = await topUp(body);
@@ -161,6 +171,17 @@ async function settle(
     if (isSuccess(draft[name])) return true;
   }
   return false;
+}
+
+/**
+ * Another connection of the same customer, if there is one: a service may look whether a connection exists, and not
+ * whether it is the one that was listed. Where it takes that, it buys what was announced, but there.
+ */
+function otherReqId({ plan: { connection }, connections }: Situation): string {
+  const others = connections.filter(
+    ({ service, reqId }) => service === connection.service && reqId !== connection.reqId,
+  );
+  return (others.find(({ isActive }) => isActive) ?? others[0])?.reqId ?? UNKNOWN_CONNECTION;
 }
 
 /** Small, so that a service that wrongly takes it spends little. */

@@ -61,8 +61,10 @@ describe("once something else than announced may have been bought, nothing more 
     ["a wrong amount ends in HTTP 500", busy, 1, 0],
     ["a wrong amount is refused, and txn-status tells that it was taken", secretly, 1, 1],
     ["a wrong amount is refused, and the listing tells that it was taken", moreSecretly, 1, 1],
-    ["a checkoutId buys twice", { onReuse: "charge" }, 4, 2],
-    ["a checkoutId extends twice behind one transaction", { onReuse: "extend" }, 4, 1],
+    ["a top-up for another connection is taken", { takesAnyOther: "reqId" }, 3, 1],
+    ["a top-up for another customer is taken", { takesAnyOther: "cuid" }, 4, 1],
+    ["a checkoutId buys twice", { onReuse: "charge" }, 6, 2],
+    ["a checkoutId extends twice behind one transaction", { onReuse: "extend" }, 6, 1],
   ] as const)("with the profile: %s", async (_, fake, sent, charged) => {
     const { report, provider } = await check({ isTopupd: true, ...fake }, TOPUPD);
     expect(topUpsIn(provider)).toEqual({ "v1.0.1": sent, "v1.0.0": 0 });
@@ -78,16 +80,16 @@ describe("once something else than announced may have been bought, nothing more 
     let topUps = 0;
     const hangsUp: FakeOptions["hangsUp"] = ({ operation }) => {
       if (operation === TOP_UP) topUps += 1;
-      return operation === QUERY && topUps === 4;
+      return operation === QUERY && topUps === 6;
     };
     const { provider } = await check({ isTopupd: true, hangsUp }, TOPUPD);
-    expect(topUpsIn(provider)).toEqual({ "v1.0.1": 4, "v1.0.0": 0 });
+    expect(topUpsIn(provider)).toEqual({ "v1.0.1": 6, "v1.0.0": 0 });
   });
 
   test.each([
     ["without the profile: a repeat is silent", 2, PLAIN],
-    ["with the profile: a repeat is silent", 4, TOPUPD],
-    ["with the profile: a repeat in another form is silent", 6, TOPUPD],
+    ["with the profile: a repeat is silent", 6, TOPUPD],
+    ["with the profile: a repeat in another form is silent", 8, TOPUPD],
   ] as const)("%s", async (_, last, settings) => {
     let topUps = 0;
     const hangsUp: FakeOptions["hangsUp"] = ({ operation }) => {
@@ -101,7 +103,7 @@ describe("once something else than announced may have been bought, nothing more 
 
   test("with the profile: a form of the repeat that comes later buys again", async () => {
     const { report, provider } = await check({ isTopupd: true, ...extendOtherForm() }, TOPUPD);
-    expect(topUpsIn(provider)).toEqual({ "v1.0.1": 5, "v1.0.0": 0 });
+    expect(topUpsIn(provider)).toEqual({ "v1.0.1": 7, "v1.0.0": 0 });
     expect(failedIn(report)).toContain("repeats-record-nothing");
   });
 
@@ -130,6 +132,27 @@ describe("once something else than announced may have been bought, nothing more 
   ] as readonly (readonly [string, FakeOptions, number])[])("without it: %s", async (_, fake, charged) => {
     const { report, provider } = await check(fake, PLAIN);
     expect([topUpsIn(provider)["v1.0.0"], provider.charged(), report.ok]).toEqual([0, charged, false]);
+  });
+});
+
+describe("the top-up for another connection that must be refused", () => {
+  test.each([
+    ["tv", "000700000000011", "000700000000012"],
+    ["internet", "maya.net", "no-such-connection"],
+  ] as const)("is for another of the customer's own if there is one: %s", async (service, reqId, other) => {
+    const { provider } = await check({ isTopupd: true }, { ...TOPUPD, purchase: { service } });
+    const sent = provider.requests.filter(({ operation }) => operation === TOP_UP).map(({ fields }) => fields);
+    expect(new Set(sent.map((fields) => fields["reqId"]))).toEqual(new Set([reqId, other]));
+    expect(new Set(sent.map((fields) => fields["cuid"]))).toEqual(new Set([CODE, "no-such-customer"]));
+    for (const fields of sent) expect(fields["reqId"] === reqId || fields["cuid"] === CODE).toBe(true);
+    expect(provider.charged()).toBe(2);
+  });
+
+  test("is not sent without the profile", async () => {
+    const { provider } = await check({ isTopupd: true }, PLAIN);
+    const sent = provider.requests.filter(({ operation }) => operation === TOP_UP);
+    expect(new Set(sent.map(({ fields }) => fields["reqId"]))).toEqual(new Set(["maya.net"]));
+    expect(new Set(sent.map(({ fields }) => fields["cuid"]))).toEqual(new Set([CODE]));
   });
 });
 
@@ -215,9 +238,9 @@ describe("what is announced", () => {
 
   test("tells of the other top-up requests of the profile, and how many they are", async () => {
     const lines = await linesOf({ isTopupd: true }, { profile: "topupd" });
-    expect(lines).toContain("  with the profile, up to 8 top-up requests are sent in each version, with one");
+    expect(lines).toContain("  with the profile, up to 10 top-up requests are sent in each version, with one");
     const { provider } = await check({ isTopupd: true }, TOPUPD);
-    expect([topUpsIn(provider), provider.charged()]).toEqual([{ "v1.0.1": 8, "v1.0.0": 8 }, 2]);
+    expect([topUpsIn(provider), provider.charged()]).toEqual([{ "v1.0.1": 10, "v1.0.0": 10 }, 2]);
   });
 
   test.each([TOKEN, "9812345678", CODE, "Mayadevi", "gurungseni", "maya.net"])(

@@ -16,6 +16,7 @@ const FAILURES = {
   connection_not_found: ["400aa103", 404, "no"],
   checkout_unknown: ["400ab101", 404, "new_checkout"],
   checkout_used: ["400ab103", 409, "query_status"],
+  checkout_mismatch: ["400ab104", 422, "new_checkout"],
   bouquet_unavailable: ["400ab105", 422, "new_checkout"],
   amount_mismatch: ["400ab106", 422, "fix_request"],
   not_topped_up: ["400ab107", 404, "query_status"],

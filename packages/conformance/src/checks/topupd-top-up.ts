@@ -32,6 +32,17 @@ export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
     TRAITS,
   ),
   decided(
+    "checkout-mismatch",
+    TOP_UPS,
+    "A top-up for another reqId or cuid than the listing's is refused.",
+    ({ spending }) =>
+      both(
+        () => judgeFailure(spending?.wrongReqId, "checkout_mismatch"),
+        () => judgeFailure(spending?.wrongCuid, "checkout_mismatch"),
+      ),
+    TRAITS,
+  ),
+  decided(
     "refusals-use-nothing",
     TOP_UPS,
     "After refusals, the checkoutId is not topped up.",

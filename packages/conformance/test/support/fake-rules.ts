@@ -26,6 +26,8 @@ export interface Behaviour {
   readonly tellsFirstTopUp?: boolean;
   /** Takes any amount. */
   readonly takesAnyAmount?: boolean;
+  /** Takes a top-up for another reqId, or for another cuid, than the checkoutId was given for. */
+  readonly takesAnyOther?: "reqId" | "cuid";
   /** Takes udf1 and udf2 of any length, or none of 30 characters. */
   readonly freeFieldMaxLength?: number;
   /** Takes no top-up without udf1 and udf2. */
@@ -90,7 +92,7 @@ export function createRules(behaviour: Behaviour): Rules {
     if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
     const plain = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
     const checkoutId = behaviour.formCheckoutId?.(plain) ?? plain;
-    issued.set(checkoutId, `${service} ${reqId}`);
+    issued.set(checkoutId, `${cuid} ${service} ${reqId}`);
     const bouquets = (BOUQUETS[service as string] ?? []).map(({ price, ...rest }) =>
       version === "v1.0.1" ? { ...rest, price } : { ...rest, amt: price },
     );
@@ -143,7 +145,11 @@ export function createRules(behaviour: Behaviour): Rules {
     if (isShort && behaviour.needsBothReferences === true) return refuse("invalid_field");
     const recorded = results.get(checkoutId);
     if (recorded !== undefined) return reuse(sent, recorded);
-    if (issued.get(checkoutId) !== `${service} ${reqId}`) return refuse("checkout_unknown");
+    const listed = issued.get(checkoutId)?.split(" ");
+    if (listed === undefined) return refuse("checkout_unknown");
+    const isOther = listed[0] !== sent["cuid"] ? "cuid" : listed[2] !== reqId ? "reqId" : undefined;
+    const isTaken = isOther !== undefined && behaviour.takesAnyOther === isOther;
+    if ((isOther !== undefined && !isTaken) || listed[1] !== service) return refuse("checkout_mismatch");
     const bouquet = (BOUQUETS[service] ?? []).find(({ code }) => code === bouquetId);
     if (bouquet === undefined) return refuse("bouquet_unavailable");
     if (Number(amt) !== bouquet.price && behaviour.takesAnyAmount !== true) return refuse("amount_mismatch");

@@ -1,3 +1,4 @@
+import { CODE } from "./fake-data.ts";
 import type { FakeOptions } from "./fake-provider.ts";
 import { fail, type Mutant, onPackages, onResult, QUERY, TOP_UP, wrongStatus } from "./mutant.ts";
 
@@ -7,6 +8,13 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   wrongStatus("bouquet-unavailable", "bouquet_unavailable"),
   wrongStatus("checkout-used", "checkout_used"),
   { name: "any amount taken", caught: ["amount-mismatch", "refusals-use-nothing"], change: { takesAnyAmount: true } },
+  wrongStatus("checkout-mismatch", "checkout_mismatch", ({ fields: { cuid } }) => cuid === CODE),
+  wrongStatus("checkout-mismatch", "checkout_mismatch", ({ fields: { cuid } }) => cuid !== CODE),
+  ...(["reqId", "cuid"] as const).map((takesAnyOther) => ({
+    name: `a checkoutId good for any ${takesAnyOther}`,
+    caught: ["checkout-mismatch", "refusals-use-nothing"],
+    change: { takesAnyOther },
+  })),
   { name: "a refusal that uses the checkoutId up", caught: ["refusals-use-nothing"], change: forgetAfterRefusal },
   {
     name: "a top-up with HTTP 201",
