@@ -1,7 +1,7 @@
 import { bodyOf, isSuccess } from "../exchange.ts";
 import type { Listing, VersionFacts } from "../facts.ts";
 import { listingsOf } from "../listings.ts";
-import { findConnections, readCheckoutId } from "../read.ts";
+import { findConnections, findPackages, nameOf, readCheckoutId } from "../read.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { decided, type VersionCheck } from "./check.ts";
@@ -10,12 +10,19 @@ import { entriesOf, LISTING_DEMANDS, onBody } from "./listing.ts";
 
 const CUSTOMERS = "Customers and connections";
 const BOUQUETS = "Bouquets and the catalogue";
+const PROFILE = ["first_name", "last_name", "status"];
 const NO_LISTING = "nothing was listed";
 const PERIODS = /\((?:DAILY|WEEKLY|MONTHLY|QUARTERLY|HALF YEARLY|YEARLY|\d+ DAYS|\d+ MONTHS)\)/g;
 
 /** What topupd decides about customers, connections and bouquets. */
 export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   decided("status-words", CUSTOMERS, "Each status is active or inactive.", judgeStatuses),
+  decided(
+    "listing-as-looked-up",
+    CUSTOMERS,
+    "A listing tells of customer and connection what the look-up does.",
+    judgeAsLookedUp,
+  ),
   decided("iptv-items", CUSTOMERS, "iptv items have username and status, strings.", ofItems("iptv", "username")),
   decided(
     "lookup-by-iptv-username",
@@ -47,6 +54,32 @@ function judgeStatuses({ version, lookUp, customer }: VersionFacts): Verdict {
     const status = member(item, "status");
     return status === "active" || status === "inactive" ? HOLDS : fails("active or inactive", describe(status));
   });
+}
+
+/**
+ * Who asks for one and is shown the other pays for somebody else. Only listings from before a top-up, which may make a
+ * connection active.
+ */
+function judgeAsLookedUp({ version, lookUp, customer, listings }: VersionFacts): Verdict {
+  const connections = findConnections(bodyOf(lookUp), version);
+  return every(listings, NO_LISTING, ({ exchange, connection: { service, reqId } }) => {
+    const shown = member(bodyOf(exchange), "customer");
+    const item = asArray(member(connections, service))?.find((each) => asText(member(each, nameOf(service))) === reqId);
+    const status = asText(member(member(findPackages(exchange, service), "connection"), "status"));
+    const other = PROFILE.find((name) => differ(member(shown, name), member(customer, name)));
+    return both(
+      () => (other === undefined ? HOLDS : fails(`customer.${other} as in the look-up`, "another string")),
+      () =>
+        differ(status, member(item, "status"))
+          ? fails(`${service}.connection.status as in the look-up`, "another string")
+          : HOLDS,
+    );
+  });
+}
+
+/** Of what is missing, or is no string, other checks tell. */
+function differ(one: unknown, other: unknown): boolean {
+  return typeof one === "string" && typeof other === "string" && one !== other;
 }
 
 function judgeIptv(facts: VersionFacts): Verdict {

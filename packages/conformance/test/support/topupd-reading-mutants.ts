@@ -16,6 +16,20 @@ const isWhole = ({ text }: Request) => text.endsWith("}");
 
 /** What breaks topupd's decisions while nothing is spent. */
 export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
+  ...["first_name", "last_name", "status"].map((name) => ({
+    name: `another ${name} in a listing than in the look-up`,
+    caught: ["listing-as-looked-up"],
+    change: on(LISTING, ({ body }) => {
+      body.customer[name] = "inactive";
+    }),
+  })),
+  {
+    name: "another status of a connection in a listing than in the look-up",
+    caught: ["listing-as-looked-up"],
+    change: onPackages(({ connection }) => {
+      connection.status = "inactive";
+    }),
+  },
   {
     name: "no X-Request-Id",
     caught: ["request-id"],
@@ -227,7 +241,7 @@ export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
   {
     name: "another name in v1.0.0",
     caught: ["versions-same-customer"],
-    change: on(LOOK_UP, ({ body }, { version }) => {
+    change: on([LOOK_UP, LISTING], ({ body }, { version }) => {
       if (version === "v1.0.0") body.customer.first_name = "Other";
     }),
   },
