@@ -38,6 +38,13 @@ export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange)
   return status.answered ? undefined : "txn-status was not answered after a repeated top-up";
 }
 
+/** After the last look at what was topped up and sent again. */
+export function doubtAfterLateLook({ listings, plan }: Seen): string | undefined {
+  return countGrowths(listings, plan.connection.service) > 1
+    ? "the checkoutId extended twice, and showed it late"
+    : undefined;
+}
+
 function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }

@@ -76,6 +76,8 @@ export interface Spending {
   readonly repeatElsewhere?: Exchange;
   readonly statusAtEnd?: Exchange;
   readonly atEnd?: Exchange;
+  /** The listing a moment after everything, before anything else is bought for the connection. */
+  readonly late?: Exchange;
 }
 
 /** What was seen of one version. Checks judge this, and send nothing themselves. */

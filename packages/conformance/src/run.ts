@@ -2,6 +2,7 @@ import { createAllowance } from "./allowance.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
+import { lookLate, type Spent } from "./late.ts";
 import { checkoutIdsOf } from "./listings.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
@@ -11,11 +12,6 @@ import { notSpent, spend } from "./spend.ts";
 
 /** Nobody answers at the base URL: there is nothing to judge. */
 export class ServiceUnreachable extends Error {}
-
-interface Explored {
-  readonly caller: Caller;
-  readonly facts: VersionFacts;
-}
 
 /**
  * Checks a service against the Subscription Top-up Service Interface, from outside. Spends nothing unless
@@ -31,7 +27,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const topUp = options.topUp === true;
   const allowance = createAllowance();
   const callers = versions.map((version) => createCaller(options, version, allowance));
-  const explored: Explored[] = [];
+  const explored: Spent[] = [];
   for (const caller of callers) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
   const facts = topUp ? await spendAll(explored, options) : explored.map((each) => each.facts);
   const baseUrl = readBaseUrl(options.baseUrl).href;
@@ -51,7 +47,7 @@ async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Pro
 }
 
 /** One top-up per version, after saying of all of them what they will cost. */
-async function spendAll(explored: readonly Explored[], options: ConformanceOptions): Promise<VersionFacts[]> {
+async function spendAll(explored: readonly Spent[], options: ConformanceOptions): Promise<VersionFacts[]> {
   const isTopupd = options.profile === "topupd";
   const plans = explored.map(({ facts }) => planTopUp(facts, options.purchase));
   const planned = explored.flatMap(({ facts }, index): (readonly [string, Plan])[] => {
@@ -59,19 +55,21 @@ async function spendAll(explored: readonly Explored[], options: ConformanceOptio
     return typeof plan === "object" ? [[facts.version, plan]] : [];
   });
   for (const line of announce(planned, personalOf(explored, options), isTopupd)) options.onProgress?.(line);
-  const all: VersionFacts[] = [];
+  let all: Spent[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
     const [plan, { cuid, connections }] = [plans[index], facts];
-    const doubtful = all.find(({ spending }) => spending?.isInDoubt === true);
+    if (typeof plan === "object") all = await lookLate(all, plan.connection);
+    const doubtful = all.map((each) => each.facts).find(({ spending }) => spending?.isInDoubt === true);
     if (doubtful !== undefined || typeof plan !== "object" || cuid === undefined) {
-      all.push({ ...facts, spending: notSpent(reasonNotTo(doubtful, plan)) });
+      all.push({ caller, facts: { ...facts, spending: notSpent(reasonNotTo(doubtful, plan)) } });
       continue;
     }
     options.onProgress?.(`${facts.version}: topping up`);
     const other = explored.find((each) => each.caller !== caller)?.caller;
-    all.push({ ...facts, spending: await spend({ caller, other, cuid, plan, connections, isTopupd }) });
+    const spending = await spend({ caller, other, cuid, plan, connections, isTopupd });
+    all.push({ caller, facts: { ...facts, spending } });
   }
-  return all;
+  return (await lookLate(all)).map((each) => each.facts);
 }
 
 function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {
@@ -80,7 +78,7 @@ function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | u
 }
 
 /** What the look-ups told of the customer, and what the caller gave. */
-function personalOf(explored: readonly Explored[], { token, code }: ConformanceOptions): string[] {
+function personalOf(explored: readonly Spent[], { token, code }: ConformanceOptions): string[] {
   const told = explored.flatMap(({ facts: { cuid, customer, connections } }) => [
     cuid,
     asText(member(customer, "first_name")),

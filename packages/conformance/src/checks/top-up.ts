@@ -171,15 +171,17 @@ function judgeOneTime({ spending }: VersionFacts): Verdict {
 }
 
 /**
- * Only growth both times counts: a service that shows a top-up late would otherwise be accused of what the first
- * request has done.
+ * Only growth more than once counts: a service that shows a top-up late would otherwise be accused of what the first
+ * request has done. The last look comes after everything, since a second extension may show late as well.
  */
 function judgeExtendedOnce({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.repeat === undefined) return skipped("nothing was sent twice");
-  const { service } = spending.plan.connection;
-  const isFirst = hasGrown(spending.before, spending.after, service);
-  const isSecond = hasGrown(spending.after, spending.afterRepeat, service);
-  if (isFirst === undefined || isSecond === undefined) return skipped("a listing cannot be read");
-  if (!isFirst) return skipped("the listing did not show what the first request did");
-  return isSecond ? fails("one extension", "a subscription grew after each of the two requests") : HOLDS;
+  const { before, after, afterRepeat, atEnd = afterRepeat, late, plan } = spending;
+  const grown = (from: Exchange | undefined, to: Exchange | undefined) => hasGrown(from, to, plan.connection.service);
+  const growths = [grown(before, after), grown(after, afterRepeat), grown(atEnd, late)];
+  if (growths.filter((isGrown) => isGrown === true).length > 1) {
+    return fails("one extension", "a subscription that grew more than once");
+  }
+  if (growths.includes(undefined)) return skipped("a listing cannot be read");
+  return growths[0] === true ? HOLDS : skipped("the listing did not show what the first request did");
 }
