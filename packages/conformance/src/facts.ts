@@ -63,6 +63,8 @@ export interface Spending {
   readonly wrongReqId?: Exchange;
   readonly wrongCuid?: Exchange;
   readonly statusAfterRefusals?: Exchange;
+  /** The top-up with a checkoutId that the other version has listed. If it was refused, `topUp` is with one of its own. */
+  readonly listedElsewhere?: Exchange;
   readonly topUp?: Exchange;
   readonly status?: Exchange;
   readonly after?: Exchange;

@@ -36,8 +36,11 @@ function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchan
   });
 }
 
-/** The top-up requests of a version, the one that buys among them. */
-const PROFILE_REQUESTS = 10;
+/**
+ * The top-up requests of a version, the one that buys among them, and one more where a checkoutId of the other version
+ * is refused.
+ */
+const PROFILE_REQUESTS = 11;
 
 /**
  * What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown.
@@ -56,8 +59,8 @@ export function announce(
   });
   const repeats = isTopupd
     ? [
-        `  with the profile, up to ${PROFILE_REQUESTS} top-up requests are sent in each version, with one`,
-        "  checkoutId: one of them may buy, and the others must not",
+        `  with the profile, up to ${PROFILE_REQUESTS} top-up requests are sent in each version:`,
+        "  one of them may buy, and the others must not",
       ]
     : ["  each is then sent again, which must not top up again"];
   return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats];

@@ -22,6 +22,8 @@ interface Situation {
   /** Of the customer, as the look-up named them. */
   readonly connections: readonly Connection[];
   readonly isTopupd: boolean;
+  /** Whether the top-up is tried with a checkoutId of the other version: of two versions, one does so. */
+  readonly isListedElsewhere: boolean;
 }
 
 /** The three calls around one checkoutId. */
@@ -40,8 +42,9 @@ export function notSpent(reason: string, plan?: Plan): Spending {
 }
 
 /**
- * Makes the one top-up of a version, with one checkoutId. Whatever goes wrong, no second checkoutId is used, and once
- * something else than announced may have been bought nothing more is sent.
+ * Makes the one top-up of a version, with one checkoutId. Whatever goes wrong, no second checkoutId is used, but where
+ * the other version's was refused for certain; and once something else than announced may have been bought nothing more
+ * is sent.
  */
 export async function spend(situation: Situation): Promise<Spending> {
   const { caller, cuid, plan, isTopupd } = situation;
@@ -63,12 +66,17 @@ export async function spend(situation: Situation): Promise<Spending> {
   // One of the two optional fields, so that a service that asks for both is found out.
   const sent = caller.version === "v1.0.0" ? bought : { ...bought, udf1: REFERENCE };
   const topUp = (body: object) => caller.call("subscription-package-topup", body);
-  const counter: Counter = { list, topUp, query: () => caller.call("txn-status", { checkoutId }) };
   const draft: Draft = { plan, sent, listings, before };
+  const counter: Counter = {
+    list,
+    topUp,
+    query: () => caller.call("txn-status", { checkoutId: draft.sent["checkoutId"] }),
+  };
   return (
     (isTopupd ? await probe(draft, counter, situation) : undefined) ??
+    (isTopupd ? await topUpListedElsewhere(draft, counter, situation) : undefined) ??
     (await topUpTwice(draft, counter, caller)) ??
-    (isTopupd ? await repeatOtherwise(draft, counter, situation, bought) : undefined) ??
+    (isTopupd ? await repeatOtherwise(draft, counter, situation) : undefined) ??
     draft
   );
 }
@@ -98,13 +106,42 @@ async function probe(
   return undefined;
 }
 
+/**
+ * The top-up of this version, with a checkoutId that the other one has listed. Where it is refused for certain, nothing
+ * was bought, and the version's own checkoutId is used after it. @returns what was seen, if nothing more may be sent.
+ */
+async function topUpListedElsewhere(
+  draft: Draft,
+  { topUp, query, list }: Counter,
+  { other, isListedElsewhere, cuid, plan }: Situation,
+): Promise<Spending | undefined> {
+  if (other === undefined || !isListedElsewhere) return undefined;
+  const { service, reqId } = plan.connection;
+  const listing = await other.call("get-subscription-package", { cuid, service, reqId });
+  const checkoutId = readCheckoutId(listing);
+  if (checkoutId === undefined || findOffer(plan, listing, other.version) === undefined) return undefined;
+  const own = draft.sent;
+  draft.sent = { ...own, checkoutId };
+  const answer = await topUp(draft.sent);
+  draft.listedElsewhere = answer;
+  if (isSuccess(answer)) return undefined;
+  const status = await query();
+  await list();
+  const doubt = doubtAfterProbe(draft, "a checkoutId of the other version", answer, status);
+  if (doubt !== undefined) return inDoubt({ ...draft, topUp: answer, status }, doubt);
+  draft.sent = own;
+  return undefined;
+}
+
 /** The top-up, and just the same request again. @returns what was seen, if nothing more may be sent. */
 async function topUpTwice(
   draft: Draft,
   { topUp, query, list }: Counter,
   { wait }: Caller,
 ): Promise<Spending | undefined> {
-  const toppedUp = await topUp(draft.sent);
+  const { listedElsewhere } = draft;
+  const isMade = listedElsewhere !== undefined && isSuccess(listedElsewhere);
+  const toppedUp = isMade ? listedElsewhere : await topUp(draft.sent);
   draft.topUp = toppedUp;
   draft.status = await query();
   if (!isSuccess(toppedUp)) {
@@ -127,9 +164,9 @@ async function repeatOtherwise(
   draft: Draft,
   { topUp, query, list }: Counter,
   { other }: Situation,
-  bought: object,
 ): Promise<Spending | undefined> {
   const { sent, plan } = draft;
+  const { udf1: _, ...bought } = sent;
   if (other !== undefined) draft.statusElsewhere = await other.call("txn-status", { checkoutId: sent["checkoutId"] });
   const repeats = [
     ["otherForm", () => topUp({ ...sent, amt: Number(plan.amt) })],

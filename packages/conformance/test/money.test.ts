@@ -135,6 +135,31 @@ describe("once something else than announced may have been bought, nothing more 
   });
 });
 
+describe("with the profile, the top-up of the second version", () => {
+  test("is made with one of its own where a checkoutId of the other one is refused, and only once", async () => {
+    const { report, provider } = await check({ isTopupd: true, bindsToVersion: true }, TOPUPD);
+    expect([failedIn(report), provider.charged()]).toEqual([["checkout-elsewhere"], 2]);
+    expect(topUpsIn(provider)).toEqual({ "v1.0.1": 10, "v1.0.0": 11 });
+  });
+
+  test("is not made again where a checkoutId of the other one was refused, and bought all the same", async () => {
+    const used = new Set<unknown>();
+    const { report, provider } = await check(
+      {
+        isTopupd: true,
+        rewrite: (answer, { operation, version, fields: { checkoutId } }) => {
+          if (operation !== TOP_UP || answer.json.success !== true || used.has(checkoutId)) return;
+          used.add(checkoutId);
+          if (version === "v1.0.0") Object.assign(answer, { status: 404, json: refused });
+        },
+      },
+      TOPUPD,
+    );
+    expect(failedIn(report)).toContain("checkout-elsewhere");
+    expect([topUpsIn(provider), provider.charged(), report.ok]).toEqual([{ "v1.0.1": 9, "v1.0.0": 6 }, 2, false]);
+  });
+});
+
 describe("the top-up for another connection that must be refused", () => {
   test.each([
     ["tv", "000700000000011", "000700000000012"],
@@ -238,7 +263,7 @@ describe("what is announced", () => {
 
   test("tells of the other top-up requests of the profile, and how many they are", async () => {
     const lines = await linesOf({ isTopupd: true }, { profile: "topupd" });
-    expect(lines).toContain("  with the profile, up to 10 top-up requests are sent in each version, with one");
+    expect(lines).toContain("  with the profile, up to 11 top-up requests are sent in each version:");
     const { provider } = await check({ isTopupd: true }, TOPUPD);
     expect([topUpsIn(provider), provider.charged()]).toEqual([{ "v1.0.1": 10, "v1.0.0": 10 }, 2]);
   });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { bodyOf } from "../exchange.ts";
+import { bodyOf, describeAnswer, isSuccess, unjudgeable } from "../exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "../facts.ts";
 import { findConnections, findPackages, readResult } from "../read.ts";
 import { asArray, asObject, type JsonObject, member } from "../shape.ts";
@@ -15,6 +15,13 @@ export const VERSIONS_CHECKS: readonly RunCheck[] = [
     "§2 Transaction result",
     "Two top-ups, with a checkoutId each, have two txnIds.",
     (facts) => judgePair(facts, judgeTxnIds),
+    { needsTopUp: true },
+  ),
+  decidedForAll(
+    "checkout-elsewhere",
+    "Versions",
+    "A checkoutId listed in one version can be used in the other.",
+    judgeListedElsewhere,
     { needsTopUp: true },
   ),
   decidedForAll("versions-same-customer", "Versions", "Look-ups differ in the connections' place only.", (facts) =>
@@ -37,6 +44,14 @@ function judgePair({ versions }: RunFacts, judge: (one: VersionFacts, other: Ver
 function compare(one: unknown, other: unknown, what: string): Verdict {
   if (one === undefined || other === undefined) return skipped("there are no two answers to compare");
   return isDeepStrictEqual(one, other) ? HOLDS : fails(`the same ${what}`, "a difference");
+}
+
+function judgeListedElsewhere({ versions }: RunFacts): Verdict {
+  const answer = versions.map(({ spending }) => spending?.listedElsewhere).find((each) => each !== undefined);
+  if (answer === undefined) return skipped(versions.length < 2 ? ONE_VERSION : "no top-up was made in the second one");
+  const open = unjudgeable(answer);
+  if (open !== undefined) return skipped(open);
+  return isSuccess(answer) ? HOLDS : fails("a top-up", describeAnswer(answer));
 }
 
 /** A txnId is by what a transaction is told from others: with one for two, a partner books one of them. */

@@ -28,6 +28,8 @@ export interface Behaviour {
   readonly takesAnyAmount?: boolean;
   /** Takes a top-up for another reqId, or for another cuid, than the checkoutId was given for. */
   readonly takesAnyOther?: "reqId" | "cuid";
+  /** A checkoutId that is not used yet is known in the version that has listed it, and not in the other. */
+  readonly bindsToVersion?: boolean;
   /** Takes udf1 and udf2 of any length, or none of 30 characters. */
   readonly freeFieldMaxLength?: number;
   /** Takes no top-up without udf1 and udf2. */
@@ -92,7 +94,7 @@ export function createRules(behaviour: Behaviour): Rules {
     if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
     const plain = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
     const checkoutId = behaviour.formCheckoutId?.(plain) ?? plain;
-    issued.set(checkoutId, `${cuid} ${service} ${reqId}`);
+    issued.set(checkoutId, `${cuid} ${service} ${reqId} ${version}`);
     const bouquets = (BOUQUETS[service as string] ?? []).map(({ price, ...rest }) =>
       version === "v1.0.1" ? { ...rest, price } : { ...rest, amt: price },
     );
@@ -146,7 +148,8 @@ export function createRules(behaviour: Behaviour): Rules {
     const recorded = results.get(checkoutId);
     if (recorded !== undefined) return reuse(sent, recorded);
     const listed = issued.get(checkoutId)?.split(" ");
-    if (listed === undefined) return refuse("checkout_unknown");
+    const isElsewhere = behaviour.bindsToVersion === true && listed?.[3] !== version;
+    if (listed === undefined || isElsewhere) return refuse("checkout_unknown");
     const isOther = listed[0] !== sent["cuid"] ? "cuid" : listed[2] !== reqId ? "reqId" : undefined;
     const isTaken = isOther !== undefined && behaviour.takesAnyOther === isOther;
     if ((isOther !== undefined && !isTaken) || listed[1] !== service) return refuse("checkout_mismatch");

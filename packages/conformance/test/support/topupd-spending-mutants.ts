@@ -62,6 +62,7 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   },
   { name: "a repeat with other values replayed", caught: ["checkout-used"], change: { replaysAnything: true } },
   { name: "udf1 of any length", caught: ["udf-length"], only: "v1.0.1", change: { freeFieldMaxLength: 1000 } },
+  { name: "a checkoutId good in its own version", caught: ["checkout-elsewhere"], change: { bindsToVersion: true } },
   {
     name: "a query that only its own version answers",
     caught: ["txn-status-elsewhere"],
