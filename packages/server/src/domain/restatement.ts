@@ -49,7 +49,7 @@ export const PASSED_OVER = "passed_over";
  * before its last top-up put it, and:
  *
  * - where top-ups are `included`, the records stand as they are, with staff's goodwill on top;
- * - where they are `apart`, the top-ups of the run are laid on top;
+ * - where they are `apart`, the top-ups of the run are laid on top, as far as they are not used up;
  * - where nobody said, they are laid on top too, but records that end just where the subscription has
  *   ended with top-ups in it count as a copy of it, and change nothing: a copy that is taken every
  *   night must not grow every night. So do records that end where it did before something was taken back:
