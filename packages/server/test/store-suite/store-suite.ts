@@ -16,6 +16,7 @@ import { testDecisionTime } from "./decision-time.ts";
 import { testExports } from "./exports.ts";
 import { testHistory } from "./history.ts";
 import { testImportEffects } from "./import-effects.ts";
+import { testLostRows } from "./lost-rows.ts";
 import { testMobileNumbers } from "./mobile-numbers.ts";
 import { testObservedBatches } from "./observed-batches.ts";
 import { testPartners } from "./partners.ts";
@@ -36,6 +37,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("access tokens", () => testAccessTokens(makeDatabase));
     describe("access", () => testAccess(makeDatabase));
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
+    describe("lost rows", () => testLostRows(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
     describe("customer imports", () => testCustomerImports(makeDatabase));

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { StoreRefused } from "../../src/store/errors.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { findWrong } from "../store-suite/database.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { START, temporaryFolder } from "../support/service.ts";
@@ -70,6 +71,37 @@ describe("opening a database", () => {
     const path = join(folder, "topupd.db");
     expect(() => open(path, { mustExist: true })).toThrow(new StoreRefused(`there is no database at ${path}`));
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("reads what is there while another process holds the right to write, and waits for nobody", async () => {
+    const path = newPath();
+    const store = open(path);
+    await store.addPartner("wallet", by(START));
+    await store.close();
+    const other = rawConnection(path);
+    other.exec("BEGIN IMMEDIATE");
+    const began = performance.now();
+    const reader = open(path, { mustExist: true });
+    expect(await reader.listPartners()).toHaveLength(1);
+    expect(await findWrong(reader)).toEqual([]);
+    await reader.exportArchive("go_on", async (chunks) => {
+      for await (const chunk of chunks) expect(chunk.kind).toBeDefined();
+    });
+    await reader.close();
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test("of what is there as it should be writes nothing, so that no process reads anew what it remembers", async () => {
+    const path = newPath();
+    const options = { timeZone: "Asia/Kathmandu", currencyExponent: 0, defaultCountry: "NP" };
+    await open(path, options).close();
+    const other = rawConnection(path);
+    const version = () => other.prepare("PRAGMA data_version").get();
+    const before = version();
+    for (const said of [{}, options]) await open(path, said).close();
+    expect(version()).toEqual(before);
+    await open(path, { currencyExponent: 2 }).close();
+    expect(version()).not.toEqual(before);
   });
 
   test("where it must exist and does, works", async () => {

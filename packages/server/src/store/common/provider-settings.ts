@@ -1,4 +1,4 @@
-import { createCalendar } from "../../domain/calendar.ts";
+import { createCalendar, isTimeZone } from "../../domain/calendar.ts";
 import { mobileNumbersOf } from "../../domain/mobile-number.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -37,7 +37,7 @@ const DEFAULT_CURRENCY_EXPONENT = 2;
  * What the database's times and amounts mean. Both are written down when it is made: read in another
  * zone or with another exponent, the same rows would be other subscriptions and other money.
  * @param filling what has been stored so far.
- * @throws StoreRefused where the operator asks for others than it was filled with.
+ * @throws StoreRefused where the operator asks for others than it was filled with, and where those are gone.
  */
 export function chooseProviderSettings(
   stored: ProviderRow | undefined,
@@ -46,6 +46,11 @@ export function chooseProviderSettings(
 ): ProviderRow {
   if (wishes.mustBeNew === true && filling !== "new")
     throw new StoreRefused("the database to fill is not empty: give one to which nothing was added yet");
+  // By others than it was filled with, months would be counted to other days, and amounts be other money.
+  if (stored === undefined && filling === "filled")
+    throw new StoreRefused(
+      "the row that says the database's time zone and currency exponent is gone (table provider), though the database was filled: restore a backup, or put the row back by hand as it was; nothing was written",
+    );
   const timeZone = wishes.timeZone ?? stored?.time_zone ?? DEFAULT_TIME_ZONE;
   const currencyExponent = wishes.currencyExponent ?? stored?.currency_exponent ?? DEFAULT_CURRENCY_EXPONENT;
   const country = wishes.defaultCountry ?? stored?.default_country ?? null;
@@ -70,7 +75,12 @@ export function chooseProviderSettings(
   return { time_zone: timeZone, currency_exponent: currencyExponent, default_country: country };
 }
 
+/** @throws StoreRefused where the row names a time zone that nobody knows here. */
 export function toProviderSettings({ time_zone, currency_exponent, default_country }: ProviderRow): ProviderSettings {
+  if (!isTimeZone(time_zone))
+    throw new StoreRefused(
+      `the database's time zone is ${JSON.stringify(time_zone)} (table provider), which is none that this Node.js knows: put right by hand what it should be, or restore a backup; nothing was written`,
+    );
   const provider = { calendar: createCalendar(time_zone), currencyExponent: currency_exponent };
   if (default_country === null) return provider;
   return { ...provider, defaultCountry: default_country, normaliseMobile: mobileNumbersOf(default_country) };

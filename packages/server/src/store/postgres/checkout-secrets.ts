@@ -1,7 +1,7 @@
 import type { Attribution } from "../../domain/audit.ts";
 import { secretRotated } from "../../domain/audited-changes.ts";
-import type { Instant } from "../../domain/calendar.ts";
 import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
+import { type FirstSecretParts, firstSecret, HAS_TOP_UPS } from "../common/first-secret.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
@@ -47,7 +47,13 @@ export class CheckoutSecretTable {
   }
 }
 
-/** All processes share the secret, so that each can open what another issued. To be called while opening. */
-export async function ensureCheckoutSecret(session: Session, key: () => Uint8Array, now: Instant): Promise<void> {
-  if ((await session.run(LIST)).length === 0) await session.run(PUT, [0, key(), now]);
+/**
+ * All processes share the secret, so that each can open what another issued. To be called while opening.
+ * @throws StoreRefused as {@link firstSecret}.
+ */
+export async function ensureCheckoutSecret(session: Session, parts: FirstSecretParts): Promise<void> {
+  if ((await session.run(LIST)).length > 0) return;
+  const [{ has_top_ups }] = (await session.ask(HAS_TOP_UPS)) as [{ has_top_ups: boolean }];
+  const { id, key, createdAt } = firstSecret(has_top_ups, parts);
+  await session.run(PUT, [id, key, createdAt]);
 }

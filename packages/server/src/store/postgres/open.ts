@@ -1,4 +1,3 @@
-import { CHECKOUT_KEY_BYTES } from "../../domain/checkout-secret.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import type { Store } from "../store.ts";
 import { ensureCheckoutSecret } from "./checkout-secrets.ts";
@@ -22,13 +21,13 @@ export interface PostgresStoreOptions extends ProviderWishes, PostgresStoreParts
  * @throws StoreUnavailable where it cannot be reached.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, mustExist = false, clock, random } = options;
+  const { url, mustExist = false, clock } = options;
   try {
     const provider = await withOwnSession(url, "working", async (session) => {
       await session.runAll([[BEGIN], LOCK_OPENING]);
       await migrate(session, clock(), !mustExist);
       const settled = await settleProviderSettings(session, options);
-      await ensureCheckoutSecret(session, () => random(CHECKOUT_KEY_BYTES), clock());
+      await ensureCheckoutSecret(session, options);
       await session.commit([]);
       return settled;
     });

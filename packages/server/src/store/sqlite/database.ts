@@ -167,9 +167,13 @@ export class Database {
     }
   }
 
-  /** As {@link write}, but waiting for other processes with the event loop blocked: for start-up only. */
-  writeAtOpening<Result>(work: () => Result): Result {
-    return this.#transact("BEGIN IMMEDIATE", work);
+  /**
+   * What `find` finds, or else what `make` makes of it, in a write transaction in which it was looked for again. For
+   * start-up only: to write waits with the event loop blocked. Where it is found, nobody is waited for, the disk may be
+   * full, and no other process has to read anew what it keeps in memory.
+   */
+  findOrMake<Result>(find: () => Result | undefined, make: () => Result): Result {
+    return this.#transact("BEGIN", find) ?? this.#transact("BEGIN IMMEDIATE", () => find() ?? make());
   }
 
   /** @throws StoreUnavailable where the database does not answer, or is not the one that was opened. */

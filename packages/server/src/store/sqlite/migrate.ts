@@ -24,16 +24,22 @@ const JOURNAL = `CREATE TABLE schema_migration (
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
 
 /**
- * Brings the schema up to date in one transaction. Safe to run from several processes at once.
+ * Brings the schema up to date in one transaction, where it is not. Safe to run from several processes at once.
  * @throws StoreRefused where the file was migrated by a newer topupd, or lacks what may not be applied.
  */
 export function migrate(database: Database, now: Instant, { mayApply }: { readonly mayApply: boolean }): void {
   // A migration may have to make a table anew to which others refer; it is verified at its end.
   database.exec("PRAGMA foreign_keys = OFF");
-  database.writeAtOpening(() => {
-    const pending = pendingMigrations(readMigrations(MIGRATIONS), readApplied(database));
-    for (const migration of pending) apply(database, migration, now, mayApply);
-  });
+  const migrations = readMigrations(MIGRATIONS);
+  const lacking = () => pendingMigrations(migrations, readApplied(database));
+  database.findOrMake(
+    () => (lacking().length === 0 ? "up to date" : undefined),
+    () => {
+      if (readTables(database).length === 0) database.exec(JOURNAL);
+      for (const migration of lacking()) apply(database, migration, now, mayApply);
+      return "up to date";
+    },
+  );
   database.exec("PRAGMA foreign_keys = ON");
 }
 
@@ -75,9 +81,7 @@ function readSchema(database: Pick<Database, "prepare">): unknown[] {
 
 /** The migrations that the database has had, in order. */
 function readApplied(database: Database): AppliedMigration[] {
-  if (readTables(database).length > 0) return readJournal(database);
-  database.exec(JOURNAL);
-  return [];
+  return readTables(database).length > 0 ? readJournal(database) : [];
 }
 
 function readTables(database: Pick<Database, "prepare">): string[] {

@@ -1,7 +1,6 @@
-import { CHECKOUT_KEY_BYTES } from "../../domain/checkout-secret.ts";
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import type { Store } from "../store.ts";
-import { CheckoutSecretTable } from "./checkout-secrets.ts";
+import { ensureCheckoutSecret } from "./checkout-secrets.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { settleProviderSettings } from "./provider.ts";
@@ -32,12 +31,4 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     database.close();
     throw translate(error);
   }
-}
-
-/** All processes on the file share the secret, so that each can open what another issued. */
-function ensureCheckoutSecret(database: Database, { clock, random }: SqliteStoreOptions): void {
-  database.writeAtOpening(() => {
-    const secrets = new CheckoutSecretTable(database);
-    if (secrets.list().length === 0) secrets.put({ id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() });
-  });
 }

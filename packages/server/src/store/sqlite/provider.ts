@@ -2,8 +2,10 @@ import {
   chooseProviderSettings,
   FILLING,
   type Filling,
+  isProviderRow,
   type ProviderRow,
   type ProviderWishes,
+  toProviderRow,
   toProviderSettings,
   verifyProviderRow,
 } from "../common/provider-settings.ts";
@@ -11,19 +13,28 @@ import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 
 const STORED = "SELECT time_zone, currency_exponent, default_country FROM provider";
+const PUT =
+  "INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (1, ?, ?, ?)";
 
-/** @throws StoreRefused where the operator asks for other settings than the database was filled with. */
+/** @throws StoreRefused as {@link chooseProviderSettings}. */
 export function settleProviderSettings(database: Database, wishes: ProviderWishes): ProviderSettings {
-  return database.writeAtOpening(() => {
+  const choose = () => {
     const stored = database.prepare(STORED).get() as ProviderRow | undefined;
-    const chosen = chooseProviderSettings(stored, wishes, fillingOf(database));
-    database
-      .prepare(
-        "INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (1, ?, ?, ?)",
-      )
-      .run(chosen.time_zone, chosen.currency_exponent, chosen.default_country);
-    return toProviderSettings(chosen);
-  });
+    const settings = toProviderSettings(chooseProviderSettings(stored, wishes, fillingOf(database)));
+    return { settings, isStored: isProviderRow(stored, settings) };
+  };
+  return database.findOrMake(
+    () => {
+      const { settings, isStored } = choose();
+      return isStored ? settings : undefined;
+    },
+    () => {
+      const { settings } = choose();
+      const { time_zone, currency_exponent, default_country } = toProviderRow(settings);
+      database.prepare(PUT).run(time_zone, currency_exponent, default_country);
+      return settings;
+    },
+  );
 }
 
 /** @throws StoreUnavailable where another process has changed them while the database was empty. */
