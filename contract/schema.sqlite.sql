@@ -254,7 +254,8 @@ CREATE TABLE bouquet (
   months   INTEGER NOT NULL CHECK (months >= 0),
   days     INTEGER NOT NULL CHECK (days >= 0),
   PRIMARY KEY (revision, position),
-  UNIQUE (revision, service, code)
+  -- In this order, it leads from each code to the next one, and to the code's newest revision.
+  UNIQUE (service, code, revision)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE catalogue_revision (

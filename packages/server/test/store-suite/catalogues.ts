@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
+import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { by } from "../support/by.ts";
-import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
+import { countRows, type MakeDatabase, openStore, withinASecond } from "./database.ts";
 import { BOUQUETS, bouquet } from "./provider.ts";
 
 const CHEAP = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", "450");
 const DEAR = bouquet("tv", "TV-1M", "Family TV Plus (MONTHLY)", "500.50");
+
+/** The provider's bouquets, of which the last one is another. */
+const altered = (changes: Partial<Bouquet>) => BOUQUETS.with(-1, { ...(BOUQUETS.at(-1) as Bouquet), ...changes });
 
 export function testCatalogues(makeDatabase: MakeDatabase): void {
   test("there is no catalogue before the first is published", async () => {
@@ -44,19 +48,51 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     await withinASecond(async () => expect(await other.currentCatalogue("production")).toEqual(second));
   });
 
-  test("the same catalogue published again is a revision of its own", async () => {
-    const { store, now } = await openStore(makeDatabase);
+  test("the same catalogue published again is no new revision, and leaves no entry in the audit trail", async () => {
+    const opened = await openStore(makeDatabase);
+    const { store, another, now } = opened;
     const first = await store.publishCatalogue("production", BOUQUETS, by(now));
-    const second = await store.publishCatalogue("production", BOUQUETS, by(now));
-    expect(second.revision).toBeGreaterThan(first.revision);
+    const entries = await countRows(opened, "audit_entry");
+    expect(await store.publishCatalogue("production", BOUQUETS, by(now))).toEqual(first);
+    expect(await (await another()).publishCatalogue("production", BOUQUETS, by(now))).toEqual(first);
+    expect(await countRows(opened, "catalogue_revision")).toBe(1);
+    expect(await countRows(opened, "audit_entry")).toBe(entries);
+  });
+
+  test.each([
+    ["another order", [...BOUQUETS].reverse()],
+    ["one more", [...BOUQUETS, bouquet("tv", "MORE", "More (MONTHLY)", "1")]],
+    ["one less", BOUQUETS.slice(1)],
+    ["another name", altered({ name: "Other (MONTHLY)" })],
+    ["another price", altered({ price: 1n })],
+    ["another segment", altered({ segments: ["vip"] })],
+    ["another plan", altered({ plan: "other" })],
+    ["what was published before", [CHEAP]],
+  ])("a catalogue with %s is a new revision", async (_, bouquets) => {
+    const { store, now } = await openStore(makeDatabase);
+    await store.publishCatalogue("production", [CHEAP], by(now));
+    const { revision } = await store.publishCatalogue("production", BOUQUETS, by(now));
+    expect(await store.publishCatalogue("production", bouquets, by(now))).toEqual({ revision: revision + 1, bouquets });
+    expect(await store.currentCatalogue("production")).toEqual({ revision: revision + 1, bouquets });
+  });
+
+  test("the other environment's catalogue does not stand for this one's", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    await store.publishCatalogue("trial", BOUQUETS, by(now));
+    expect(await store.publishCatalogue("production", BOUQUETS, by(now))).toMatchObject({ revision: 2 });
+    expect(await store.publishCatalogue("trial", BOUQUETS, by(now))).toMatchObject({ revision: 1 });
   });
 
   test("stores that publish at once get revisions of their own, each of them whole", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const other = await another();
     const published = await Promise.all(
-      [CHEAP, DEAR, CHEAP, DEAR].map((each, index) =>
-        (index % 2 === 0 ? store : other).publishCatalogue("production", [each], by(now)),
+      ["1", "2", "3", "4"].map((price, index) =>
+        (index % 2 === 0 ? store : other).publishCatalogue(
+          "production",
+          [bouquet("tv", "A", "A (DAILY)", price)],
+          by(now),
+        ),
       ),
     );
     expect(new Set(published.map(({ revision }) => revision)).size).toBe(4);
@@ -92,6 +128,17 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const known = await store.knownBouquets("production");
     expect(known).toHaveLength(3);
     expect(known).toEqual(expect.arrayContaining([DEAR, retired, elsewhere]));
+  });
+
+  test("a code's newest definition is of its environment, however many revisions the other has", async () => {
+    const { store, now } = await openStore(makeDatabase);
+    const common = (name: string) => bouquet("tv", "B-1M", `${name} (MONTHLY)`, "1");
+    const [trialOnly, liveOnly] = [bouquet("tv", "A-1M", "A (DAILY)", "1"), bouquet("iptv", "C-1M", "C (DAILY)", "1")];
+    await store.publishCatalogue("production", [liveOnly, common("Live")], by(now));
+    for (const name of ["One", "Two", "Three"])
+      await store.publishCatalogue("trial", [common(name), trialOnly], by(now));
+    expect(await store.knownBouquets("production")).toEqual([liveOnly, common("Live")]);
+    expect(await store.knownBouquets("trial")).toEqual([trialOnly, common("Three")]);
   });
 
   test("more revisions than a store holds in memory are all read right", async () => {

@@ -261,9 +261,17 @@ export function reversalColumns(transaction: Transaction, { at, author, reason }
 
 /** Of the bouquets, those that are not known just as they are. */
 export function unknownAmong(bouquets: readonly Bouquet[], known: readonly Bouquet[]): Bouquet[] {
-  const asText = (bouquet: Bouquet) => JSON.stringify(bouquetColumns(bouquet));
-  const texts = new Set(bouquets.length === 0 ? [] : known.map(asText));
-  return bouquets.filter((bouquet) => !texts.has(asText(bouquet)));
+  const texts = new Set(known.map(bouquetText));
+  return bouquets.filter((bouquet) => !texts.has(bouquetText(bouquet)));
+}
+
+/** Whether two lists hold the same bouquets in the same order. */
+export function isSameList(some: readonly Bouquet[], others: readonly Bouquet[]): boolean {
+  return some.length === others.length && some.map(bouquetText).join() === others.map(bouquetText).join();
+}
+
+function bouquetText(bouquet: Bouquet): string {
+  return JSON.stringify(bouquetColumns(bouquet));
 }
 
 /** service, code, name, price, segments, plan, add_on, months, days */

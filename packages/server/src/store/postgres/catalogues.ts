@@ -3,14 +3,14 @@ import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, isSameList, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
 import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Query, Statement } from "./session.ts";
+import type { Query, Session, Statement } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
@@ -21,10 +21,26 @@ const CURRENT: Statement = {
   text: "SELECT revision FROM catalogue_revision WHERE environment = $1 ORDER BY revision DESC LIMIT 1",
 };
 const BOUQUETS: Statement = { name: "bouquets", text: "SELECT * FROM bouquet WHERE revision = $1 ORDER BY position" };
-const KNOWN: Statement = {
+/*
+ * Revisions are never deleted, and after years of nightly imports they are many. So nothing asks for what is known by
+ * reading them all: from each code, the index leads to the next one, and to its newest revision.
+ */
+const NEWEST = `SELECT newest.* FROM wanted CROSS JOIN LATERAL (
+    SELECT * FROM bouquet WHERE service = wanted.service AND code = wanted.code
+      AND (SELECT environment FROM catalogue_revision WHERE revision = bouquet.revision) = $1
+    ORDER BY revision DESC LIMIT 1) AS newest`;
+export const KNOWN: Statement = {
   name: "bouquets_known",
-  text: `SELECT DISTINCT ON (service, code) bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
-    WHERE environment = $1 ORDER BY service, code, revision DESC`,
+  text: `WITH RECURSIVE wanted (service, code) AS (
+      (SELECT service, code FROM bouquet ORDER BY service, code LIMIT 1) UNION ALL
+      SELECT next.service, next.code FROM wanted CROSS JOIN LATERAL (
+        SELECT service, code FROM bouquet WHERE (service, code) > (wanted.service, wanted.code)
+        ORDER BY service, code LIMIT 1) AS next
+    ) ${NEWEST}`,
+};
+export const KNOWN_AMONG: Statement = {
+  name: "bouquets_known_among",
+  text: `WITH wanted (service, code) AS (SELECT * FROM unnest($2::text[], $3::text[])) ${NEWEST}`,
 };
 const NEXT: Statement = {
   name: "catalogue_next",
@@ -106,10 +122,13 @@ export class CatalogueTables {
     const opening = [LOCK_REFERENCE, HOLD_PROVIDER] as const;
     const revision = await this.#database.transact(opening, async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
-      const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
       const [former] = await session.run<{ revision: number }>(CURRENT, [environment]);
-      const known = (await session.run<BouquetRow>(KNOWN, [environment])).map(toBouquet);
-      const unknown = unknownAmong(retired, known);
+      const unknown = await unknownOf(session, environment, retired);
+      if (former !== undefined && unknown.length === 0) {
+        const rows = await session.run<BouquetRow>(BOUQUETS, [former.revision]);
+        if (isSameList(rows.map(toBouquet), bouquets)) return former.revision;
+      }
+      const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
       const lists = unknown.length > 0 ? [unknown, bouquets] : [bouquets];
       const writes: Query[] = [];
       const changes: AuditedChange[] = [];
@@ -130,4 +149,11 @@ export class CatalogueTables {
   async known(environment: Environment): Promise<Bouquet[]> {
     return (await this.#database.ask<BouquetRow>(KNOWN, [environment])).map(toBouquet);
   }
+}
+
+async function unknownOf(session: Session, environment: Environment, bouquets: readonly Bouquet[]): Promise<Bouquet[]> {
+  if (bouquets.length === 0) return [];
+  const codes = [bouquets.map(({ service }) => service), bouquets.map(({ code }) => code)];
+  const rows = await session.run<BouquetRow>(KNOWN_AMONG, [environment, ...codes]);
+  return unknownAmong(bouquets, rows.map(toBouquet));
 }

@@ -1,14 +1,24 @@
 import type { Attribution } from "../../domain/audit.ts";
 import { cataloguePublished } from "../../domain/audited-changes.ts";
-import type { Bouquet } from "../../domain/bouquet.ts";
+import { type Bouquet, SERVICES } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, isSameList, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
 const CACHED_REVISIONS = 16;
+
+type Code = Pick<Bouquet, "service" | "code">;
+
+/*
+ * Revisions are never deleted, and after years of nightly imports they are many. So nothing asks for what is known by
+ * reading them all: from each code, the index leads to the next one, and to its newest revision.
+ */
+export const NEXT_CODE = "SELECT service, code FROM bouquet WHERE service = ? AND code > ? ORDER BY code LIMIT 1";
+export const NEWEST = `SELECT bouquet.* FROM bouquet CROSS JOIN catalogue_revision USING (revision)
+  WHERE service = ? AND code = ? AND environment = ? ORDER BY revision DESC LIMIT 1`;
 
 /** The SQL of catalogue revisions. A revision never changes, so each is read once. */
 export class CatalogueTables {
@@ -60,7 +70,10 @@ export class CatalogueTables {
     retired: readonly Bouquet[] = [],
   ): Catalogue {
     this.#verifyPrices();
-    const unknown = unknownAmong(retired, this.known(environment));
+    const unknown = unknownAmong(retired, this.#newest(environment, retired));
+    const current = this.currentRevision(environment);
+    if (unknown.length === 0 && current !== undefined && isSameList(this.read(current)?.bouquets ?? [], bouquets))
+      return { revision: current, bouquets };
     if (unknown.length > 0) this.#add(environment, unknown, by);
     return this.#add(environment, bouquets, by);
   }
@@ -78,14 +91,21 @@ export class CatalogueTables {
   }
 
   known(environment: Environment): Bouquet[] {
-    // With max() and no other aggregate, SQLite takes the other columns from the row of the maximum.
-    const rows = this.#database
-      .prepare(
-        `SELECT bouquet.*, max(bouquet.revision)
-         FROM bouquet JOIN catalogue_revision USING (revision)
-         WHERE environment = ? GROUP BY service, code`,
-      )
-      .all(environment) as BouquetRow[];
-    return rows.map(toBouquet);
+    return this.#newest(environment, [...this.#codes()]);
+  }
+
+  *#codes(): Generator<Code> {
+    const next = this.#database.prepare(NEXT_CODE);
+    for (const service of SERVICES) {
+      const after = (code: string) => next.get(service, code) as Code | undefined;
+      for (let found = after(""); found !== undefined; found = after(found.code)) yield found;
+    }
+  }
+
+  /** The newest definition of each code that any revision had. */
+  #newest(environment: Environment, codes: readonly Code[]): Bouquet[] {
+    const newest = this.#database.prepare(NEWEST);
+    const rows = codes.map(({ service, code }) => newest.get(service, code, environment) as BouquetRow | undefined);
+    return rows.filter((row) => row !== undefined).map(toBouquet);
   }
 }

@@ -73,7 +73,8 @@ CREATE TABLE bouquet (
   months   integer NOT NULL CHECK (months >= 0),
   days     integer NOT NULL CHECK (days >= 0),
   PRIMARY KEY (revision, position),
-  UNIQUE (revision, service, code)
+  -- In this order, it leads from each code to the next one, and to the code's newest revision.
+  UNIQUE (service, code, revision)
 );
 
 CREATE TABLE customer (

@@ -69,7 +69,8 @@ CREATE TABLE bouquet (
   months   INTEGER NOT NULL CHECK (months >= 0),
   days     INTEGER NOT NULL CHECK (days >= 0),
   PRIMARY KEY (revision, position),
-  UNIQUE (revision, service, code)
+  -- In this order, it leads from each code to the next one, and to the code's newest revision.
+  UNIQUE (service, code, revision)
 ) STRICT, WITHOUT ROWID;
 
 -- Whatever a customer can be looked up by: mobile number, cuid, set-top box or username.
