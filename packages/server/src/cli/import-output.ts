@@ -1,6 +1,7 @@
 import type { ImportedRow, ImportOptions, ImportReport, PassedOverRow } from "../operations/import-report.ts";
 import type { ReadRows, RejectedLine } from "../operations/source-rows.ts";
 import { type OutputOptions, printJson } from "./output.ts";
+import { PlanChanges } from "./plan-changes.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { count, printable } from "./text.ts";
@@ -34,6 +35,7 @@ export function importOutput(
   const refused = new Some<RejectedLine>();
   const changes = new Some<ImportedRow>();
   const notTaken = new Some<PassedOverRow>();
+  const plans = new PlanChanges();
   let hasWritten = false;
   const hooks: ImportOptions = {
     skipInvalid,
@@ -48,6 +50,7 @@ export function importOutput(
       if (step !== "checking" || lines % PROGRESS_LINES === 0) progress.show(`${step} ... ${lines} lines`);
     },
     onChange: (change) => {
+      plans.add(change);
       if (!dryRun) return;
       changes.add(change);
       if (json === true) return;
@@ -64,6 +67,7 @@ export function importOutput(
       progress.end();
       // Whatever fails from here on, the report has said what was written.
       hasWritten = false;
+      runtime.stderr(plans.describe());
       if (notTaken.more > 0) runtime.stderr(`and ${notTaken.more} more subscriptions are not taken\n`);
       if (json === true) {
         const found = dryRun ? { dryRun, changes: changes.named, moreChanges: changes.more } : {};
@@ -87,7 +91,7 @@ export function importOutput(
 }
 
 function summarize(
-  { accepted, rejected, passedOver = 0, removed, reorders, revision, ...effects }: ImportReport,
+  { accepted, rejected, passedOver = 0, removed, reorders, revision, published, ...effects }: ImportReport,
   dryRun: boolean,
 ): string {
   const { added, changed, unchanged } = effects;
@@ -95,7 +99,8 @@ function summarize(
   if (removed !== undefined) counts.push(`${removed} removed`);
   if (reorders === true) counts.push("in another order");
   if (passedOver > 0) counts.push(`${count(passedOver, "subscription")} not taken`);
-  const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
+  const stays = published === false ? `, unchanged: revision ${revision} stays` : "";
+  const asRevision = published === true ? `, as revision ${revision}` : stays;
   const lines = `${accepted} accepted, ${rejected} rejected${asRevision}`;
   return `${lines}\n${dryRun ? "it would be: " : ""}${counts.join(", ")}\n`;
 }
