@@ -96,7 +96,7 @@ export class CatalogueTables {
 
   *#codes(): Generator<Code> {
     const next = this.#database.prepare(NEXT_CODE);
-    for (const service of SERVICES) {
+    for (const service of SERVICES.toSorted()) {
       const after = (code: string) => next.get(service, code) as Code | undefined;
       for (let found = after(""); found !== undefined; found = after(found.code)) yield found;
     }

@@ -138,7 +138,7 @@ export class SqliteStore implements Store {
   }
 
   async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
-    return this.#database.ask(() => this.#tables.catalogues.known(environment));
+    return this.#database.read(() => this.#tables.catalogues.known(environment));
   }
 
   async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
