@@ -26,9 +26,9 @@ const BOUQUETS: Statement = { name: "bouquets", text: "SELECT * FROM bouquet WHE
  * reading them all: from each code, the index leads to the next one, and to its newest revision.
  */
 const NEWEST = `SELECT newest.* FROM wanted CROSS JOIN LATERAL (
-    SELECT * FROM bouquet WHERE service = wanted.service AND code = wanted.code
-      AND (SELECT environment FROM catalogue_revision WHERE revision = bouquet.revision) = $1
-    ORDER BY revision DESC LIMIT 1) AS newest`;
+    SELECT bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
+    WHERE service = wanted.service AND code = wanted.code AND environment = $1
+    ORDER BY bouquet.revision DESC LIMIT 1) AS newest`;
 export const KNOWN: Statement = {
   name: "bouquets_known",
   text: `WITH RECURSIVE wanted (service, code) AS (
@@ -41,6 +41,19 @@ export const KNOWN: Statement = {
 export const KNOWN_AMONG: Statement = {
   name: "bouquets_known_among",
   text: `WITH wanted (service, code) AS (SELECT * FROM unnest($2::text[], $3::text[])) ${NEWEST}`,
+};
+/*
+ * A code of the other environment alone is followed through all its revisions there, to no end. Where those are more
+ * than its own, an environment's own are read.
+ */
+const HAS_FEWER: Statement = {
+  name: "catalogue_fewer",
+  text: "SELECT count(*) FILTER (WHERE environment = $1) <= count(*) / 2 AS fewer FROM catalogue_revision",
+};
+export const OF_FEW: Statement = {
+  name: "bouquets_of_few",
+  text: `SELECT DISTINCT ON (service, code) bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
+    WHERE environment = $1 ORDER BY service, code, revision DESC`,
 };
 const NEXT: Statement = {
   name: "catalogue_next",
@@ -147,7 +160,9 @@ export class CatalogueTables {
   }
 
   async known(environment: Environment): Promise<Bouquet[]> {
-    return (await this.#database.ask<BouquetRow>(KNOWN, [environment])).map(toBouquet);
+    const [row] = await this.#database.ask<{ fewer: boolean }>(HAS_FEWER, [environment]);
+    const rows = await this.#database.ask<BouquetRow>(row?.fewer === true ? OF_FEW : KNOWN, [environment]);
+    return rows.map(toBouquet);
   }
 }
 

@@ -19,6 +19,14 @@ type Code = Pick<Bouquet, "service" | "code">;
 export const NEXT_CODE = "SELECT service, code FROM bouquet WHERE service = ? AND code > ? ORDER BY code LIMIT 1";
 export const NEWEST = `SELECT bouquet.* FROM bouquet CROSS JOIN catalogue_revision USING (revision)
   WHERE service = ? AND code = ? AND environment = ? ORDER BY revision DESC LIMIT 1`;
+/*
+ * A code of the other environment alone is followed through all its revisions there, to no end. Where those are more
+ * than its own, an environment's own are read. With max() and no other aggregate, SQLite takes the other columns from
+ * the row of the maximum.
+ */
+const HAS_FEWER = "SELECT sum(environment = ?) <= count(*) / 2 AS fewer FROM catalogue_revision";
+export const OF_FEW = `SELECT bouquet.*, max(revision) FROM catalogue_revision CROSS JOIN bouquet USING (revision)
+  WHERE environment = ? GROUP BY service, code ORDER BY service, code`;
 
 /** The SQL of catalogue revisions. A revision never changes, so each is read once. */
 export class CatalogueTables {
@@ -91,7 +99,9 @@ export class CatalogueTables {
   }
 
   known(environment: Environment): Bouquet[] {
-    return this.#newest(environment, [...this.#codes()]);
+    const { fewer } = this.#database.prepare(HAS_FEWER).get(environment) as { fewer: number | null };
+    if (fewer !== 1) return this.#newest(environment, [...this.#codes()]);
+    return (this.#database.prepare(OF_FEW).all(environment) as BouquetRow[]).map(toBouquet);
   }
 
   *#codes(): Generator<Code> {
