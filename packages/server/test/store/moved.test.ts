@@ -1,10 +1,10 @@
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, linkSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+import { makeSqliteDatabase, makeThreadedDatabase, rawConnection } from "../support/sqlite-database.ts";
 
 const WAYS: readonly (readonly [string, (path: string) => void])[] = [
   ["removed", (path) => rmSync(path)],
@@ -27,4 +27,41 @@ test.each(WAYS)("a database whose file was %s records nothing more, and says tha
   move(path);
   await expect(store.settleTopUp(command(SITA_NET, "NET-1M"))).rejects.toThrow(StoreUnavailable);
   await expect(store.ping()).rejects.toThrow("moved, replaced or removed");
+});
+
+const COUNT = "SELECT count(*) AS count FROM top_up";
+
+/** A store with top-ups that are in the log alone, whose file keeps another name wherever it goes. */
+async function openAndMove(make: typeof makeSqliteDatabase, move: (path: string) => void) {
+  const path = join(temporaryFolder(), "topupd.db");
+  const { store, command } = await openProvider(() => make(path));
+  for (let made = 0; made < 3; made += 1)
+    expect((await store.settleTopUp(command(SITA_NET, "NET-1M"))).kind).toBe("recorded");
+  linkSync(path, `${path}.open`);
+  const log = `${path}-wal`;
+  copyFileSync(log, `${path}.log`);
+  move(path);
+  return { store, log, open: `${path}.open`, logBefore: readFileSync(`${path}.log`) };
+}
+
+test.each(
+  WAYS.slice(0, 3).flatMap(([how, move]) => [
+    [how, "a process", makeSqliteDatabase, move] as const,
+    [how, "a process with a settling thread", makeThreadedDatabase, move] as const,
+  ]),
+)("the log of a database whose file was %s is left as it is when %s closes it", async (_how, _who, make, move) => {
+  const { store, log, open, logBefore } = await openAndMove(make, move);
+  // What the process has open, as an operator saves it before the stop.
+  copyFileSync(open, `${open}.saved`);
+  await store.close();
+  expect(readFileSync(log).equals(logBefore)).toBe(true);
+  copyFileSync(log, `${open}.saved-wal`);
+  expect(rawConnection(`${open}.saved`).prepare(COUNT).get()).toEqual({ count: 3 });
+});
+
+test("a database whose log was removed is complete without it once it is closed", async () => {
+  const { store, open } = await openAndMove(makeSqliteDatabase, (path) => rmSync(`${path}-wal`));
+  await store.close();
+  copyFileSync(open, `${open}.saved`);
+  expect(rawConnection(`${open}.saved`).prepare(COUNT).get()).toEqual({ count: 3 });
 });

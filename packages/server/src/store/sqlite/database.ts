@@ -192,11 +192,15 @@ export class Database {
     this.exec(`PRAGMA cache_size = -${CACHE_KIB / 2}`);
   }
 
-  /** Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. */
+  /**
+   * Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. A file that
+   * is not at its path any more may end with this process: the log, which still has a name, is left as it is. So leaves it
+   * SQLite itself, when the last connection is closed.
+   */
   close(): void {
     if (!this.#connection.isOpen) return;
     this.#endReading();
-    if (this.#hasWritten) this.#emptyLog();
+    if (this.#hasWritten && this.#files.isFileInPlace) this.#emptyLog();
     this.#connection.close();
   }
 

@@ -107,7 +107,19 @@ export class FileWatch {
       const known = this.#known.get(path);
       if (known === undefined && identity !== undefined) this.#known.set(path, identity);
       else if (known !== identity)
-        throw new StoreUnavailable("the database's files were moved, replaced or removed: stop this process");
+        throw new StoreUnavailable(
+          "the database's files were moved, replaced or removed: save what this process has open, and then stop it",
+        );
+    }
+  }
+
+  /** Whether the database's file, whatever became of its log, is still the one at the path. */
+  get isFileInPlace(): boolean {
+    const [path] = this.#paths as [string, string];
+    try {
+      return identify(path) === this.#known.get(path);
+    } catch {
+      return false;
     }
   }
 }
