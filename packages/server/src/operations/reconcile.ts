@@ -15,6 +15,7 @@ import type { Transaction } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
 import type { Period } from "../store/search.ts";
 import type { Store } from "../store/store.ts";
+import { findReversals } from "./find-reversals.ts";
 import { Partitions, partitionOf, type ScratchRecord } from "./partitions.ts";
 import type { Ports } from "./ports.ts";
 import { ourRecord, readOurs, readTheirs, theirRecord } from "./reconcile-records.ts";
@@ -161,10 +162,8 @@ async function search(store: Store, { period, key }: ReconcileRequest, row: Thei
 
 /** Which of them were taken back later than a period: that counts on the day on which it was done. */
 async function findReversedLater(store: Store, { until }: Period, transactions: readonly Transaction[]) {
-  const reversed = transactions.filter(({ status }) => status === "reversed");
-  const reversals = await Promise.all(reversed.map(({ checkoutId }) => store.search.findReversal(checkoutId)));
-  const isLater = (index: number) => (reversals[index]?.at ?? 0) >= until;
-  return new Set(reversed.filter((_, index) => isLater(index)).map(({ checkoutId }) => checkoutId));
+  const reversals = await findReversals({ store }, transactions);
+  return new Set([...reversals].filter(([, { at }]) => at >= until).map(([checkoutId]) => checkoutId));
 }
 
 async function findByKey(store: Store, key: ReconciliationKey, text: string): Promise<Transaction | undefined> {

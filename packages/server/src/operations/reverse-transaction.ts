@@ -32,6 +32,6 @@ export async function reverseTransaction(ports: StaffPorts, request: ReversalReq
   if (!isMeant) return { kind: "another", transaction };
   const outcome = await store.corrections.reverse(transaction.checkoutId, reasoned(ports, reason));
   if (outcome.kind !== "already_reversed") return outcome;
-  const reversal = await store.search.findReversal(transaction.checkoutId);
-  return { ...outcome, reversal: reversal as RecordedReversal };
+  const reversals = await store.search.findReversals([transaction.checkoutId]);
+  return { ...outcome, reversal: reversals.get(transaction.checkoutId) as RecordedReversal };
 }

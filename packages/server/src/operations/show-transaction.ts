@@ -3,6 +3,7 @@ import type { Transaction } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
 import type { RecordedReversal } from "../store/search.ts";
 import { type ExplainedStep, explainPlan } from "./explain-subscription.ts";
+import { findReversals } from "./find-reversals.ts";
 import type { Ports } from "./ports.ts";
 
 export interface ShownTransaction {
@@ -26,8 +27,7 @@ export async function showTransaction(
   const transaction = await findTransaction({ store }, id);
   if (transaction === undefined) return undefined;
   const found = await store.findConnection(transaction);
-  const isReversed = transaction.status === "reversed";
-  const reversal = isReversed ? await store.search.findReversal(transaction.checkoutId) : undefined;
+  const reversal = (await findReversals({ store }, [transaction])).get(transaction.checkoutId);
   const ledgers = await store.search.findLedgers(transaction);
   const grants = ledgers.flatMap((ledger) => {
     const { plan, steps } = explainPlan(ledger, store.provider.calendar);

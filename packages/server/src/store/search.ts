@@ -23,8 +23,8 @@ export interface Search {
    */
   findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
   findByTxnId(txnId: string): Promise<Transaction | undefined>;
-  /** How a top-up was taken back; undefined where it was not. */
-  findReversal(checkoutId: string): Promise<RecordedReversal | undefined>;
+  /** How each of some top-ups was taken back, by its checkoutId; those that were not are left out. For a page at most. */
+  findReversals(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
   /**
    * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
    * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after

@@ -10,6 +10,7 @@ import {
   openProvider,
   RAM_NET,
   restate,
+  reversalOf,
   SITA,
   SITA_IPTV,
   SITA_NET,
@@ -40,8 +41,8 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
     expect(await store.findTransaction(wrong.checkoutId)).toMatchObject({ status: "reversed", amount: wrong.amount });
     expect(await store.findTransaction(right.checkoutId)).toMatchObject({ status: "success" });
-    expect(await store.search.findReversal(wrong.checkoutId)).toEqual(because(opened.now));
-    expect(await store.search.findReversal(right.checkoutId)).toBeUndefined();
+    expect(await reversalOf(store, wrong.checkoutId)).toEqual(because(opened.now));
+    expect(await reversalOf(store, right.checkoutId)).toBeUndefined();
     expect(await findWrong(store)).toEqual([]);
   });
 

@@ -7,7 +7,16 @@ import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { pruneHistory } from "../../src/operations/prune-history.ts";
 import { by } from "../support/by.ts";
 import { copyRows, countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, expectRecorded, type OpenedProvider, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
+import {
+  endOf,
+  expectRecorded,
+  type OpenedProvider,
+  openProvider,
+  RAM_NET,
+  reversalOf,
+  SITA_NET,
+  SITA_TV,
+} from "./provider.ts";
 
 const FIBER = "Fiber 100 Mbps";
 const DAY = 86_400_000;
@@ -64,7 +73,7 @@ export function testHistory(makeDatabase: MakeDatabase): void {
     for (const { transaction, reversal } of topUps) {
       expect(await store.findTransaction(transaction.checkoutId)).toEqual(transaction);
       expect(await store.search.findByTxnId(transaction.txnId)).toEqual(transaction);
-      expect(await store.search.findReversal(transaction.checkoutId)).toEqual(reversal);
+      expect(await reversalOf(store, transaction.checkoutId)).toEqual(reversal);
     }
     const ofSita = await store.search.listTransactions(
       { environment: "production", cuid: SITA_NET.cuid },
@@ -90,7 +99,7 @@ export function testHistory(makeDatabase: MakeDatabase): void {
     expect(await kinds(topUps)).toEqual(["unchanged", "unchanged", "unchanged", "unchanged"]);
     const { checkoutId } = (later[2] as HistoricTopUp).transaction;
     expect(await store.findTransaction(checkoutId)).toMatchObject({ status: "reversed" });
-    expect(await store.search.findReversal(checkoutId)).toEqual(later[2]?.reversal);
+    expect(await reversalOf(store, checkoutId)).toEqual(later[2]?.reversal);
     expect(await endOf(store, SITA_NET, FIBER)).toBe(end);
     const entries = await store.auditTrail.list({ action: "transactions.import" }, 10);
     expect(entries.map(({ before, after }) => [before, JSON.parse(after as string)])).toEqual([
@@ -234,7 +243,7 @@ export function testHistory(makeDatabase: MakeDatabase): void {
     expect(outcome).toMatchObject({ kind: "reversed_on_record", transaction: reversed });
     expect(await store.corrections.reverse(checkoutId, because)).toMatchObject({ kind: "already_reversed" });
     expect(await store.findTransaction(checkoutId)).toEqual(reversed);
-    expect(await store.search.findReversal(checkoutId)).toEqual(because);
+    expect(await reversalOf(store, checkoutId)).toEqual(because);
     expect(await store.auditTrail.list({ action: "transaction.reverse" }, 10)).toHaveLength(1);
     expect(await endOf(store, SITA_NET, FIBER)).toBe(end);
     expect(await findWrong(store)).toEqual([]);

@@ -9,6 +9,7 @@ import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
+import type { RecordedReversal } from "../../src/store/search.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
@@ -163,6 +164,10 @@ export async function restate(store: Store, now: number, ...rows: readonly objec
 export function expectRecorded(outcome: SettledTopUp | undefined): Transaction {
   if (outcome?.kind === "recorded") return outcome.transaction;
   throw new Error(`it was ${outcome?.kind === "refused" ? outcome.refusal : outcome?.kind}, not recorded`);
+}
+
+export async function reversalOf(store: Store, checkoutId: string): Promise<RecordedReversal | undefined> {
+  return (await store.search.findReversals([checkoutId])).get(checkoutId);
 }
 
 /** When the subscription to a plan ends, as `YYYY-MM-DD HH:MM:SS` in UTC. */

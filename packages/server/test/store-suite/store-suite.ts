@@ -24,6 +24,7 @@ import { testRaces } from "./races.ts";
 import { testRefusals } from "./refusals.ts";
 import { testRetention } from "./retention.ts";
 import { testRetentionClock } from "./retention-clock.ts";
+import { testReversals } from "./reversals.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
@@ -48,6 +49,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
+    describe("reversals", () => testReversals(makeDatabase));
     describe("history", () => testHistory(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));

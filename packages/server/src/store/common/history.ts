@@ -12,12 +12,16 @@ export interface OnRecordRows {
   readonly prunedBefore: Instant | undefined;
 }
 
-interface ReversalRow extends StatedReversal {
+export interface ReversalRow extends StatedReversal {
   readonly checkout_id: string;
 }
 
+export function toReversals(rows: readonly ReversalRow[]): ReadonlyMap<string, StatedReversal> {
+  return new Map(rows.map(({ checkout_id: id, at, author, reason }) => [id, { at, author, reason }]));
+}
+
 export function toOnRecord({ topUps, reversals, txnIds, retired, prunedBefore }: OnRecordRows): OnRecord {
-  const reversalOf = new Map(reversals.map(({ checkout_id: id, at, author, reason }) => [id, { at, author, reason }]));
+  const reversalOf = toReversals(reversals);
   return {
     topUps: new Map(
       topUps.map((row): [string, HistoricTopUp] => [

@@ -4,6 +4,7 @@ import type { ConnectionKey, Customer, Environment } from "../../domain/customer
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { JOINED_COLUMNS, type JoinedRow, toCustomers } from "../common/customer-join.ts";
+import { type ReversalRow, toReversals } from "../common/history.ts";
 import { codesToFind } from "../common/provider-settings.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
 import {
@@ -40,6 +41,8 @@ import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts"
 import type { Database } from "./database.ts";
 import { connectionKey } from "./ledger.ts";
 import type { Statement } from "./session.ts";
+import { columnsOf, unnest } from "./tables.ts";
+import { CHECKOUT_KEY } from "./top-ups.ts";
 
 const [LEAST, BEYOND, LIMIT, DIGEST] = [1, 2, 3, 4].map((next) => `$${FILTER_VALUES + next}`);
 const IN_RANGE = `t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND}
@@ -68,9 +71,10 @@ export const PAGE: Statement = {
       ORDER BY customer_digest, environment, cuid LIMIT $4) AS c
     ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.customer_digest, c.cuid, n.service, n.req_id`,
 };
-const REVERSAL: Statement = {
-  name: "search_reversal",
-  text: "SELECT at, author, reason FROM reversal WHERE customer_digest = $1 AND checkout_id = $2",
+const REVERSALS: Statement = {
+  name: "search_reversals",
+  text: `SELECT r.checkout_id, r.at, r.author, r.reason FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
+    JOIN reversal AS r ON r.customer_digest = k.customer_digest AND r.checkout_id = k.checkout_id`,
 };
 /** The least txnId of a step. */
 export const BOUNDARY: Statement = {
@@ -147,10 +151,13 @@ export class SearchTables implements Search {
     return row && toTransaction(row);
   }
 
-  async findReversal(checkoutId: string): Promise<RecordedReversal | undefined> {
-    const digest = customerDigestIn(checkoutId);
-    if (digest === undefined) return undefined;
-    return (await this.#database.ask<RecordedReversal>(REVERSAL, [digest, checkoutId]))[0];
+  async findReversals(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>> {
+    const keys = checkoutIds.flatMap((checkoutId) => {
+      const digest = customerDigestIn(checkoutId);
+      return digest === undefined ? [] : [[digest, checkoutId]];
+    });
+    const values = columnsOf(CHECKOUT_KEY.length, keys);
+    return toReversals(await this.#database.ask<ReversalRow>(REVERSALS, values));
   }
 
   async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {

@@ -3,6 +3,7 @@ import type { ConnectionKey, Customer, Environment } from "../../domain/customer
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { JOINED_COLUMNS, joinedRow, toCustomers } from "../common/customer-join.ts";
+import { type ReversalRow, toReversals } from "../common/history.ts";
 import { codesToFind } from "../common/provider-settings.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
 import {
@@ -37,6 +38,7 @@ import type {
 import type { ProviderSettings } from "../store.ts";
 import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
 import type { Database } from "./database.ts";
+import { FIND } from "./history.ts";
 
 const [LEAST, BEYOND, LIMIT] = [1, 2, 3].map((next) => `?${FILTER_VALUES + next}`) as [string, string, string];
 const CONDITION = filterCondition((index) => `?${index}`);
@@ -134,9 +136,10 @@ export class SearchTables implements Search {
     return this.#database.ask(() => toTransactions(this.#byTxnId(txnId)))[0];
   }
 
-  async findReversal(checkoutId: string): Promise<RecordedReversal | undefined> {
-    const query = "SELECT at, author, reason FROM reversal WHERE checkout_id = ?";
-    return this.#database.ask(() => this.#database.prepare(query).get(checkoutId) as RecordedReversal | undefined);
+  async findReversals(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>> {
+    const ids = JSON.stringify(checkoutIds);
+    const rows = this.#database.ask(() => this.#database.prepare(FIND.reversals).all(ids));
+    return toReversals(rows as unknown as ReversalRow[]);
   }
 
   async listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
