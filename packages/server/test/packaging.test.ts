@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { BODY_MAX_BYTES } from "../src/http/failures.ts";
+import { commandLine } from "./support/command-line.ts";
 
 /*
  * The files that pack and deploy topupd are run by nobody's tests: they need Docker, systemd or a proxy. These are the
@@ -20,6 +21,7 @@ const dockerfile = read("Dockerfile");
 const dockerignore = read(".dockerignore");
 const compose = read("deploy/compose.yaml");
 const unit = read("deploy/topupd.service");
+const TV_BOUQUET = { service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 450 };
 const haproxy = read("deploy/haproxy.cfg");
 const DEPLOYED = [
   "Dockerfile",
@@ -233,6 +235,14 @@ describe("deploy/topupd.service", () => {
     const { TOPUPD_DATABASE } = Object.fromEntries(assignments(read("deploy/topupd.env.example")));
     expect(directive("ProtectSystem")).toBe("strict");
     expect(TOPUPD_DATABASE).toMatch(`sqlite:/var/lib/${directive("StateDirectory")}/`);
+  });
+
+  test("does not start again what ends for wrong settings", async () => {
+    const line = commandLine();
+    await line.mustRun("import", "catalogue", line.ndjson("c.ndjson", TV_BOUQUET));
+    const { code } = await line.run("serve", "--time-zone", "Asia/Kathmandu");
+    expect(directive("RestartPreventExitStatus")).toBe(String(code));
+    expect((await line.run("serve", "--port", "none")).code).toBe(code);
   });
 
   test("lets V8 make machine code", () => {

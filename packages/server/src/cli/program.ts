@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
-import { StoreRefused, StoreUnavailable } from "../store/errors.ts";
+import { SettingsRefused, StoreRefused, StoreUnavailable } from "../store/errors.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addCheckCommand } from "./check.ts";
@@ -90,7 +90,8 @@ export function buildProgram(runtime: Runtime): Command {
 /** Says what went wrong, where commander has not said it yet. */
 function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
-  if (error instanceof WrongUsage || error instanceof ConfigError) {
+  // It is the settings that must be put right, so a service manager need not try them again.
+  if (error instanceof WrongUsage || error instanceof ConfigError || error instanceof SettingsRefused) {
     stderr(`topupd: ${error.message}\n`);
     return EXIT.wrongUsage;
   }

@@ -16,5 +16,10 @@ export class StoreContended extends StoreUnavailable {
  * than this program, or was made with other settings. The message tells the operator which, and what to do.
  */
 export class StoreRefused extends Error {
-  override readonly name = "StoreRefused";
+  override readonly name: string = "StoreRefused";
+}
+
+/** Another time zone, currency exponent or country was asked for than the database was filled with: no retry helps. */
+export class SettingsRefused extends StoreRefused {
+  override readonly name = "SettingsRefused";
 }

@@ -23,7 +23,7 @@ describe("--default-country", () => {
     const line = commandLine();
     await line.mustRun("import", "customers", line.ndjson("c.ndjson", ASHA));
     const { code, stderr } = await line.run("check", "--default-country", "NP");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toBe(
       "topupd: --default-country (TOPUPD_DEFAULT_COUNTRY) is NP, but the database was filled with none: export all of it, and import it into a new one\n",
     );

@@ -282,6 +282,6 @@ describe("topupd import transactions", () => {
     await line.mustRun("export", "transactions", "--output", "good.ndjson");
     await line.mustRun("import", "transactions", "good.ndjson", ...ELSEWHERE);
     const { code, stderr } = await line.run("partner", "add", "third", "--currency-exponent", "0", ...ELSEWHERE);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("was filled with 2") });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("was filled with 2") });
   });
 });

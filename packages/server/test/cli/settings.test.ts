@@ -112,12 +112,12 @@ describe("settings", () => {
     const row = { service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 450 };
     await line.mustRun("import", "catalogue", line.ndjson("c.ndjson", row), "--time-zone", "Asia/Kathmandu");
     expect(await line.run("check", "--time-zone", "UTC")).toEqual({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr: "topupd: --time-zone (TOPUPD_TIME_ZONE) is UTC, but the database was filled with Asia/Kathmandu\n",
     });
     expect(await line.run("serve", "--currency-exponent", "0")).toEqual({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr: "topupd: --currency-exponent (TOPUPD_CURRENCY_EXPONENT) is 0, but the database was filled with 2\n",
     });

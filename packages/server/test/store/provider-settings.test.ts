@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
+import { SettingsRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { BOUQUETS, SITA, statedCustomer } from "../store-suite/provider.ts";
@@ -73,10 +73,10 @@ describe("time zone and currency exponent", () => {
     const path = newPath();
     await visit(path, { timeZone: KATHMANDU, currencyExponent: 2 }, fill);
     await expect(visit(path, { timeZone: "UTC" })).rejects.toThrow(
-      new StoreRefused(`--time-zone (TOPUPD_TIME_ZONE) is UTC, but the database was filled with ${KATHMANDU}`),
+      new SettingsRefused(`--time-zone (TOPUPD_TIME_ZONE) is UTC, but the database was filled with ${KATHMANDU}`),
     );
     await expect(visit(path, { currencyExponent: 0 })).rejects.toThrow(
-      new StoreRefused("--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is 0, but the database was filled with 2"),
+      new SettingsRefused("--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is 0, but the database was filled with 2"),
     );
     expect(await visit(path)).toEqual({ timeZone: KATHMANDU, currencyExponent: 2 });
   });

@@ -1,6 +1,6 @@
 import { createCalendar, isTimeZone } from "../../domain/calendar.ts";
 import { mobileNumbersOf } from "../../domain/mobile-number.ts";
-import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { SettingsRefused, StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 
 export interface ProviderWishes {
@@ -37,7 +37,8 @@ const DEFAULT_CURRENCY_EXPONENT = 2;
  * What the database's times and amounts mean. Both are written down when it is made: read in another
  * zone or with another exponent, the same rows would be other subscriptions and other money.
  * @param filling what has been stored so far.
- * @throws StoreRefused where the operator asks for others than it was filled with, and where those are gone.
+ * @throws SettingsRefused where the operator asks for others than it was filled with; StoreRefused where those are gone, or
+ *   it must be new.
  */
 export function chooseProviderSettings(
   stored: ProviderRow | undefined,
@@ -56,18 +57,18 @@ export function chooseProviderSettings(
   const country = wishes.defaultCountry ?? stored?.default_country ?? null;
   if (stored !== undefined && (filling === "filled" || wishes.mustExist === true)) {
     if (stored.time_zone !== timeZone) {
-      throw new StoreRefused(
+      throw new SettingsRefused(
         `--time-zone (TOPUPD_TIME_ZONE) is ${timeZone}, but the database was filled with ${stored.time_zone}`,
       );
     }
     if (stored.currency_exponent !== currencyExponent) {
-      throw new StoreRefused(
+      throw new SettingsRefused(
         `--currency-exponent (TOPUPD_CURRENCY_EXPONENT) is ${currencyExponent}, but the database was filled with ${stored.currency_exponent}`,
       );
     }
     // The codes by which customers are found were made with it.
     if (stored.default_country !== country) {
-      throw new StoreRefused(
+      throw new SettingsRefused(
         `--default-country (TOPUPD_DEFAULT_COUNTRY) is ${country}, but the database was filled with ${stored.default_country ?? "none"}: export all of it, and import it into a new one`,
       );
     }
