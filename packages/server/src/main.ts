@@ -12,6 +12,7 @@ import { CommandFailed, type Runtime } from "./cli/runtime.ts";
 import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
+import { countOpenFiles } from "./open-files.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
 import type { StartSettlingThread } from "./store/sqlite/settling-thread.ts";
@@ -174,6 +175,7 @@ function watchProcess(): () => ProcessFigures {
       cpuSeconds: (user + system) / 1e6,
       residentBytes: rss,
       heapUsedBytes: heapUsed,
+      openFiles: countOpenFiles(),
       delay: { p50Seconds, p99Seconds, maxSeconds },
     };
   };

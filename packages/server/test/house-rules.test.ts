@@ -56,6 +56,7 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["log-lines.ts", []],
   ["whole-file.ts", []],
   ["random-pool.ts", []],
+  ["open-files.ts", ["metrics/process-figures.ts"]],
   ["scratch-file.ts", ["operations/scratch.ts"]],
   ["settling-main.ts", ["store/sqlite/"]],
   ["main.ts", [""]],

@@ -245,6 +245,10 @@ describe("deploy/topupd.service", () => {
     expect((await line.run("serve", "--port", "none")).code).toBe(code);
   });
 
+  test("has room for more connections than the thousand that a process gets by default", () => {
+    expect(Number(directive("LimitNOFILE"))).toBeGreaterThan(10_000);
+  });
+
   test("lets V8 make machine code", () => {
     expect(directive("MemoryDenyWriteExecute")).toBe("no");
   });

@@ -1,5 +1,11 @@
 import type { Family, Labels } from "./exposition.ts";
 
+/** How many files and sockets a process has open, and may have. */
+export interface OpenFiles {
+  readonly open: number;
+  readonly most: number;
+}
+
 /** What there is to know of the process at one moment. */
 export interface ProcessFigures {
   /** Unix time. */
@@ -7,13 +13,15 @@ export interface ProcessFigures {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
+  /** Undefined where the system does not tell. */
+  readonly openFiles: OpenFiles | undefined;
   /** Of the event loop, since the figures were read before. */
   readonly delay: { readonly p50Seconds: number; readonly p99Seconds: number; readonly maxSeconds: number };
 }
 
-/** Three names are the ones that Prometheus recommends to every program, so that common dashboards know them. */
+/** Names that begin with `process_` are the ones that Prometheus recommends to every program, so that common dashboards know them. */
 export function describeProcess(
-  { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, delay }: ProcessFigures,
+  { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay }: ProcessFigures,
   build: Labels,
 ): Family[] {
   return [
@@ -35,6 +43,7 @@ export function describeProcess(
       description: "Memory that the process holds.",
       samples: [{ labels: {}, value: residentBytes }],
     },
+    ...(openFiles === undefined ? [] : describeOpenFiles(openFiles)),
     {
       name: "topupd_heap_used_bytes",
       type: "gauge",
@@ -56,6 +65,23 @@ export function describeProcess(
       type: "info",
       description: "1, with what is running in the labels.",
       samples: [{ labels: build, value: 1 }],
+    },
+  ];
+}
+
+function describeOpenFiles({ open, most }: OpenFiles): Family[] {
+  return [
+    {
+      name: "process_open_fds",
+      type: "gauge",
+      description: "Files and sockets that the process has open.",
+      samples: [{ labels: {}, value: open }],
+    },
+    {
+      name: "process_max_fds",
+      type: "gauge",
+      description: "How many files and sockets it may have open.",
+      samples: [{ labels: {}, value: most }],
     },
   ];
 }

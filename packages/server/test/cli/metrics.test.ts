@@ -41,6 +41,7 @@ describe("topupd serve --metrics-port", () => {
     expect(started).toBeLessThanOrEqual(Date.now());
     for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "topupd_heap_used_bytes"])
       expect(value(name), name).toBeGreaterThan(0);
+    if (process.platform === "linux") expect(value("process_open_fds")).toBeLessThan(value("process_max_fds") ?? 0);
     // Asked again at once, before the timer behind it has come round, there may be nothing to tell of but 0.
     for (const { samples: ofScrape } of [{ samples }, await read()])
       for (const sample of ofScrape("topupd_event_loop_delay_seconds")) expect(sample.value).toBeGreaterThanOrEqual(0);

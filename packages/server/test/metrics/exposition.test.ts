@@ -46,6 +46,8 @@ describe("a scrape that asks for OpenMetrics", () => {
       topupd_event_loop_delay_seconds: "gauge",
       topupd_heap_used_bytes: "gauge",
       process_resident_memory_bytes: "gauge",
+      process_open_fds: "gauge",
+      process_max_fds: "gauge",
       process_cpu_seconds: "counter",
       process_start_time_seconds: "gauge",
       topupd_build: "info",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeProcess, type ProcessFigures } from "../../src/metrics/process-figures.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
@@ -23,6 +24,7 @@ describe("what a scrape tells of the process", () => {
     expect(value("process_cpu_seconds_total")).toBe(12.5);
     expect(value("process_resident_memory_bytes")).toBe(100_000_000);
     expect(value("topupd_heap_used_bytes")).toBe(40_000_000);
+    expect([value("process_open_fds"), value("process_max_fds")]).toEqual([34, 65_536]);
     const delays = samples("topupd_event_loop_delay_seconds").map(({ labels, value }) => [labels["statistic"], value]);
     expect(delays).toEqual([
       ["p50", 0.0001],
@@ -31,6 +33,16 @@ describe("what a scrape tells of the process", () => {
     ]);
     const build = { version: "1.2.3", node: "v20.20.0", store: "sqlite" };
     expect(samples("topupd_build_info").map(({ labels, value }) => [labels, value])).toEqual([[build, 1]]);
+  });
+
+  test("leaves out the open files where the system does not tell of them", () => {
+    const delay = { p50Seconds: 0, p99Seconds: 0, maxSeconds: 0 };
+    const figures = { startedAtSeconds: 1, cpuSeconds: 1, residentBytes: 1, heapUsedBytes: 1, delay };
+    const names = (openFiles: ProcessFigures["openFiles"]) =>
+      describeProcess({ ...figures, openFiles }, {}).map(({ name }) => name);
+    const told = names({ open: 1, most: 2 });
+    expect(names(undefined)).toEqual(told.filter((name) => !name.endsWith("_fds")));
+    expect(told).toHaveLength(names(undefined).length + 2);
   });
 
   test("has no other names than topupd's and those of every process", async () => {

@@ -35,6 +35,7 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}): 
       cpuSeconds: 12.5,
       residentBytes: 100_000_000,
       heapUsedBytes: 40_000_000,
+      openFiles: { open: 34, most: 65_536 },
       delay: { p50Seconds: 0.0001, p99Seconds: 0.002, maxSeconds: 0.03 },
     }),
   });
