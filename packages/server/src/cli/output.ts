@@ -23,7 +23,11 @@ export function csvOption(): Option {
 }
 
 export function printJson(runtime: Runtime, data: unknown): void {
-  runtime.stdout(`${printableJson(data)}\n`);
+  runtime.stdout(jsonText(data));
+}
+
+export function jsonText(data: unknown): string {
+  return `${printableJson(data)}\n`;
 }
 
 /** Instants in ISO 8601, UTC: for operators and their programs, never for the wire. */

@@ -4,9 +4,10 @@ import type { RefusedRotation } from "../domain/token-rotation.ts";
 import { type RotatedToken, rotateToken } from "../operations/rotate-token.ts";
 import { readDuration } from "./duration.ts";
 import { examples } from "./help.ts";
-import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson } from "./output.ts";
+import { isoTime, isoTimeOrNull, jsonOption, jsonText, type OutputOptions } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { showToken } from "./show-token.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 import { printable } from "./text.ts";
 import { checkExpiry, expiresOption, readExpiry } from "./token-expiry.ts";
@@ -48,7 +49,7 @@ export function addTokenRotateCommand(parent: Command, runtime: Runtime): void {
       const rotated = await rotateToken(staffPorts(runtime, store, options), id, { overlapMs, expiresAt });
       if (rotated === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
       if (rotated.kind !== "rotated") throw new CommandFailed(refusalOf(rotated));
-      print(runtime, rotated, options);
+      await print(runtime, rotated, options);
     });
   });
 }
@@ -66,20 +67,26 @@ function refusalOf({ kind, token }: RefusedRotation): string {
 }
 
 /** The new token alone goes to stdout, so that a shell can take it as it is. */
-function print(runtime: Runtime, { token, former, successor }: RotatedToken, { json }: OutputOptions): void {
+async function print(
+  runtime: Runtime,
+  { token, former, successor }: RotatedToken,
+  { json }: OutputOptions,
+): Promise<void> {
   const { id, partner, environment, expiresAt } = successor;
+  const formerEnd = isoTime(former.expiresAt as number);
+  const remains = `; the old token ${former.id} holds until ${formerEnd}`;
   if (json === true) {
     const replaces = { id: former.id, expiresAt: isoTimeOrNull(former.expiresAt) };
     const ends = isoTimeOrNull(expiresAt);
-    printJson(runtime, { token, id, partner: partner.name, environment, expiresAt: ends, replaces });
-    return;
+    const shown = { token, id, partner: partner.name, environment, expiresAt: ends, replaces };
+    return showToken(runtime, id, jsonText(shown), remains);
   }
-  runtime.stdout(`${token}\n`);
+  await showToken(runtime, id, `${token}\n`, remains);
   const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
   runtime.stderr(
     `This is the only time that the token is shown. It is a ${environment} token of ${printable(partner.name)}, has the id ${id}, and holds ${end}.\n`,
   );
-  runtime.stderr(`The old token ${former.id} holds until ${isoTime(former.expiresAt as number)}.\n`);
+  runtime.stderr(`The old token ${former.id} holds until ${formerEnd}.\n`);
   if (expiresAt !== undefined && expiresAt <= (former.expiresAt as number))
     runtime.stderr(
       "The new token ends no later than the old one: issue one that does, with topupd token issue --expires.\n",

@@ -4,9 +4,10 @@ import type { Instant } from "../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { examples } from "./help.ts";
-import { isoTime, isoTimeOrNull, jsonOption, type OutputOptions, printJson, printTable } from "./output.ts";
+import { isoTime, isoTimeOrNull, jsonOption, jsonText, type OutputOptions, printJson, printTable } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { showToken } from "./show-token.ts";
 import { asOption, attributed, type StaffOptions, staffPorts } from "./staff.ts";
 import { checkExpiry, expiresOption, readExpiry } from "./token-expiry.ts";
 import { addTokenRotateCommand } from "./token-rotate.ts";
@@ -54,7 +55,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
         expires === undefined ? undefined : readExpiry(expires, store.provider.calendar, runtime.clock());
       const ports = staffPorts(runtime, store, options);
       const issued = await issueToken(ports, partner, options.environment, expiresAt);
-      printIssued(runtime, issued.token, issued.record, options);
+      await printIssued(runtime, issued.token, issued.record, options);
     });
   });
 
@@ -90,13 +91,18 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
 }
 
 /** The token alone goes to stdout, so that a shell can take it as it is. */
-function printIssued(runtime: Runtime, token: string, record: AccessToken, { json }: OutputOptions): void {
+async function printIssued(
+  runtime: Runtime,
+  token: string,
+  record: AccessToken,
+  { json }: OutputOptions,
+): Promise<void> {
   const { id, partner, environment, expiresAt } = record;
   if (json === true) {
-    printJson(runtime, { token, id, partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt) });
-    return;
+    const shown = { token, id, partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt) };
+    return showToken(runtime, id, jsonText(shown));
   }
-  runtime.stdout(`${token}\n`);
+  await showToken(runtime, id, `${token}\n`);
   const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
   runtime.stderr(
     `This is the only time that the token is shown. It is a ${environment} token of ${partner.name}, has the id ${id}, and holds ${end}.\n`,
