@@ -85,6 +85,9 @@ describe("days given by mistake", () => {
     expect(takeFrom(MISTAKE, 362, "2026-02-03T12:00:00Z")).toMatchObject({ after: { end: at("2026-02-04") } });
     expect(takeFrom(MISTAKE, 1, "2028-01-01")).toMatchObject({ kind: "too_many", most: 0, limit: "over" });
     expect(takeFrom([goodwill("2026-01-10", 3)], 3, "2026-01-10T00:05:00Z")).toMatchObject({ most: 2, limit: "over" });
+    // That it ends at this very moment is as early as it can.
+    expect(takeFrom([goodwill("2026-01-10", 3)], 1, "2026-01-12")).toMatchObject({ after: { end: at("2026-01-12") } });
+    expect(takeFrom([goodwill("2026-01-10", 3)], 1, "2026-01-12T00:00:00.001Z")).toMatchObject({ limit: "over" });
   });
 
   test("never reach what was paid for, also where they had bridged a gap before it", () => {
@@ -116,6 +119,9 @@ describe("days given by mistake", () => {
     const connection = { status: "inactive", toppedUp: true } as const;
     expect(take(ledgers, { days: 5, when: "2026-01-11", connection })).toMatchObject({ toppedUp: false });
     expect(take(ledgers, { days: 4, when: "2026-01-11", connection })).toMatchObject({ toppedUp: undefined });
+    // What was let go may have been a top-up.
+    const pruned = { days: 5, when: "2026-01-11", connection, isPruned: true };
+    expect(take(ledgers, pruned)).toMatchObject({ kind: "taken_back", toppedUp: undefined });
   });
 
   test("are those of the only plan that has some, and otherwise it is asked which", () => {

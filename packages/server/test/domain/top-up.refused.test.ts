@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Connection, WireStatus } from "../../src/domain/customer.ts";
 import type { TopUpCommand, TopUpSnapshot } from "../../src/domain/top-up.ts";
-import { ADD_ON, connectionWith, fold, MONTHLY, topUp } from "./builders.ts";
+import { ADD_ON, connectionWith, fold, MONTHLY, topUp, UTC } from "./builders.ts";
 import { commandWith, decide, ISSUED_AT, NOW, refusal, snapshotWith } from "./purchase.ts";
 
 const LAPSED = fold([topUp("2026-09-01")]);
@@ -118,6 +118,13 @@ describe("a subscription for ever", () => {
     const forever = [topUp("9999-12-15")];
     const connection = connectionWith({ subscriptions: [fold(forever)] });
     expect(decide(snapshotWith({ connection }))).toEqual(refusal("bouquet_unavailable"));
+  });
+
+  test("is sold as far as the last moment that the wire could tell, and no further", () => {
+    const upTo = (start: string) =>
+      snapshotWith({ connection: connectionWith({ subscriptions: [fold([topUp(start)])] }) });
+    expect(decide(upTo("9999-10-31T23:59:59Z"))).toMatchObject({ kind: "recorded", subscription: { end: UTC.last } });
+    expect(decide(upTo("9999-11-01T00:00:00Z"))).toEqual(refusal("bouquet_unavailable"));
   });
 });
 

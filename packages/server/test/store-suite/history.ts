@@ -22,7 +22,7 @@ const FIBER = "Fiber 100 Mbps";
 const DAY = 86_400_000;
 
 /** Top-ups as another topupd has recorded them, each a day later than the one before. */
-function recordedElsewhere(
+export function recordedElsewhere(
   opened: OpenedProvider,
   count: number,
   keys: readonly ConnectionKey[] = [SITA_NET, SITA_TV],
@@ -44,7 +44,10 @@ function recordedElsewhere(
   return topUps;
 }
 
-function takenBack({ transaction }: HistoricTopUp, at: number): HistoricTopUp & { readonly reversal: StatedReversal } {
+export function takenBack(
+  { transaction }: HistoricTopUp,
+  at: number,
+): HistoricTopUp & { readonly reversal: StatedReversal } {
   return {
     transaction: { ...transaction, status: "reversed" },
     reversal: { at, author: "anita", reason: 'paid "twice", \\o/' },

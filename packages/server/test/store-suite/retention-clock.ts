@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { HistoricTopUp } from "../../src/domain/history-row.ts";
 import { pruneHistory } from "../../src/operations/prune-history.ts";
 import { by } from "../support/by.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
+import { recordedElsewhere, takenBack } from "./history.ts";
 import { expectRecorded, type OpenedProvider, openProvider, restate, SITA, SITA_IPTV } from "./provider.ts";
 
 const DAY = 86_400_000;
@@ -72,5 +74,13 @@ export function testRetentionClock(makeDatabase: MakeDatabase): void {
     expect(await newestRecord()).toBe(newest + DAY);
     await restate(store, newest + 2 * DAY, { ...SITA, first_name: "Gita" });
     expect(await newestRecord()).toBe(newest + 2 * DAY);
+  });
+
+  test("the newest record is a reversal also where it was imported, by a clock that is behind it", async () => {
+    const { opened, newest } = await openUsed(makeDatabase);
+    const [topUp] = recordedElsewhere(opened, 1) as [HistoricTopUp];
+    const imported = await opened.store.history.import("production", [takenBack(topUp, newest + DAY)], by(newest));
+    expect(imported).toEqual([{ kind: "added" }]);
+    expect(await opened.store.retention.newestRecord()).toBe(newest + DAY);
   });
 }

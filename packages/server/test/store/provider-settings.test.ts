@@ -56,6 +56,9 @@ describe("time zone and currency exponent", () => {
       await visit(path, { currencyExponent: 3 }, (store) => store.publishCatalogue("trial", BOUQUETS, by(START)));
       await expect(early.currentCatalogue("trial")).rejects.toThrow(StoreUnavailable);
       await expect(early.publishCatalogue("trial", BOUQUETS, by(START))).rejects.toThrow("restart this one");
+      await expect(early.previewCustomers("trial", [statedCustomer(SITA)], START, "unsaid")).rejects.toThrow(
+        StoreUnavailable,
+      );
       await expect(early.importCustomers("trial", [statedCustomer(SITA)], by(START), "unsaid")).rejects.toThrow(
         StoreUnavailable,
       );

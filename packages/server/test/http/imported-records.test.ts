@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { importTransactions } from "../../src/operations/import-transactions.ts";
+import { exportedRows } from "../support/exported-rows.ts";
+import { ndjson, startTestService } from "../support/service.ts";
+
+/** A production top-up of `wallet`, as another topupd has recorded it, and what its partner sends to make it again. */
+async function startWithImported() {
+  const service = await startTestService();
+  const [row] = exportedRows(1, { partner: "wallet", until: service.now - 60_000 });
+  if (row === undefined) throw new Error("there is no row");
+  const report = await importTransactions(service.ports, "production", () => ndjson([row]), {
+    skipInvalid: false,
+    onProgress: () => {},
+    onRejected: (rejected) => {
+      throw new Error(JSON.stringify(rejected));
+    },
+  });
+  expect(report).toMatchObject({ added: 1 });
+  const { checkoutId, cuid, service: kind, reqId, bouquetId, amount } = row;
+  const status = { checkoutId };
+  return { service, row, status, purchase: { ...status, cuid, service: kind, reqId, bouquetId, amt: amount } };
+}
+
+test("an imported top-up is told to its own partner, and sent again it is answered as it was", async () => {
+  const { service, row, status, purchase } = await startWithImported();
+  const own = { token: service.liveToken };
+  const told = await service.call("txn-status", status, own);
+  expect(told.status).toBe(200);
+  expect(told.json.body.result).toMatchObject({ orderId: row.checkoutId, txnId: row.txnId, status: "success" });
+  const again = await service.call("subscription-package-topup", purchase, own);
+  expect(again.status).toBe(200);
+  expect(again.json).toEqual(told.json);
+  expect(again.headers["idempotent-replayed"]).toBe("true");
+});
+
+test("an imported top-up is as one that was made up to a trial token of its partner, and to other partners", async () => {
+  const { service, status, purchase } = await startWithImported();
+  const other = await service.addPartner("bank");
+  const strangers = [service.trialToken, await service.issue(other, "production"), await service.issue(other, "trial")];
+  const madeUp = `${status.checkoutId.slice(0, -6)}AAAAAA`;
+  const unasked = ({ json: { body, ...rest } }: { readonly json: { readonly body: object } }) => {
+    const { requestId, ...said } = body as { readonly requestId: string };
+    expect(requestId).toMatch(/./);
+    return { ...rest, body: said };
+  };
+  for (const token of strangers) {
+    for (const [operation, body] of [
+      ["txn-status", status],
+      ["subscription-package-topup", purchase],
+    ] as const) {
+      const answer = await service.call(operation, body, { token });
+      expect(answer).toMatchObject({ status: 404, json: { code: "400ab101", body: { reason: "checkout_unknown" } } });
+      const toMadeUp = await service.call(operation, { ...body, checkoutId: madeUp }, { token });
+      expect(unasked(answer)).toEqual(unasked(toMadeUp));
+    }
+  }
+  expect(await service.store.findTransaction(status.checkoutId)).toMatchObject({ imported: true, status: "success" });
+});
