@@ -24,6 +24,9 @@ const MISPLACED = ["customer", "connection", "subscription", "subscription_grant
     ] as const,
 );
 
+/** What is asked of whole tables. */
+export const QUESTIONS = [...CONTRADICTIONS, ...MISPLACED];
+
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
 export async function* checkDatabase(
   url: string,
@@ -48,7 +51,7 @@ export async function* checkDatabase(
 export async function* checkRows(session: Session, calendar: Calendar): AsyncGenerator<CheckEvent> {
   yield* checkFolds(rowsOf(session, LEDGER), calendar);
   yield* checkAuditTrail(rowsOf(session, AUDIT_TRAIL));
-  for (const [what, query] of [...CONTRADICTIONS, ...MISPLACED]) {
+  for (const [what, query] of QUESTIONS) {
     const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }

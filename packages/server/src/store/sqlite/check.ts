@@ -35,6 +35,9 @@ const OF_SQLITE = [
   ],
 ] as const;
 
+/** What is asked of whole tables. */
+export const QUESTIONS = [...CONTRADICTIONS, ...OF_SQLITE];
+
 /** Holds the stored rows against each other and against the rules, on one consistent view. */
 export async function* checkDatabase(database: Database, provider: ProviderSettings): AsyncGenerator<CheckEvent> {
   database.exec("BEGIN");
@@ -60,7 +63,7 @@ export async function* checkDatabase(database: Database, provider: ProviderSetti
 export async function* checkRows(database: Database, calendar: Calendar): AsyncGenerator<CheckEvent> {
   yield* checkFolds(database.iterate(LEDGER), calendar);
   yield* checkAuditTrail(database.iterate(AUDIT_TRAIL));
-  for (const [what, query] of [...CONTRADICTIONS, ...OF_SQLITE]) {
+  for (const [what, query] of QUESTIONS) {
     const { count } = database.prepare(query).get() as { count: number };
     yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
   }
