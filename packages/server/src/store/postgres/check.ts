@@ -3,6 +3,7 @@ import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
 import { withOwnSession } from "./database.ts";
@@ -10,7 +11,7 @@ import { makeTables } from "./migrate.ts";
 import { readPages } from "./pages.ts";
 import { describeSchema } from "./schema.ts";
 import type { Session } from "./session.ts";
-import { lacksPrivilege } from "./trouble.ts";
+import { isDamage, lacksPrivilege, StatementFailed, translateAtConnecting } from "./trouble.ts";
 
 const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
 
@@ -27,7 +28,10 @@ const MISPLACED = ["customer", "connection", "subscription", "subscription_grant
 /** What is asked of whole tables. */
 export const QUESTIONS = [...CONTRADICTIONS, ...MISPLACED];
 
-/** Holds the stored rows against each other and against the rules, on one consistent view. */
+/**
+ * Holds the stored rows against each other and against the rules, on one consistent view.
+ * @throws StoreUnavailable where it does not come to its end: that says nothing of what is stored, unless it is damage.
+ */
 export async function* checkDatabase(
   url: string,
   session: Session,
@@ -41,6 +45,7 @@ export async function* checkDatabase(
     yield* checkMobileForms(rowsOf(session, MOBILE_NUMBERS), provider);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
+    if (!isDamage(error)) throw unfinished(error);
     yield { kind: "wrong", what: `integrity: ${error.message}` };
   } finally {
     await session.rollBack().catch(() => {});
@@ -93,7 +98,7 @@ async function describeExpected(url: string): Promise<string[] | undefined> {
     });
   } catch (error) {
     if (lacksPrivilege(error)) return undefined;
-    throw error;
+    throw error instanceof StatementFailed ? error : translateAtConnecting(error);
   }
 }
 

@@ -21,7 +21,10 @@ const AWAY: readonly (readonly [code: string, reason: string])[] = [
   ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
   ["25P04", "the transaction took too long"],
   ["25006", "PostgreSQL takes no writes: it is a standby, or read-only"],
-  ["53300", "PostgreSQL has no connection left: see max_connections and --database-connections"],
+  [
+    "53300",
+    "PostgreSQL has no connection left: see max_connections, the limits of role and database, and --database-connections",
+  ],
   ["53", "PostgreSQL is out of memory or disk"],
   ["58", "PostgreSQL's own disk or files failed"],
   ["08", "the connection to PostgreSQL was lost"],
@@ -89,6 +92,14 @@ export function translateAtOpening(error: unknown): unknown {
   if (!(translated instanceof StatementFailed)) return translated;
   const said = error instanceof StatementFailed ? "" : `: ${words(error)}`;
   return new StoreRefused(`${translated.message}${said}`, cause(error));
+}
+
+/** What PostgreSQL says where it has read what it should not have, or cannot read what it has. */
+const DAMAGED = ["XX001", "XX002", "58030", "58P01"];
+
+/** Whether it speaks of the data, and not of whoever would read them. */
+export function isDamage(error: unknown): boolean {
+  return DAMAGED.includes(sqlState((error as Error).cause) ?? "");
 }
 
 /** Whether it was for want of a privilege. */

@@ -3,12 +3,13 @@ import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 import { LEVEL } from "./levels.ts";
 import { isSchemaExpected } from "./migrate.ts";
-import { translate } from "./trouble.ts";
+import { isDamage, translate } from "./trouble.ts";
 
 const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"];
 // By the ledgers, as a service reads them.
@@ -38,7 +39,10 @@ const OF_SQLITE = [
 /** What is asked of whole tables. */
 export const QUESTIONS = [...CONTRADICTIONS, ...OF_SQLITE];
 
-/** Holds the stored rows against each other and against the rules, on one consistent view. */
+/**
+ * Holds the stored rows against each other and against the rules, on one consistent view.
+ * @throws StoreUnavailable where it does not come to its end: that says nothing of what is stored, unless it is damage.
+ */
 export async function* checkDatabase(database: Database, provider: ProviderSettings): AsyncGenerator<CheckEvent> {
   database.exec("BEGIN");
   try {
@@ -53,6 +57,7 @@ export async function* checkDatabase(database: Database, provider: ProviderSetti
   } catch (error) {
     const translated = translate(error);
     if (!(translated instanceof StoreUnavailable)) throw error;
+    if (!isDamage(error)) throw unfinished(translated);
     yield { kind: "wrong", what: `integrity: ${translated.message}` };
   } finally {
     database.rollBack();

@@ -1,6 +1,7 @@
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 
 const SQLITE_BUSY = 5;
+const DISK_FAILED = 10;
 
 /** The primary result codes that speak of the disk, the memory or the file, and not of the statement. */
 const AWAY = new Map([
@@ -8,7 +9,7 @@ const AWAY = new Map([
   [6, "locked"],
   [7, "out of memory"],
   [8, "the file is read-only"],
-  [10, "disk input or output failed"],
+  [DISK_FAILED, "disk input or output failed"],
   [11, "the file is damaged"],
   [13, "the disk is full"],
   [14, "the file cannot be opened"],
@@ -19,7 +20,7 @@ const AWAY = new Map([
 /** SQLite's own words for some of these: errors met while rows are read carry no code. */
 const CODES = new Map([
   ["database is locked", SQLITE_BUSY],
-  ["disk I/O error", 10],
+  ["disk I/O error", DISK_FAILED],
   ["database disk image is malformed", 11],
   ["database or disk is full", 13],
   ["unable to open database file", 14],
@@ -41,9 +42,26 @@ export function translate(error: unknown): unknown {
   return reason === undefined ? error : new StoreUnavailable(reason, { cause: error });
 }
 
+/** The file is damaged, or is none of SQLite's any more. */
+const DAMAGED = [11, 26];
+/** What became of a disk that failed: a page was not to be read, or only a part of it, or is not as the disk wrote it. */
+const UNREADABLE = [1, 2, 32, 33].map((detail) => DISK_FAILED | (detail << 8));
+
+/** Whether an error met in reading speaks of the file, and not of whoever would read it. */
+export function isDamage(error: unknown): boolean {
+  const code = extendedCode(error) ?? 0;
+  // Without a detail it was met while rows were read.
+  return DAMAGED.includes(code & 0xff) || UNREADABLE.includes(code) || code === DISK_FAILED;
+}
+
 /** The primary result code: the low byte of the extended one. */
 function errorCode(error: unknown): number | undefined {
+  const extended = extendedCode(error);
+  return extended === undefined ? undefined : extended & 0xff;
+}
+
+function extendedCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
-  const extended = "errcode" in error ? error.errcode : CODES.get(error.message);
-  return typeof extended === "number" ? extended & 0xff : undefined;
+  const code = "errcode" in error ? error.errcode : CODES.get(error.message);
+  return typeof code === "number" ? code : undefined;
 }
