@@ -42,6 +42,17 @@ export function sealedUntil(secrets: readonly CheckoutSecret[], { id }: Checkout
 }
 
 /**
+ * Whether what names a secret, and was issued at a time, can have been sealed with no other. None is given up before there
+ * is no room for one more: as long as there is, each has its number alone. Later, another had the number before it, and
+ * the clocks by which both times were taken may have been wrong.
+ * @param secrets newest first.
+ */
+export function mustHaveSealed(secrets: readonly CheckoutSecret[], secret: CheckoutSecret, issuedAt: Instant): boolean {
+  if (secrets.length < SECRETS_KEPT) return true;
+  return issuedAt >= secret.createdAt + ROTATION_PAUSE_MS && issuedAt <= sealedUntil(secrets, secret);
+}
+
+/**
  * One more secret, which takes the place of the oldest where there is no room. It is never older than the
  * newest one, whatever the clock says: the newest is the one that counts.
  * @param secrets newest first, at least one.

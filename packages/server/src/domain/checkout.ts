@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Instant } from "./calendar.ts";
-import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret, mustHaveSealed, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
 import { hmacSha256 } from "./hmac.ts";
 
@@ -73,31 +73,44 @@ export function openCheckout(
   holder: CheckoutHolder,
   checkoutId: string,
 ): Checkout | undefined {
-  if (!SHAPE.test(checkoutId)) return undefined;
-  const bytes = Buffer.from(checkoutId, "base64url");
-  const head = bytes.readUInt8(0);
-  const secret = secrets.find(({ id }) => head === ((FORMAT << 4) | id));
-  if (secret === undefined) return undefined;
-  if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
-  const issuedAt = bytes.readUIntBE(1, 6);
+  const bytes = bytesOf(checkoutId);
+  if (bytes === undefined) return undefined;
+  const secret = secretNamedBy(bytes, secrets);
+  if (secret === undefined || !isSealedWith(secret, holder, bytes)) return undefined;
+  const issuedAt = issuedAtIn(bytes);
   return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: bytes.readUIntBE(7, 3) };
+}
+
+/**
+ * Whether a checkoutId with which a top-up was recorded here speaks of a secret that was lost or altered since: its seal
+ * does not open, and the secret that it names was the one that sealed when it was issued.
+ * @param secrets newest first.
+ */
+export function isSealLost(secrets: readonly CheckoutSecret[], holder: CheckoutHolder, checkoutId: string): boolean {
+  const bytes = bytesOf(checkoutId);
+  if (bytes === undefined) return true;
+  const secret = secretNamedBy(bytes, secrets);
+  if (secret === undefined) return true;
+  if (secret.key.byteLength === CHECKOUT_KEY_BYTES && isSealedWith(secret, holder, bytes)) return false;
+  return mustHaveSealed(secrets, secret, issuedAtIn(bytes));
 }
 
 /** The customer digest in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
 export function customerDigestIn(checkoutId: string): number | undefined {
-  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUInt32BE(10) : undefined;
+  return bytesOf(checkoutId)?.readUInt32BE(10);
 }
 
 /** The time of issue in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
 export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
-  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url").readUIntBE(1, 6) : undefined;
+  const bytes = bytesOf(checkoutId);
+  return bytes && issuedAtIn(bytes);
 }
 
 /** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */
 export function isCheckoutFor(checkoutId: string, connection: ConnectionKey): boolean {
-  if (!SHAPE.test(checkoutId)) return false;
-  const bytes = Buffer.from(checkoutId, "base64url");
+  const bytes = bytesOf(checkoutId);
   return (
+    bytes !== undefined &&
     bytes.readUInt32BE(10) === customerDigest(connection) &&
     timingSafeEqual(bytes.subarray(14, 20), digestConnection(connection, bytes.subarray(20, SEALED_BYTES)))
   );
@@ -110,6 +123,23 @@ export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
 /** True once no top-up can be recorded any more, not even one that was under way at the expiry. */
 export function isCheckoutDead(checkout: Checkout, now: Instant): boolean {
   return now - checkout.issuedAt > CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS;
+}
+
+function bytesOf(checkoutId: string): Buffer | undefined {
+  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url") : undefined;
+}
+
+function issuedAtIn(bytes: Buffer): Instant {
+  return bytes.readUIntBE(1, 6);
+}
+
+function secretNamedBy(bytes: Buffer, secrets: readonly CheckoutSecret[]): CheckoutSecret | undefined {
+  const head = bytes.readUInt8(0);
+  return secrets.find(({ id }) => head === ((FORMAT << 4) | id));
+}
+
+function isSealedWith(secret: CheckoutSecret, holder: CheckoutHolder, bytes: Buffer): boolean {
+  return timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES));
 }
 
 function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder, bytes: Buffer): Buffer {

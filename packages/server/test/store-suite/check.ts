@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { CheckEvent, Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { copyRows, findWrong, type MakeDatabase, openStore, type TestDatabase } from "./database.ts";
 import { expectRecorded, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -80,6 +81,64 @@ const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: R
     `UPDATE top_up SET at = at + 1 WHERE ${SITAS_FIBER}`,
     /1 grants of a top-up that is not on record/,
   ],
+  ...[
+    "service = 'tv'",
+    "environment = 'trial'",
+    "bouquet_code = 'NET-1M'",
+    "txn_id = 'TXN'",
+    "amount = 1",
+    "partner_id = 2",
+  ].map(
+    (change) =>
+      [
+        `a reversal that was given another ${change.split(" ")[0]}`,
+        `UPDATE reversal SET ${change}`,
+        /1 reversals of something else than their top-up/,
+      ] as const,
+  ),
+  ["a reversal that was deleted", "DELETE FROM reversal", /1 top-ups that are reversed without a reversal/],
+  [
+    "a top-up that is not reversed any more",
+    "UPDATE top_up SET status = 'success'",
+    /1 reversals of a top-up that is not reversed/,
+  ],
+  [
+    "a top-up of a partner who is not there",
+    `UPDATE top_up SET partner_id = 77 WHERE ${SITAS_FIBER}`,
+    /1 top-ups of a partner who is not there/,
+  ],
+  [
+    "a txnId that was given twice",
+    "UPDATE top_up SET txn_id = (SELECT min(txn_id) FROM top_up)",
+    /1 txnIds that more than one top-up has/,
+  ],
+  [
+    "a txnId that was cut",
+    `UPDATE top_up SET txn_id = substr(txn_id, 1, 25) WHERE ${SITAS_FIBER}`,
+    /1 top-ups whose txnId has not the form of one/,
+  ],
+  [
+    "a top-up of another topupd that was moved to another connection",
+    `UPDATE top_up SET imported = true, req_id = 'sita-iptv' WHERE ${SITAS_FIBER}`,
+    /1 top-ups of another topupd whose checkoutId was issued for another connection/,
+  ],
+  [
+    "a top-up that was given to another partner",
+    `UPDATE top_up SET partner_id = partner_id + 1 WHERE ${SITAS_FIBER}`,
+    /1 top-ups whose checkoutId no secret opens/,
+  ],
+  [
+    "a horizon that is still to come",
+    "INSERT INTO retention (only_row, pruned_before) VALUES (true, 4102444800000)",
+    /gone from before 2100-01-01 00:00:00, which is still to come/,
+  ],
+  ["a secret that is gone", "DELETE FROM checkout_secret", /there is no checkout secret/],
+  ["a secret that is cut", "UPDATE checkout_secret SET key = substr(key, 2)", /1 checkout secrets that are not whole/],
+  [
+    "a secret under another number",
+    "UPDATE checkout_secret SET id = 5",
+    /2 top-ups whose checkoutId no secret opens: a checkout secret was lost or altered/,
+  ],
   [
     "a connection that was deleted",
     "DELETE FROM connection WHERE cuid = '2000002' AND service = 'internet'",
@@ -118,12 +177,23 @@ export function testCheck(makeDatabase: MakeDatabase): void {
   });
 
   test.each(DAMAGE)("%s is found", async (_, damage, said) => {
-    const { store, command, database } = await openProvider(makeDatabase);
+    const { store, command, database, now } = await openProvider(makeDatabase);
     expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
-    expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-1M")));
+    const { checkoutId } = expectRecorded(await store.settleTopUp(command(RAM_NET, "NET-3M")));
+    const reversed = await store.corrections.reverse(checkoutId, { ...by(now), reason: "paid twice" });
+    expect(reversed.kind).toBe("reversed");
     expect(await findWrong(store)).toEqual([]);
     await (typeof damage === "string" ? database.tamper(damage) : damage(database));
     expect(await findWrong(store)).toContainEqual(expect.stringMatching(said));
+  });
+
+  test("secrets that were lost are missed, though the next opening has made a new one", async () => {
+    const { store, command, database, another } = await openProvider(makeDatabase);
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+    await database.tamper("DELETE FROM checkout_secret");
+    const reopened = await another();
+    expect(await reopened.checkoutSecrets()).toHaveLength(1);
+    expect(await findWrong(reopened)).toEqual([expect.stringMatching(/^1 top-ups whose checkoutId no secret opens: /)]);
   });
 
   test("a check changes nothing, and the store works on after it", async () => {

@@ -138,6 +138,11 @@ export async function openProvider(
   return Object.assign(opened, { partner, revision, quote, command });
 }
 
+/** As a top-up has that is sent once more, of the same form and time. */
+export function anotherTxnId(txnId: string, nth = 1): string {
+  return `${txnId.slice(0, 10)}AGN${String(nth).padStart(4, "0")}${txnId.slice(17)}`;
+}
+
 export function bouquet(
   service: string,
   code: string,

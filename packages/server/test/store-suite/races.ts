@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SettledTopUp, Transaction } from "../../src/domain/top-up.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, openProvider, RAM_NET, restate, SITA_NET, SITA_TV } from "./provider.ts";
+import { anotherTxnId, endOf, openProvider, RAM_NET, restate, SITA_NET, SITA_TV } from "./provider.ts";
 
 const FIBER = "Fiber 100 Mbps";
 
@@ -9,7 +9,10 @@ export function testRaces(makeDatabase: MakeDatabase): void {
   test.each([20, 200])("%i at once on one checkout make one transaction, and all learn of it", async (times) => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-1M");
-    const attempts = Array.from({ length: times }, (_, index) => ({ ...command, txnId: `${command.txnId}-${index}` }));
+    const attempts = Array.from({ length: times }, (_, index) => ({
+      ...command,
+      txnId: anotherTxnId(command.txnId, index),
+    }));
     const outcomes = await Promise.all(attempts.map((attempt) => opened.store.settleTopUp(attempt)));
     expectOneTransaction(outcomes);
     expect(await countRows(opened, "top_up")).toBe(1);
@@ -24,7 +27,7 @@ export function testRaces(makeDatabase: MakeDatabase): void {
     const races = commands.map((command) =>
       Promise.all(
         [0, 1, 0, 1].map((side, index) =>
-          stores[side as 0 | 1].settleTopUp({ ...command, txnId: `${command.txnId}-${index}` }),
+          stores[side as 0 | 1].settleTopUp({ ...command, txnId: anotherTxnId(command.txnId, index) }),
         ),
       ),
     );

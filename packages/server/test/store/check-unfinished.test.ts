@@ -44,7 +44,7 @@ describe("in SQLite", () => {
       if (sql.includes("retired_checkout")) throw Object.assign(new Error("as SQLite says it"), { errcode });
       return prepare(sql);
     });
-    return checkMeanwhile(checkDatabase(view, store.provider), () => undefined);
+    return checkMeanwhile(checkDatabase(view, store.provider, 1), () => undefined);
   };
 
   test.each([

@@ -163,6 +163,7 @@ test("whatever is granted, let go and restored in any order, ledgers lead to the
         if (what === "goodwill")
           await store.corrections.grantGoodwill({ ...who, plan: undefined, days: 2 }, { ...by, reason: "r" });
         if (what === "restore") current = await restore(store, seed);
+        current.now = opened.now;
         if (what === "prune") {
           const before = opened.now - 31 * DAY_MS;
           await store.retention.moveHorizon(before, by);

@@ -37,14 +37,29 @@ export const CONTRADICTIONS: readonly (readonly [what: string, query: string])[]
      WHERE NOT t.imported AND b.price IS NULL`,
   ],
   [
+    "txnIds that more than one top-up has",
+    "SELECT count(*) AS count FROM (SELECT 1 FROM top_up GROUP BY txn_id HAVING count(*) > 1) AS doubled",
+  ],
+  [
+    "top-ups of a partner who is not there",
+    "SELECT count(*) AS count FROM top_up AS t WHERE NOT EXISTS (SELECT 1 FROM partner AS p WHERE p.id = t.partner_id)",
+  ],
+  [
     "top-ups that are reversed without a reversal",
-    `SELECT count(*) AS count FROM (SELECT checkout_id, amount, partner_id FROM top_up WHERE status = 'reversed'
-       EXCEPT SELECT checkout_id, amount, partner_id FROM reversal) AS without_reversal`,
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM top_up WHERE status = 'reversed'
+       EXCEPT SELECT checkout_id FROM reversal) AS without_reversal`,
   ],
   [
     "reversals of a top-up that is not reversed",
-    `SELECT count(*) AS count FROM (SELECT checkout_id, amount, partner_id FROM reversal
-       EXCEPT SELECT checkout_id, amount, partner_id FROM top_up WHERE status = 'reversed') AS without_top_up`,
+    `SELECT count(*) AS count FROM (SELECT checkout_id FROM reversal
+       EXCEPT SELECT checkout_id FROM top_up WHERE status = 'reversed') AS without_top_up`,
+  ],
+  // A settlement adds up what the reversals themselves say.
+  [
+    "reversals of something else than their top-up",
+    `SELECT count(*) AS count FROM reversal AS r JOIN top_up AS t ON t.checkout_id = r.checkout_id
+     WHERE (r.txn_id, r.partner_id, r.environment, r.service, r.bouquet_code, r.amount)
+       <> (t.txn_id, t.partner_id, t.environment, t.service, t.bouquet_code, t.amount)`,
   ],
   [
     "reversals that the ledger does not know",

@@ -1,27 +1,44 @@
-import type { Calendar } from "../../domain/calendar.ts";
+import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
+import { checkHorizon } from "../common/horizon.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-checkouts.ts";
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
+import { listSecrets } from "./checkout-secrets.ts";
 import { withOwnSession } from "./database.ts";
 import { makeTables } from "./migrate.ts";
 import { readPages } from "./pages.ts";
 import { describeSchema } from "./schema.ts";
 import type { Session } from "./session.ts";
+import { PRUNED_BEFORE } from "./top-ups.ts";
 import { isDamage, lacksPrivilege, StatementFailed, translateAtConnecting } from "./trouble.ts";
 
 const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
 
+const DIGEST_OF_CUSTOMER =
+  "('x' || substr(encode(sha256(convert_to(environment || ':' || cuid, 'UTF8')), 'hex'), 1, 8))::bit(32)::bigint";
+
+/** Its bytes 10 to 13: in base64url, the 13th to 20th character are the bytes 9 to 14. */
+const DIGEST_IN_CHECKOUT = `CASE WHEN checkout_id ~ '^[A-Za-z0-9_-]{64}$' THEN
+  ('x' || substr(encode(decode(translate(substr(checkout_id, 13, 8), '-_', '+/'), 'base64'), 'hex'), 3, 8))::bit(32)::bigint
+  ELSE -1 END`;
+
 /** Rows that no statement would find: they lie where another customer's would. */
-const MISPLACED = ["customer", "connection", "subscription", "subscription_grant", "top_up"].map(
-  (table) =>
+const MISPLACED = [
+  ...["customer", "connection", "subscription", "subscription_grant", "top_up"].map((table) => [
+    table,
+    DIGEST_OF_CUSTOMER,
+  ]),
+  ...["reversal", "retired_checkout"].map((table) => [table, DIGEST_IN_CHECKOUT]),
+].map(
+  ([table, digest]) =>
     [
       `rows of ${table} under a digest that is not their customer's`,
-      `SELECT count(*) AS count FROM ${table} WHERE customer_digest <>
-         ('x' || substr(encode(sha256(convert_to(environment || ':' || cuid, 'UTF8')), 'hex'), 1, 8))::bit(32)::bigint`,
+      `SELECT count(*) AS count FROM ${table} WHERE customer_digest <> ${digest}`,
     ] as const,
 );
 
@@ -36,12 +53,16 @@ export async function* checkDatabase(
   url: string,
   session: Session,
   provider: ProviderSettings,
+  now: Instant,
 ): AsyncGenerator<CheckEvent> {
   await session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   try {
     yield* checkServer(session);
     yield await checkSchema(url, session);
     yield* checkRows(session, provider.calendar);
+    yield* checkRecordedCheckouts(rowsOf(session, RECORDED_CHECKOUTS), await listSecrets(session));
+    const [retention] = await session.run<{ pruned_before: Instant }>(PRUNED_BEFORE);
+    yield checkHorizon(retention?.pruned_before, now, provider.calendar);
     yield* checkMobileForms(rowsOf(session, MOBILE_NUMBERS), provider);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;

@@ -47,12 +47,17 @@ export class CheckoutSecretTable {
   }
 }
 
+/** Newest first, as they are stored. */
+export async function listSecrets(session: Session): Promise<CheckoutSecret[]> {
+  return session.run<CheckoutSecret>(LIST);
+}
+
 /**
  * All processes share the secret, so that each can open what another issued. To be called while opening.
  * @throws StoreRefused as {@link firstSecret}.
  */
 export async function ensureCheckoutSecret(session: Session, parts: FirstSecretParts): Promise<void> {
-  if ((await session.run(LIST)).length > 0) return;
+  if ((await listSecrets(session)).length > 0) return;
   const [{ has_top_ups }] = (await session.ask(HAS_TOP_UPS)) as [{ has_top_ups: boolean }];
   const { id, key, createdAt } = firstSecret(has_top_ups, parts);
   await session.run(PUT, [id, key, createdAt]);

@@ -77,6 +77,7 @@ export class PostgresStore implements Store {
   readonly history: HistoryTables;
   readonly retention: RetentionTables;
   readonly #url: string;
+  readonly #clock: () => Instant;
   readonly #database: Database;
   readonly #memory: Memory;
   readonly #watch: Watch;
@@ -93,6 +94,7 @@ export class PostgresStore implements Store {
     const memory = new Memory(() => this.#watch.isFresh);
     this.provider = provider;
     this.#url = options.url;
+    this.#clock = options.clock;
     this.#database = database;
     this.#memory = memory;
     this.#partners = new PartnerTables(database, memory);
@@ -243,7 +245,7 @@ export class PostgresStore implements Store {
   async *check(): AsyncIterable<CheckEvent> {
     const client = await this.#openClient();
     try {
-      yield* checkDatabase(this.#url, new Session(client), this.provider);
+      yield* checkDatabase(this.#url, new Session(client), this.provider, this.#clock());
     } finally {
       await endClient(client);
     }

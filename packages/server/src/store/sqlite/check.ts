@@ -1,14 +1,18 @@
-import type { Calendar } from "../../domain/calendar.ts";
+import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
+import { checkHorizon } from "../common/horizon.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-checkouts.ts";
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
+import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import type { Database } from "./database.ts";
 import { LEVEL } from "./levels.ts";
 import { isSchemaExpected } from "./migrate.ts";
+import { PRUNED_BEFORE } from "./retention.ts";
 import { isDamage, translate } from "./trouble.ts";
 
 const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"];
@@ -43,7 +47,11 @@ export const QUESTIONS = [...CONTRADICTIONS, ...OF_SQLITE];
  * Holds the stored rows against each other and against the rules, on one consistent view.
  * @throws StoreUnavailable where it does not come to its end: that says nothing of what is stored, unless it is damage.
  */
-export async function* checkDatabase(database: Database, provider: ProviderSettings): AsyncGenerator<CheckEvent> {
+export async function* checkDatabase(
+  database: Database,
+  provider: ProviderSettings,
+  now: Instant,
+): AsyncGenerator<CheckEvent> {
   database.exec("BEGIN");
   try {
     yield* checkIntegrity(database);
@@ -53,6 +61,12 @@ export async function* checkDatabase(database: Database, provider: ProviderSetti
       ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
       : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
     yield* checkRows(database, provider.calendar);
+    yield* checkRecordedCheckouts(database.iterate(RECORDED_CHECKOUTS), new CheckoutSecretTable(database).list());
+    yield checkHorizon(
+      database.prepare(PRUNED_BEFORE).get()?.["pruned_before"] as Instant | undefined,
+      now,
+      provider.calendar,
+    );
     yield* checkMobileForms(database.iterate(MOBILE_NUMBERS), provider);
   } catch (error) {
     const translated = translate(error);

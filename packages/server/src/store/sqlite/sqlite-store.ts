@@ -43,6 +43,7 @@ export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
   readonly auditTrail: AuditTable;
   readonly #path: string;
+  readonly #clock: () => Instant;
   readonly #database: Database;
   readonly #memory: Memory;
   readonly #tables: Tables;
@@ -54,6 +55,7 @@ export class SqliteStore implements Store {
 
   constructor(database: Database, provider: ProviderSettings, parts: SettlerParts) {
     this.#path = parts.path;
+    this.#clock = parts.clock;
     this.provider = provider;
     this.#database = database;
     this.#memory = new Memory(database);
@@ -229,7 +231,7 @@ export class SqliteStore implements Store {
   async *check(): AsyncIterable<CheckEvent> {
     const view = new Database(this.#path, { mustExist: true });
     try {
-      yield* checkDatabase(view, this.provider);
+      yield* checkDatabase(view, this.provider, this.#clock());
     } finally {
       view.close();
     }

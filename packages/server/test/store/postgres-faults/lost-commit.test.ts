@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
-import { endOf, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
+import { anotherTxnId, endOf, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { openFaultyProvider, sleep } from "./faulty-provider.ts";
 
 const PURCHASES = [
@@ -36,7 +36,9 @@ describe.concurrent("a connection that dies at COMMIT", () => {
       expect(proxy.commits - commits).toBe(1);
       expect(await countRows(opened, "top_up")).toBe(isRecorded ? count : 0);
 
-      const repeated = await Promise.all(commands.map((command) => store.settleTopUp({ ...command, txnId: "AGAIN" })));
+      const repeated = await Promise.all(
+        commands.map((command) => store.settleTopUp({ ...command, txnId: anotherTxnId(command.txnId) })),
+      );
       expect(repeated.map(({ kind }) => kind)).toEqual(commands.map(() => (isRecorded ? "replayed" : "recorded")));
       if (isRecorded)
         expect(repeated.map((outcome) => outcome.kind === "replayed" && outcome.transaction)).toEqual(found);

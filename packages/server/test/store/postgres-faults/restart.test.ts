@@ -3,7 +3,7 @@ import type { TopUpCommand } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
-import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
+import { anotherTxnId, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
 import { seededRandom } from "../../support/random.ts";
 import { type FaultyProvider, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
@@ -36,7 +36,7 @@ describe("a restart of PostgreSQL in the middle of top-ups", () => {
         expect(await store.findTransaction(checkoutId)).toMatchObject({ txnId });
       for (const { command } of load.failed) {
         const found = await store.findTransaction(command.checkoutId);
-        const outcome = await store.settleTopUp({ ...command, txnId: "AGAIN" });
+        const outcome = await store.settleTopUp({ ...command, txnId: anotherTxnId(command.txnId) });
         expect(outcome.kind).toBe(found === undefined ? "recorded" : "replayed");
       }
       expect(await countRows(opened, "top_up")).toBe(load.recorded.length + load.failed.length);

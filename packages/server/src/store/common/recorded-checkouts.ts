@@ -1,0 +1,59 @@
+import type { Service } from "../../domain/bouquet.ts";
+import { isCheckoutFor, isSealLost } from "../../domain/checkout.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { isTransactionId } from "../../domain/transaction-id.ts";
+import type { CheckEvent } from "../store.ts";
+
+/** Every top-up, for {@link checkRecordedCheckouts}. */
+export const RECORDED_CHECKOUTS =
+  "SELECT checkout_id, txn_id, partner_id, environment, cuid, service, req_id, imported FROM top_up";
+
+interface RecordedRow {
+  readonly checkout_id: string;
+  readonly txn_id: string;
+  readonly partner_id: number;
+  readonly environment: Environment;
+  readonly cuid: string;
+  readonly service: Service;
+  readonly req_id: string;
+  readonly imported: number | boolean;
+}
+
+/**
+ * Holds each top-up against its checkoutId, and that against the secrets: without the secret, a partner who asks for a
+ * top-up on record is told that its checkoutId is unknown. Those of another topupd were sealed with secrets of its own, and
+ * have no grant that would tell whose they are.
+ * @param rows as {@link RECORDED_CHECKOUTS} finds them.
+ * @param secrets newest first.
+ */
+export async function* checkRecordedCheckouts(
+  rows: AsyncIterable<unknown> | Iterable<unknown>,
+  secrets: readonly CheckoutSecret[],
+): AsyncGenerator<CheckEvent> {
+  if (secrets.length === 0) yield { kind: "wrong", what: "there is no checkout secret" };
+  const broken = secrets.filter(({ key }) => key.byteLength !== CHECKOUT_KEY_BYTES);
+  let [recorded, lost, elsewhere, badTxnId] = [0, 0, 0, 0];
+  for await (const row of rows as AsyncIterable<RecordedRow>) {
+    if (!isTransactionId(row.txn_id)) badTxnId += 1;
+    if (row.imported) {
+      if (!isCheckoutFor(row.checkout_id, { ...row, reqId: row.req_id })) elsewhere += 1;
+      continue;
+    }
+    recorded += 1;
+    if (isSealLost(secrets, { partnerId: row.partner_id, environment: row.environment }, row.checkout_id)) lost += 1;
+  }
+  yield found(badTxnId, "top-ups whose txnId has not the form of one");
+  yield found(elsewhere, "top-ups of another topupd whose checkoutId was issued for another connection");
+  yield found(broken.length, "checkout secrets that are not whole");
+  if (lost > 0)
+    yield {
+      kind: "wrong",
+      what: `${lost} top-ups whose checkoutId no secret opens: a checkout secret was lost or altered, and a partner who asks for them is told checkout_unknown`,
+    };
+  else yield { kind: "checked", what: "checkoutIds of top-ups open with the secret that sealed them", count: recorded };
+}
+
+function found(count: number, what: string): CheckEvent {
+  return count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
+}
