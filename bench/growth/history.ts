@@ -1,7 +1,7 @@
-import { randomBytes, randomFillSync } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../packages/server/src/domain/calendar.ts";
-import { issueCheckout } from "../../packages/server/src/domain/checkout.ts";
+import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../../packages/server/src/domain/checkout.ts";
 import type { CheckoutSecret } from "../../packages/server/src/domain/checkout-secret.ts";
 import type { ConnectionKey } from "../../packages/server/src/domain/customer.ts";
 import type { Transaction } from "../../packages/server/src/domain/top-up.ts";
@@ -29,8 +29,8 @@ const MOST_EACH = 4;
 const MEAN_EACH = MOST_EACH / 2;
 /** Over so many days before the customers were imported, unless others are asked for. */
 const DAYS = 90;
-/** One in so many has a seal, and can be asked for: sealing them all would take longer than all the rest. */
-const SEALED_EVERY = 101;
+/** One in so many is asked for later. */
+const NAMED_EVERY = 101;
 /** Customers in one transaction: between two of them, the bench hears that it is to end. */
 const CUSTOMERS_AT_ONCE = 20_000;
 const PREPARE = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144";
@@ -134,8 +134,7 @@ class HistoryWriter {
     const { cuid, service, reqId } = connectionOf(index);
     const key = { cuid, service, reqId, environment: "production" } as const;
     const at = Math.floor(this.#begin + this.transactions * this.#pauseMs);
-    const isSealed = this.transactions % SEALED_EVERY === 0;
-    const checkoutId = isSealed ? sealed(this.#target, key, at) : unsealed(this.#target, at);
+    const checkoutId = sealed(this.#target, key, at);
     const transaction: Transaction = {
       ...key,
       checkoutId,
@@ -153,7 +152,7 @@ class HistoryWriter {
     // The first grant is what the import stated.
     const seq = turn + 2;
     this.#insertGrant.run(cuid, key.environment, service, reqId, this.#plan, seq, ...grantColumns(grant));
-    if (isSealed) this.checkoutIds.push(checkoutId);
+    if (this.transactions % NAMED_EVERY === 0) this.checkoutIds.push(checkoutId);
     this.transactions += 1;
   }
 }
@@ -164,16 +163,7 @@ function topUpsOf(index: number): number {
 
 function sealed({ secret, partnerId, revision }: Target, key: ConnectionKey, at: number): string {
   const holder = { partnerId, environment: key.environment };
-  return issueCheckout(secret, holder, key, { revision, issuedAt: at, nonce: randomBytes(16) });
-}
-
-/** Looks like a checkoutId, and takes its place in the order of time, but no service takes it for one of its own. */
-function unsealed({ secret, revision }: Target, at: number): string {
-  const bytes = random(48);
-  bytes.writeUInt8((1 << 4) | secret.id, 0);
-  bytes.writeUIntBE(at, 1, 6);
-  bytes.writeUIntBE(revision, 7, 3);
-  return bytes.toString("base64url");
+  return issueCheckout(secret, holder, key, { revision, issuedAt: at, nonce: random(CHECKOUT_NONCE_BYTES) });
 }
 
 const pool = { bytes: Buffer.alloc(64 * 1024), used: 64 * 1024 };
