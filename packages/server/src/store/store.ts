@@ -143,7 +143,7 @@ export interface Store {
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result>;
   /**
    * Fills this database, which must be empty, in one transaction that ends with a look at all of it: the rows,
-   * the money, and everything that {@link check} holds against the rules.
+   * the money, and what {@link check} asks of the ledgers, the audit trail and whole tables.
    * @returns what there was to copy, and is here now.
    * @throws StoreRefused where it is not empty, or what came is not whole and in order: it is as before then.
    */
