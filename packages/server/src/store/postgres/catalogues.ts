@@ -10,6 +10,7 @@ import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
 import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
+import { IN_ORDER } from "./search.ts";
 import type { Query, Session, Statement } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
@@ -160,15 +161,16 @@ export class CatalogueTables {
   }
 
   async known(environment: Environment): Promise<Bouquet[]> {
-    const [row] = await this.#database.ask<{ fewer: boolean }>(HAS_FEWER, [environment]);
-    const rows = await this.#database.ask<BouquetRow>(row?.fewer === true ? OF_FEW : KNOWN, [environment]);
-    return rows.map(toBouquet);
+    return this.#database.transact([[IN_ORDER], [HAS_FEWER, [environment]]], async ([, found], session) => {
+      const [{ fewer }] = found as [{ fewer: boolean }];
+      return (await session.run<BouquetRow>(fewer ? OF_FEW : KNOWN, [environment])).map(toBouquet);
+    });
   }
 }
 
 async function unknownOf(session: Session, environment: Environment, bouquets: readonly Bouquet[]): Promise<Bouquet[]> {
   if (bouquets.length === 0) return [];
   const codes = [bouquets.map(({ service }) => service), bouquets.map(({ code }) => code)];
-  const rows = await session.run<BouquetRow>(KNOWN_AMONG, [environment, ...codes]);
-  return unknownAmong(bouquets, rows.map(toBouquet));
+  const [, rows] = await session.runAll([[IN_ORDER], [KNOWN_AMONG, [environment, ...codes]]]);
+  return unknownAmong(bouquets, (rows as BouquetRow[]).map(toBouquet));
 }
