@@ -91,7 +91,7 @@ export function importOutput(
 }
 
 function summarize(
-  { accepted, rejected, passedOver = 0, removed, reorders, revision, published, ...effects }: ImportReport,
+  { accepted, rejected, passedOver = 0, removed, reorders, revision, ...effects }: ImportReport,
   dryRun: boolean,
 ): string {
   const { added, changed, unchanged } = effects;
@@ -99,8 +99,7 @@ function summarize(
   if (removed !== undefined) counts.push(`${removed} removed`);
   if (reorders === true) counts.push("in another order");
   if (passedOver > 0) counts.push(`${count(passedOver, "subscription")} not taken`);
-  const stays = published === false ? `, unchanged: revision ${revision} stays` : "";
-  const asRevision = published === true ? `, as revision ${revision}` : stays;
+  const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
   const lines = `${accepted} accepted, ${rejected} rejected${asRevision}`;
   return `${lines}\n${dryRun ? "it would be: " : ""}${counts.join(", ")}\n`;
 }

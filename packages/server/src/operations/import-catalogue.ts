@@ -9,7 +9,7 @@ import { readNdjson, readRow, rejectedLines, type SourceRow } from "./source-row
 
 /**
  * Publishes a file as the next catalogue revision: all of it, or nothing. What it changes is told beside the
- * revision before it, which stays where the file says just the same.
+ * revision before it.
  */
 export async function importCatalogue(
   ports: StaffPorts,
@@ -39,13 +39,13 @@ export async function importCatalogue(
   }
   // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
   if (rows.bouquets.length === 0 || (rejected > 0 && !skipInvalid)) return refusal(rejected);
-  const before = await store.currentCatalogue(environment);
-  const effect = compareCatalogues(before?.bouquets ?? [], rows.bouquets, store.provider.currencyExponent);
+  const before = (await store.currentCatalogue(environment))?.bouquets ?? [];
+  const effect = compareCatalogues(before, rows.bouquets, store.provider.currencyExponent);
   for (const bouquet of effect.bouquets) onChange?.({ what: "bouquet", ...bouquet });
   const report = { accepted: rows.bouquets.length + rows.retired.length, rejected, ...countsOf(effect) };
   if (dryRun) return report;
   const { revision } = await store.publishCatalogue(environment, rows.bouquets, attributionOf(ports), rows.retired);
-  return { ...report, revision, published: revision !== before?.revision };
+  return { ...report, revision };
 }
 
 function countsOf({ bouquets, unchanged, reorders }: CatalogueEffect) {

@@ -42,9 +42,8 @@ export interface ImportReport extends Readonly<Record<EffectKind, number>> {
   /** Of a catalogue: the bouquets that it has no more, and whether those that stay come in another order. */
   readonly removed?: number;
   readonly reorders?: boolean;
-  /** The catalogue revision that holds now, and whether it was made by this import; absent where nothing was to be written. */
+  /** The catalogue revision that was made, if one was. */
   readonly revision?: number;
-  readonly published?: boolean;
 }
 
 /** Of a file that is not taken at all. */

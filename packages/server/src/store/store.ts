@@ -70,9 +70,7 @@ export interface Store {
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
   /**
    * Makes the next revision, all of which is sold. What is `retired` is not: it becomes known, where it is not
-   * yet, by a revision of its own that nobody sees, since the other follows it in the same transaction. Where the
-   * newest revision says just the same, and nothing is to become known, it stays, and nothing is written.
-   * @returns the newest revision.
+   * yet, by a revision of its own that nobody sees, since the other follows it in the same transaction.
    */
   publishCatalogue(
     environment: Environment,

@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
-import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { by } from "../support/by.ts";
-import { countRows, type MakeDatabase, openStore, withinASecond } from "./database.ts";
+import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
 import { BOUQUETS, bouquet } from "./provider.ts";
 
 const CHEAP = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", "450");
 const DEAR = bouquet("tv", "TV-1M", "Family TV Plus (MONTHLY)", "500.50");
-
-/** The provider's bouquets, of which the last one is another. */
-const altered = (changes: Partial<Bouquet>) => BOUQUETS.with(-1, { ...(BOUQUETS.at(-1) as Bouquet), ...changes });
 
 export function testCatalogues(makeDatabase: MakeDatabase): void {
   test("there is no catalogue before the first is published", async () => {
@@ -48,39 +44,11 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     await withinASecond(async () => expect(await other.currentCatalogue("production")).toEqual(second));
   });
 
-  test("the same catalogue published again is no new revision, and leaves no entry in the audit trail", async () => {
-    const opened = await openStore(makeDatabase);
-    const { store, another, now } = opened;
+  test("the same catalogue published again is a revision of its own", async () => {
+    const { store, now } = await openStore(makeDatabase);
     const first = await store.publishCatalogue("production", BOUQUETS, by(now));
-    const entries = await countRows(opened, "audit_entry");
-    expect(await store.publishCatalogue("production", BOUQUETS, by(now))).toEqual(first);
-    expect(await (await another()).publishCatalogue("production", BOUQUETS, by(now))).toEqual(first);
-    expect(await countRows(opened, "catalogue_revision")).toBe(1);
-    expect(await countRows(opened, "audit_entry")).toBe(entries);
-  });
-
-  test.each([
-    ["another order", [...BOUQUETS].reverse()],
-    ["one more", [...BOUQUETS, bouquet("tv", "MORE", "More (MONTHLY)", "1")]],
-    ["one less", BOUQUETS.slice(1)],
-    ["another name", altered({ name: "Other (MONTHLY)" })],
-    ["another price", altered({ price: 1n })],
-    ["another segment", altered({ segments: ["vip"] })],
-    ["another plan", altered({ plan: "other" })],
-    ["what was published before", [CHEAP]],
-  ])("a catalogue with %s is a new revision", async (_, bouquets) => {
-    const { store, now } = await openStore(makeDatabase);
-    await store.publishCatalogue("production", [CHEAP], by(now));
-    const { revision } = await store.publishCatalogue("production", BOUQUETS, by(now));
-    expect(await store.publishCatalogue("production", bouquets, by(now))).toEqual({ revision: revision + 1, bouquets });
-    expect(await store.currentCatalogue("production")).toEqual({ revision: revision + 1, bouquets });
-  });
-
-  test("the other environment's catalogue does not stand for this one's", async () => {
-    const { store, now } = await openStore(makeDatabase);
-    await store.publishCatalogue("trial", BOUQUETS, by(now));
-    expect(await store.publishCatalogue("production", BOUQUETS, by(now))).toMatchObject({ revision: 2 });
-    expect(await store.publishCatalogue("trial", BOUQUETS, by(now))).toMatchObject({ revision: 1 });
+    const second = await store.publishCatalogue("production", BOUQUETS, by(now));
+    expect(second.revision).toBeGreaterThan(first.revision);
   });
 
   test("stores that publish at once get revisions of their own, each of them whole", async () => {

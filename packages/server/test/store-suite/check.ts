@@ -187,15 +187,6 @@ export function testCheck(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toContainEqual(expect.stringMatching(said));
   });
 
-  test("secrets that were lost are missed, though the next opening has made a new one", async () => {
-    const { store, command, database, another } = await openProvider(makeDatabase);
-    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
-    await database.tamper("DELETE FROM checkout_secret");
-    const reopened = await another();
-    expect(await reopened.checkoutSecrets()).toHaveLength(1);
-    expect(await findWrong(reopened)).toEqual([expect.stringMatching(/^1 top-ups whose checkoutId no secret opens: /)]);
-  });
-
   test("a check changes nothing, and the store works on after it", async () => {
     const { store, command } = await openProvider(makeDatabase);
     const before = await store.findCustomers("production", "2000001");

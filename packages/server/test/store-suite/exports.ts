@@ -70,8 +70,7 @@ export function testExports(makeDatabase: MakeDatabase): void {
     const { store, now } = await openProvider(makeDatabase);
     const before = (await store.currentCatalogue("production"))?.revision ?? 0;
     const [sold, old] = [bouquet("tv", "TV-NEW", "New (MONTHLY)", "1"), bouquet("tv", "TV-OLD", "Old (MONTHLY)", "2")];
-    const revision = before + 2;
-    for (let time = 1; time <= 2; time += 1) {
+    for (const revision of [before + 2, before + 3]) {
       expect((await store.publishCatalogue("production", [sold], by(now), [old])).revision).toBe(revision);
       expect(await store.currentCatalogue("production")).toEqual({ revision, bouquets: [sold] });
       expect(await store.knownBouquets("production")).toContainEqual(old);

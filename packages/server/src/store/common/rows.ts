@@ -265,11 +265,6 @@ export function unknownAmong(bouquets: readonly Bouquet[], known: readonly Bouqu
   return bouquets.filter((bouquet) => !texts.has(bouquetText(bouquet)));
 }
 
-/** Whether two lists hold the same bouquets in the same order. */
-export function isSameList(some: readonly Bouquet[], others: readonly Bouquet[]): boolean {
-  return some.length === others.length && some.map(bouquetText).join() === others.map(bouquetText).join();
-}
-
 function bouquetText(bouquet: Bouquet): string {
   return JSON.stringify(bouquetColumns(bouquet));
 }

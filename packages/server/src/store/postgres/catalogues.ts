@@ -3,7 +3,7 @@ import { cataloguePublished } from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, isSameList, toBouquet, unknownAmong } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
@@ -138,10 +138,6 @@ export class CatalogueTables {
       verifyProvider(provider, this.#provider);
       const [former] = await session.run<{ revision: number }>(CURRENT, [environment]);
       const unknown = await unknownOf(session, environment, retired);
-      if (former !== undefined && unknown.length === 0) {
-        const rows = await session.run<BouquetRow>(BOUQUETS, [former.revision]);
-        if (isSameList(rows.map(toBouquet), bouquets)) return former.revision;
-      }
       const [next] = (await session.run<{ revision: number }>(NEXT)) as [{ revision: number }];
       const lists = unknown.length > 0 ? [unknown, bouquets] : [bouquets];
       const writes: Query[] = [];

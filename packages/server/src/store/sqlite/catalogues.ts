@@ -3,7 +3,7 @@ import { cataloguePublished } from "../../domain/audited-changes.ts";
 import { type Bouquet, SERVICES } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type BouquetRow, bouquetColumns, isSameList, toBouquet, unknownAmong } from "../common/rows.ts";
+import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../common/rows.ts";
 import type { AuditTable } from "./audit.ts";
 import type { Database } from "./database.ts";
 
@@ -79,9 +79,6 @@ export class CatalogueTables {
   ): Catalogue {
     this.#verifyPrices();
     const unknown = unknownAmong(retired, this.#newest(environment, retired));
-    const current = this.currentRevision(environment);
-    if (unknown.length === 0 && current !== undefined && isSameList(this.read(current)?.bouquets ?? [], bouquets))
-      return { revision: current, bouquets };
     if (unknown.length > 0) this.#add(environment, unknown, by);
     return this.#add(environment, bouquets, by);
   }
