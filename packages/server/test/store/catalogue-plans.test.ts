@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { KNOWN, KNOWN_AMONG, OF_FEW } from "../../src/store/postgres/catalogues.ts";
 import { withOwnSession } from "../../src/store/postgres/database.ts";
-import { IN_ORDER } from "../../src/store/postgres/search.ts";
+import { IN_ORDER } from "../../src/store/postgres/in-order.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { NEWEST, NEXT_CODE, OF_FEW as OF_FEW_IN_SQLITE } from "../../src/store/sqlite/catalogues.ts";
 import { openStore } from "../store-suite/database.ts";

@@ -4,6 +4,7 @@ import { customerDigest } from "../../src/domain/checkout.ts";
 import { periodValues } from "../../src/store/common/settlement-sums.ts";
 import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import { withOwnSession } from "../../src/store/postgres/database.ts";
+import { IN_ORDER } from "../../src/store/postgres/in-order.ts";
 import * as postgres from "../../src/store/postgres/search.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { FIND as CUSTOMERS, MARK_TOPPED_UP } from "../../src/store/sqlite/customers.ts";
@@ -160,7 +161,7 @@ describe("in PostgreSQL", () => {
         await session.execute(prepare);
         for (const mode of ["force_custom_plan", "force_generic_plan"]) {
           await session.execute(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
-          await session.execute(postgres.IN_ORDER.text);
+          await session.execute(IN_ORDER.text);
           await expectSteps(session);
           await session.rollBack();
         }
@@ -179,7 +180,7 @@ test("in PostgreSQL, a page of customers is read by their key, and no more than 
     for (const prepare of ["SELECT 1", "ANALYZE customer"]) {
       await session.execute(prepare);
       await session.execute("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan");
-      await session.execute(postgres.IN_ORDER.text);
+      await session.execute(IN_ORDER.text);
       const scans = await scansOf(session, postgres.PAGE.text, [25_000, "c25000", "production", 500]);
       expect(scans.find(([index]) => index === "customer_pkey")).toEqual(["customer_pkey", 500]);
       expect(scans.filter(([index]) => index === undefined)).toEqual([]);

@@ -7,10 +7,10 @@ import { type BouquetRow, bouquetColumns, toBouquet, unknownAmong } from "../com
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
+import { IN_ORDER } from "./in-order.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
 import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import { IN_ORDER } from "./search.ts";
 import type { Query, Session, Statement } from "./session.ts";
 import { insertRows } from "./tables.ts";
 

@@ -39,6 +39,7 @@ import type {
 import type { ProviderSettings } from "../store.ts";
 import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
 import type { Database } from "./database.ts";
+import { IN_ORDER } from "./in-order.ts";
 import { connectionKey } from "./ledger.ts";
 import type { Statement } from "./session.ts";
 import { columnsOf, unnest } from "./tables.ts";
@@ -104,15 +105,6 @@ export const REVERSAL_SUMS: Statement = {
   name: "search_reversal_sums",
   text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM reversal
     WHERE ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
-};
-
-/**
- * Of a table that it has not analyzed yet, PostgreSQL may expect so little that it gathers and sorts all of it
- * for each step. Without bitmaps, it goes along the index, which has the order already.
- */
-export const IN_ORDER: Statement = {
-  name: "search_in_order",
-  text: "SELECT set_config('enable_bitmapscan', 'off', true)",
 };
 
 /** The SQL of what a back office asks. */
