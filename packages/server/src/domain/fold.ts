@@ -152,9 +152,10 @@ function lessen(
   const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
   const days = Math.max(Math.min(onTop.days, goodwill), onTop.days - Math.max(0, then.days - now.days));
   const bears = (run: Subscription) => concerns({ start, end: calendar.add(start, span) }, run, at);
-  // What a run brought along from another topupd was not granted in any run of here.
-  if (grantedEnd !== undefined || known === undefined || !bears(known))
-    return { ...statement, onTop: { months, days } };
+  if (known === undefined || !bears(known)) return statement;
+  // Brought along from another topupd, it is counted from where the run began there.
+  if (grantedEnd !== undefined)
+    return counted.run?.start === known.start ? { ...statement, onTop: { months, days } } : statement;
   const { lastWord } = counted;
   const wasAll = isSamePeriod(onTop, leftOnTop(then, { run: known, lastWord }, start, calendar));
   const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;

@@ -1,8 +1,8 @@
-import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
+import { addSpans, type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { type FoldStep, foldSteps, goodwillAfter, wordAfter } from "./fold.ts";
-import { leftOnTop } from "./left-on-top.ts";
+import { type FormerRun, leftOnTop } from "./left-on-top.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 import {
   admits,
@@ -34,8 +34,10 @@ interface History {
   readonly goodwillEnds: readonly Instant[];
   /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
   readonly bookedAndReversed: Period;
-  /** Whether anything was granted here since that word. */
-  readonly isGrantedSince: boolean;
+  /** What there was before that word, with all that was granted since. */
+  readonly beforeWord: FormerRun;
+  /** Whether anything that was granted here lies on top of the run. */
+  readonly hasOwnOnTop: boolean;
   /** Days that staff gave the current run for nothing. */
   readonly goodwill: number;
 }
@@ -73,8 +75,9 @@ export function restate(
     if (current === undefined) return carryOver(stated, stated.carried, now);
     const isKnown = current.grantedEnd !== undefined || stated.carried.grantedEnd === undefined;
     if (isSameSecond(current.end, stated.end) && isKnown) return undefined;
+    if (knowsNothingLater(stated.carried, stated.end, current)) return PASSED_OVER;
     // Dates that may lack what was granted here are taken as a copy's.
-    if (history.isGrantedSince && topUps !== "included")
+    if (history.hasOwnOnTop && topUps !== "included")
       return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
     const word = carryOver(stated, stated.carried, now);
     return admits(plan, concerned(stated, current, now), word, calendar) ? word : PASSED_OVER;
@@ -91,12 +94,22 @@ export function restate(
 
   // What staff gave for nothing, no records but these hold.
   const goodwill = { months: 0, days: history.goodwill };
-  const granted = topUps === "included" ? goodwill : (run?.toppedUp ?? NO_PERIOD);
-  const onTop = leftOnTop(granted, { run, lastWord }, start, calendar);
+  // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
+  const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
+  const isMeasuredBefore = isCorrection && history.beforeWord.run !== undefined && topUps !== "included";
+  const former = isMeasuredBefore ? history.beforeWord : { run, lastWord };
+  const granted = topUps === "included" ? goodwill : (former.run?.toppedUp ?? NO_PERIOD);
+  const onTop = leftOnTop(granted, former, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   return admits(plan, run, word, calendar, run && lowestEnd(run, history.bookedAndReversed, calendar))
     ? word
     : PASSED_OVER;
+}
+
+/** Whether an export was made before what is known here: it ends earlier, and nothing later was granted there. */
+function knowsNothingLater({ grantedEnd }: CarriedRun, end: Instant, current: Subscription): boolean {
+  if (grantedEnd === undefined || current.grantedEnd === undefined) return false;
+  return grantedEnd <= current.grantedEnd && end < current.end;
 }
 
 /** The run on which records bear. */
@@ -125,14 +138,17 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
   let lastWord: Statement | undefined;
   let [toppedUpEnds, reversedEnds, goodwillEnds]: [Instant[], Instant[], Instant[]] = [[], [], []];
   let goodwill = 0;
-  let isGrantedSince = false;
+  let beforeWord: FormerRun = { run: undefined, lastWord: undefined };
+  let hasOwnOnTop = false;
   const steps = foldSteps(plan, ledger, calendar);
   for (const [index, step] of steps.entries()) {
     const { grant, before, after, counts } = step;
     goodwill = goodwillAfter(goodwill, step);
     const isWord = counts && (grant.kind === "statement" || grant.kind === "withdrawal");
+    if (isWord) beforeWord = { run: takesOver(grant, before) ? before : undefined, lastWord };
+    else if (counts) beforeWord = { ...beforeWord, run: extended(beforeWord.run, grant, calendar) };
+    if (counts) hasOwnOnTop = hasOwn(hasOwnOnTop, step);
     lastWord = wordAfter(lastWord, step);
-    if (counts) isGrantedSince = !isWord;
     if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
     if (isWord) [reversedEnds, goodwillEnds] = [[], []];
     if (after !== undefined && isToppedUp(after)) toppedUpEnds.push(after.end);
@@ -144,7 +160,27 @@ function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar)
   const bookedAndReversed = findBooked(steps, goodwill);
   const current = steps.at(-1)?.after;
   const ends = { toppedUpEnds, reversedEnds, goodwillEnds };
-  return { current, lastWord, ...ends, bookedAndReversed, isGrantedSince, goodwill };
+  return { current, lastWord, ...ends, bookedAndReversed, beforeWord, hasOwnOnTop, goodwill };
+}
+
+/** Whether a word goes on with a run that something granted here has a part in. */
+function takesOver(word: Grant, before: Subscription | undefined): boolean {
+  return word.kind === "statement" && before?.grantedEnd !== undefined && word.start < before.end;
+}
+
+/** A run with one more top-up or goodwill. */
+function extended(run: Subscription | undefined, grant: Grant, calendar: Calendar): Subscription | undefined {
+  if (run === undefined || (grant.kind !== "top_up" && grant.kind !== "goodwill")) return run;
+  const span = addSpans(run.span, { seconds: 0, ...grant.period });
+  const toppedUp = addPeriods(run.toppedUp, grant.period);
+  return { ...run, span, toppedUp, end: calendar.add(run.start, span) };
+}
+
+/** Whether, after one more step, something that was granted here lies on top: not where an export said what does. */
+function hasOwn(had: boolean, { grant, after }: FoldStep): boolean {
+  if (grant.kind === "top_up" || grant.kind === "goodwill") return true;
+  if (grant.kind !== "statement") return false;
+  return had && grant.grantedEnd === undefined && after !== undefined && isToppedUp(after);
 }
 
 /** A word that had nothing but goodwill on top of it held the top-ups itself. */

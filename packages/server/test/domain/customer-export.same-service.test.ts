@@ -235,6 +235,8 @@ describe("a customer who was topped up since, exported again and imported where 
   });
 });
 
+const FIBER = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
+
 describe("a customer of an earlier export, a backup, or the provider's own file, to which a later export has come", () => {
   const own = (end = "2026-02-01") => fileWith("2026-01-01", end);
   const MODES = ["unsaid", "apart", "included"] as const;
@@ -280,7 +282,7 @@ describe("a customer of an earlier export, a backup, or the provider's own file,
   test("loses of it just the top-up that is reversed here", () => {
     const { elsewhere, text } = toppedUpSince(true);
     elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), "included");
-    elsewhere.reverse({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan }, at("2026-01-13"), 0);
+    elsewhere.reverse(FIBER, at("2026-01-13"), 0);
     expect(elsewhere.endOf("fiber1")).toBe("2026-08-01");
   });
 
@@ -291,5 +293,60 @@ describe("a customer of an earlier export, a backup, or the provider's own file,
     expect(elsewhere.subscription("fiber1")?.bouquet.code).toBe(QUARTERLY.code);
     for (const mode of MODES) elsewhere.import(read(early, elsewhere, ALL_BOUQUETS), at("2026-01-13"), mode);
     expect(elsewhere.endOf("fiber1")).toBe("2026-08-01");
+  });
+
+  test("says nothing the second time, and takes nothing that was granted here", () => {
+    for (const mode of MODES) {
+      const { elsewhere, text } = toppedUpSince(false);
+      elsewhere.topUp("fiber1", "2026-01-05");
+      elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), mode);
+      const once = elsewhere.customer;
+      expect(elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"), mode).entries).toEqual([]);
+      expect(elsewhere.customer).toEqual(once);
+      expect(elsewhere.endOf("fiber1")).toBe(mode === "included" ? "2026-08-01" : "2026-09-01");
+    }
+  });
+
+  test("takes nothing that was granted here before the provider's newest records either", () => {
+    for (const mode of ["unsaid", "apart"] as const) {
+      const { elsewhere, text } = toppedUpSince(false);
+      elsewhere.topUp("fiber1", "2026-01-05");
+      elsewhere.import(own("2026-03-01"), "2026-01-06", "apart");
+      elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), mode);
+      expect(elsewhere.endOf("fiber1")).toBe("2026-09-01");
+    }
+  });
+
+  test("loses nothing of it by the reversal of a top-up in a run that was over, or with which the run would not begin", () => {
+    const lapsed = toppedUpSince(false);
+    const now = at("2026-06-02");
+    lapsed.elsewhere.topUp("fiber1", "2026-01-05");
+    const later = new ProviderWorld();
+    later.import(statedCustomer([statedConnection()]), "2026-06-01");
+    later.topUp("fiber1", now, QUARTERLY);
+    lapsed.elsewhere.import(
+      read(exportOf(later, ALL_BOUQUETS), lapsed.elsewhere, ALL_BOUQUETS),
+      now + DAY_MS,
+      "included",
+    );
+    lapsed.elsewhere.reverse(FIBER, now + 2 * DAY_MS, 0);
+    expect(lapsed.elsewhere.endOf("fiber1")).toBe("2026-09-02");
+
+    const [here, there] = [new ProviderWorld(), new ProviderWorld()];
+    here.import(statedCustomer([statedConnection()]), "2026-01-01");
+    here.topUp("fiber1", "2026-01-01", QUARTERLY);
+    there.import(read(exportOf(here, ALL_BOUQUETS), there, ALL_BOUQUETS), at("2026-02-01"));
+    there.topUp("fiber1", "2026-03-20");
+    here.import(read(exportOf(there, ALL_BOUQUETS), here, ALL_BOUQUETS), at("2026-03-25"), "included");
+    here.reverse(FIBER, at("2026-03-26"), 0);
+    expect(here.endOf("fiber1")).toBe("2026-05-01");
+  });
+
+  test("is not taken from an export that is older than what was renewed here since", () => {
+    const { elsewhere, text } = toppedUpSince(false);
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"));
+    elsewhere.import(own("2026-03-01"), "2026-02-01", "apart");
+    for (const mode of MODES) elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-02-02"), mode);
+    expect(elsewhere.endOf("fiber1")).toBe("2026-09-01");
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
+import { createCalendar } from "../../src/domain/calendar.ts";
 import type { ImportMode } from "../../src/domain/customer-import.ts";
 import { at, DAY_MS, MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
 import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
@@ -53,6 +54,56 @@ describe.each(["apart", "unsaid"] as const)("a month that the provider sells (%s
     world.reverse(FIBER, at("2026-02-11"), 1);
     expect([world.endOf("fiber1"), without.endOf("fiber1")]).toEqual(["2026-03-09", "2026-03-09"]);
   });
+});
+
+describe("records that are corrected", () => {
+  test("give back what a word that was stated by mistake had counted as used up", () => {
+    for (const [bouquet, wrong, right, end] of [
+      [YEARLY, ["2026-06-01", "2026-07-01"], ["2026-01-01", "2026-07-01"], "2027-07-01"],
+      [QUARTERLY, ["2026-02-20", "2026-03-20"], ["2026-02-01", "2026-03-20"], "2026-06-20"],
+    ] as const) {
+      const world = emptyWorld();
+      world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
+      world.topUp("fiber1", "2026-01-10", bouquet);
+      world.import(fileWith(wrong[0], wrong[1]), wrong[0], "apart");
+      world.import(fileWith(right[0], right[1]), "2026-06-02", "apart");
+      expect(world.endOf("fiber1")).toBe(end);
+    }
+  });
+
+  test("keep what was topped up since the mistake", () => {
+    const world = emptyWorld();
+    world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
+    world.topUp("fiber1", "2026-01-10", QUARTERLY);
+    world.import(fileWith("2026-02-20", "2026-03-20"), "2026-02-20", "apart");
+    world.topUp("fiber1", "2026-02-21");
+    world.import(fileWith("2026-02-01", "2026-03-20"), "2026-02-22", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-07-20");
+  });
+});
+
+test("records that end with a day, and begin again with the next, have no gap, also where clocks are changed", () => {
+  const world = emptyWorld();
+  world.import(fileWith("2026-01-01", "2026-01-31"), "2026-01-02", "apart");
+  world.topUp("fiber1", "2026-01-10", QUARTERLY);
+  world.import(fileWith("2026-02-01", "2026-03-01"), "2026-02-01", "apart");
+  expect(world.endOf("fiber1")).toBe("2026-06-01");
+  const berlin = new ProviderWorld(createCalendar("Europe/Berlin"));
+  berlin.import(fileWith("2026-09-25T00:00:00+02:00", "2026-10-25T00:00:00+02:00"), "2026-09-25T12:00:00Z", "apart");
+  berlin.topUp("fiber1", "2026-10-01T00:00:00Z", QUARTERLY);
+  berlin.import(fileWith("2026-10-26T00:00:00+01:00", "2026-11-26T00:00:00+01:00"), "2026-10-26T12:00:00Z", "apart");
+  expect(berlin.endOf("fiber1")).toBe("2027-02-26");
+});
+
+test("what is left of goodwill stays days, which later records keep and staff can take back", () => {
+  const world = emptyWorld();
+  world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "included");
+  world.goodwill("fiber1", at("2026-01-10"), 60);
+  world.import(fileWith("2026-02-05", "2026-03-05"), "2026-02-05", "included");
+  expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 56 });
+  world.import(fileWith("2026-02-05", "2026-04-05"), "2026-02-06", "included");
+  expect(world.endOf("fiber1")).toBe("2026-05-31");
+  expect(world.takeBack("fiber1", "2026-02-07", 56).kind).toBe("taken_back");
 });
 
 test("goodwill that was used up does not come back with the next records that hold the top-ups", () => {
