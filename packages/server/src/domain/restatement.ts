@@ -71,20 +71,20 @@ export function restate(
   const history = readHistory(ledger, stated.plan, calendar);
   const { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds } = history;
   const { plan } = stated;
+  const run = concerned(stated, current, now);
   if (stated.carried !== undefined) {
     if (current === undefined) return carryOver(stated, stated.carried, now);
     const isKnown = current.grantedEnd !== undefined || stated.carried.grantedEnd === undefined;
     if (isSameSecond(current.end, stated.end) && isKnown) return undefined;
     if (knowsNothingLater(stated.carried, stated.end, current)) return PASSED_OVER;
     // Dates that may lack what was granted here are taken as a copy's.
-    if (history.hasOwnOnTop && topUps !== "included")
+    if (history.hasOwnOnTop && run !== undefined && topUps !== "included")
       return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
     const word = carryOver(stated, stated.carried, now);
-    return admits(plan, concerned(stated, current, now), word, calendar) ? word : PASSED_OVER;
+    return admits(plan, run, word, calendar) ? word : PASSED_OVER;
   }
   if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
   const { bouquet, start, span } = stated;
-  const run = concerned(stated, current, now);
   const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
   const isCopy = (ends: readonly Instant[]) => ends.some((end) => isSameSecond(end, stated.end));
   if (topUps === "unsaid" && isCopy(copied)) return undefined;

@@ -307,6 +307,19 @@ describe("a customer of an earlier export, a backup, or the provider's own file,
     }
   });
 
+  test("is taken over at once where what was granted here is over", () => {
+    for (const mode of MODES) {
+      const [here, there] = [new ProviderWorld(), new ProviderWorld()];
+      for (const each of [here, there]) each.import(statedCustomer([statedConnection()]), "2026-01-01");
+      here.topUp("fiber1", "2026-01-02");
+      there.topUp("fiber1", "2026-03-02", QUARTERLY);
+      const text = exportOf(there, ALL_BOUQUETS);
+      here.import(read(text, here, ALL_BOUQUETS), at("2026-03-03"), mode);
+      expect(here.import(read(text, here, ALL_BOUQUETS), at("2026-03-04"), mode).entries).toEqual([]);
+      expect(here.subscription("fiber1")).toEqual(there.subscription("fiber1"));
+    }
+  });
+
   test("takes nothing that was granted here before the provider's newest records either", () => {
     for (const mode of ["unsaid", "apart"] as const) {
       const { elsewhere, text } = toppedUpSince(false);
