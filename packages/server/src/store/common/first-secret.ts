@@ -12,12 +12,12 @@ export interface FirstSecretParts {
 
 /**
  * The secret of a database that has none.
- * @throws StoreRefused where one has been there: no other opens what it sealed, so that partners would be told of
- *   every top-up on record that nobody knows it.
+ * @throws StoreRefused where one has been there: no other opens what it sealed, so that what becomes of a checkoutId
+ *   that was given out could be told of those on record alone; and whoever took it away may have taken more.
  */
 export function firstSecret(hasTopUps: boolean, { clock, random }: FirstSecretParts): CheckoutSecret {
   if (!hasTopUps) return { id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() };
   throw new StoreRefused(
-    "the database has top-ups, but no checkout secret is left in it (table checkout_secret), and without theirs no checkoutId on record would be known: restore a backup, or put its rows back from one by hand; nothing was written",
+    "the database has top-ups, but no checkout secret is left in it (table checkout_secret), and no other opens what it sealed: restore a backup, or put its rows back from one by hand; nothing was written",
   );
 }

@@ -21,9 +21,9 @@ interface RecordedRow {
 }
 
 /**
- * Holds each top-up against its checkoutId, and that against the secrets: without the secret, a partner who asks for a
- * top-up on record is told that its checkoutId is unknown. Those of another topupd were sealed with secrets of its own, and
- * have no grant that would tell whose they are.
+ * Holds each top-up against its checkoutId, and that against the secrets: one whose seal does not open says that a secret
+ * is not what it was. What is on record is answered all the same; a checkoutId that was not used yet is unknown. Those of
+ * another topupd were sealed with secrets of its own, and have no grant that would tell whose they are.
  * @param rows as {@link RECORDED_CHECKOUTS} finds them.
  * @param secrets newest first.
  */
@@ -49,7 +49,7 @@ export async function* checkRecordedCheckouts(
   if (lost > 0)
     yield {
       kind: "wrong",
-      what: `${lost} top-ups whose checkoutId no secret opens: a checkout secret was lost or altered, and a partner who asks for them is told checkout_unknown`,
+      what: `${lost} top-ups whose checkoutId no secret opens: a checkout secret was lost or altered, and checkoutIds that it sealed and that were not used yet are unknown`,
     };
   else yield { kind: "checked", what: "checkoutIds of top-ups open with the secret that sealed them", count: recorded };
 }
