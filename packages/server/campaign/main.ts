@@ -10,6 +10,7 @@ import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
+import { paidTime } from "./paid-time.ts";
 import { createDatabase, postgresStories } from "./postgres.ts";
 import { race } from "./race.ts";
 import { storm } from "./storm.ts";
@@ -34,6 +35,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
     const path = join(size.cwd, "month.db");
     return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
   },
+  "paid-time": async (size) => paidTime(size),
   // With a server beside it, since a backup goes into either store.
   backup: (size) => withServer(({ url }) => backup({ ...size, createDatabase: (name) => createDatabase(url, name) })),
   model: (size) => {
@@ -94,8 +96,8 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
-      "(storm: on postgres only; lossy: on sqlite only)\n",
+    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+      "(storm: on postgres only; lossy and paid-time: on sqlite only)\n",
   );
   process.exit(2);
 }

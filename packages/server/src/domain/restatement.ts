@@ -1,18 +1,11 @@
-import { addSpans, type Calendar, type Instant, isSameSecond } from "./calendar.ts";
+import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
-import { type FoldStep, foldSteps, goodwillAfter, wordAfter } from "./fold.ts";
-import { type FormerRun, leftOnTop } from "./left-on-top.ts";
-import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
-import {
-  admits,
-  concerns,
-  type Grant,
-  hasEnded,
-  isToppedUp,
-  type Statement,
-  type Subscription,
-} from "./subscription.ts";
+import { type LedgerReading, readLedger } from "./ledger-reading.ts";
+import { goodwillOnTop, leftOnTop } from "./left-on-top.ts";
+import { NO_PERIOD } from "./period.ts";
+import { endWithout } from "./run-without.ts";
+import { admits, concerns, type Grant, type Statement, type Subscription } from "./subscription.ts";
 
 /**
  * Whether a provider's records hold the top-ups made here: `included`, `apart`, or nobody said.
@@ -21,29 +14,10 @@ import {
  */
 export type TopUpsInFile = "included" | "apart" | "unsaid";
 
-/** What a plan's ledger comes to. */
-interface History {
-  readonly current: Subscription | undefined;
-  /** The provider's last word, unless it was withdrawn since. */
-  readonly lastWord: Statement | undefined;
-  /** Where the subscription ended since that word, with top-ups in it. */
-  readonly toppedUpEnds: readonly Instant[];
-  /** The same, with top-ups that were taken back, or goodwill. */
-  readonly reversedEnds: readonly Instant[];
-  /** Where it ended before goodwill was taken back. */
-  readonly goodwillEnds: readonly Instant[];
-  /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
-  readonly bookedAndReversed: Period;
-  /** What there was before that word, with all that was granted since. */
-  readonly beforeWord: FormerRun;
-  /** Whether anything that was granted here lies on top of the run. */
-  readonly hasOwnOnTop: boolean;
-  /** Days that staff gave the current run for nothing. */
-  readonly goodwill: number;
-}
-
 /** What is said anew, and not taken, since it would take back what was granted here. */
 export const PASSED_OVER = "passed_over";
+
+type Restated = Statement | typeof PASSED_OVER | undefined;
 
 /**
  * What a provider's records say anew of a plan, as a grant to append; undefined where they say nothing
@@ -67,61 +41,73 @@ export function restate(
   now: Instant,
   calendar: Calendar,
   topUps: TopUpsInFile,
-): Statement | typeof PASSED_OVER | undefined {
-  const history = readHistory(ledger, stated.plan, calendar);
-  const { current, lastWord, toppedUpEnds, reversedEnds, goodwillEnds } = history;
-  const { plan } = stated;
-  const run = concerned(stated, current, now);
-  if (stated.carried !== undefined) {
-    if (current === undefined) return carryOver(stated, stated.carried, now);
-    const isKnown = current.grantedEnd !== undefined || stated.carried.grantedEnd === undefined;
-    if (isSameSecond(current.end, stated.end) && isKnown) return undefined;
-    if (knowsNothingLater(stated.carried, stated.end, current)) return PASSED_OVER;
-    // Dates that may lack what was granted here are taken as a copy's.
-    if (history.hasOwnOnTop && run !== undefined && topUps !== "included")
-      return restate(ledger, { ...stated, carried: undefined }, now, calendar, "unsaid");
-    const word = carryOver(stated, stated.carried, now);
-    return admits(plan, run, word, calendar) ? word : PASSED_OVER;
-  }
-  if (lastWord !== undefined && repeats(lastWord, stated, calendar)) return undefined;
-  const { bouquet, start, span } = stated;
-  const copied = run === undefined ? reversedEnds : [...toppedUpEnds, ...reversedEnds];
-  const isCopy = (ends: readonly Instant[]) => ends.some((end) => isSameSecond(end, stated.end));
-  if (topUps === "unsaid" && isCopy(copied)) return undefined;
-  // Goodwill would come on top of itself every night, or come back.
-  const withGoodwill = history.goodwill > 0 && run !== undefined ? [...toppedUpEnds, ...goodwillEnds] : goodwillEnds;
-  if (topUps === "included" && isCopy(withGoodwill)) return undefined;
-
-  // What staff gave for nothing, no records but these hold.
-  const goodwill = { months: 0, days: history.goodwill };
-  // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
-  const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
-  const isMeasuredBefore = isCorrection && history.beforeWord.run !== undefined && topUps !== "included";
-  const former = isMeasuredBefore ? history.beforeWord : { run, lastWord };
-  const granted = topUps === "included" ? goodwill : (former.run?.toppedUp ?? NO_PERIOD);
-  const onTop = leftOnTop(granted, former, start, calendar);
-  const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
-  return admits(plan, run, word, calendar, run && lowestEnd(run, history.bookedAndReversed, calendar))
-    ? word
-    : PASSED_OVER;
+): Restated {
+  const reading = readLedger(stated.plan, ledger, calendar);
+  const { carried } = stated;
+  const runBorneOn = concerned(stated, reading.current, now);
+  if (carried === undefined) return restateRecords(reading, runBorneOn, stated, now, calendar, topUps);
+  const known = knownOf(carried, stated.end, reading.current);
+  if (known !== "news") return known === "same" ? undefined : PASSED_OVER;
+  // Dates that may lack what was granted here are taken as a copy's.
+  if (topUps !== "included" && reading.hasOwnOnTop && runBorneOn !== undefined)
+    return restateRecords(reading, runBorneOn, stated, now, calendar, "unsaid");
+  const word = carryOver(stated, carried, now);
+  return admits(stated.plan, runBorneOn, word, calendar) ? word : PASSED_OVER;
 }
 
-/** Whether an export was made before what is known here: it ends earlier, and nothing later was granted there. */
-function knowsNothingLater({ grantedEnd }: CarriedRun, end: Instant, current: Subscription): boolean {
-  if (grantedEnd === undefined || current.grantedEnd === undefined) return false;
-  return grantedEnd <= current.grantedEnd && end < current.end;
+function restateRecords(
+  { lastWord, beforeWord, ends, goodwill, bookedAndReversed }: LedgerReading,
+  run: Subscription | undefined,
+  { plan, bouquet, start, end, span }: StatedSubscription,
+  now: Instant,
+  calendar: Calendar,
+  topUps: TopUpsInFile,
+): Restated {
+  if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
+  if (isCopy(end, ends, run, goodwill, topUps)) return undefined;
+  const isIncluded = topUps === "included";
+  // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
+  const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
+  const former = isCorrection && beforeWord.run !== undefined && !isIncluded ? beforeWord : { run, lastWord };
+  // What staff gave for nothing, no records but these hold.
+  const onTop = isIncluded
+    ? goodwillOnTop(goodwill, former, start, calendar)
+    : leftOnTop(former.run?.toppedUp ?? NO_PERIOD, former, start, calendar);
+  const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
+  const lowest = run && endWithout(run, bookedAndReversed, calendar);
+  return admits(plan, run, word, calendar, lowest) ? word : PASSED_OVER;
+}
+
+/** Whether records that end at `end` tell nothing, since a copy of the subscription would end there too. */
+function isCopy(
+  end: Instant,
+  { toppedUp, takenBack, goodwill: goodwillEnds }: LedgerReading["ends"],
+  run: Subscription | undefined,
+  goodwill: number,
+  topUps: TopUpsInFile,
+): boolean {
+  const isOneOf = (ends: readonly Instant[]) => ends.some((former) => isSameSecond(former, end));
+  if (topUps === "unsaid") return isOneOf(takenBack) || (run !== undefined && isOneOf(toppedUp));
+  if (topUps === "apart") return false;
+  // Goodwill would come on top of itself every night, or come back.
+  return isOneOf(goodwillEnds) || (run !== undefined && goodwill > 0 && isOneOf(toppedUp));
+}
+
+/** What an export tells beside what is known: it may have been made before it, and nothing later granted there. */
+function knownOf(
+  { grantedEnd }: CarriedRun,
+  end: Instant,
+  current: Subscription | undefined,
+): "same" | "older" | "news" {
+  if (current === undefined) return "news";
+  if (isSameSecond(current.end, end) && (current.grantedEnd !== undefined || grantedEnd === undefined)) return "same";
+  if (grantedEnd === undefined || current.grantedEnd === undefined) return "news";
+  return grantedEnd <= current.grantedEnd && end < current.end ? "older" : "news";
 }
 
 /** The run on which records bear. */
 function concerned(stated: StatedSubscription, current: Subscription | undefined, now: Instant) {
   return current !== undefined && concerns(stated, current, now) ? current : undefined;
-}
-
-/** Where a run ends without top-ups that its last word holds, and that were taken back since. */
-function lowestEnd(run: Subscription, booked: Period, calendar: Calendar): Instant {
-  const { months, days, seconds } = run.span;
-  const left = { months: Math.max(0, months - booked.months), days: Math.max(0, days - booked.days), seconds };
-  return calendar.add(run.start, left);
 }
 
 /** As though the provider had said what was not granted there, and the rest had been granted here. */
@@ -134,73 +120,11 @@ function carryOver(
   return { kind: "statement", at: now, bouquet, start, span: stated, onTop, grantedEnd };
 }
 
-function readHistory(ledger: readonly Grant[], plan: string, calendar: Calendar): History {
-  let lastWord: Statement | undefined;
-  let [toppedUpEnds, reversedEnds, goodwillEnds]: [Instant[], Instant[], Instant[]] = [[], [], []];
-  let goodwill = 0;
-  let beforeWord: FormerRun = { run: undefined, lastWord: undefined };
-  let hasOwnOnTop = false;
-  const steps = foldSteps(plan, ledger, calendar);
-  for (const [index, step] of steps.entries()) {
-    const { grant, before, after, counts } = step;
-    goodwill = goodwillAfter(goodwill, step);
-    const isWord = counts && (grant.kind === "statement" || grant.kind === "withdrawal");
-    if (isWord) beforeWord = { run: takesOver(grant, before) ? before : undefined, lastWord };
-    else if (counts) beforeWord = { ...beforeWord, run: extended(beforeWord.run, grant, calendar) };
-    if (counts) hasOwnOnTop = hasOwn(hasOwnOnTop, step);
-    lastWord = wordAfter(lastWord, step);
-    if (isWord || before === undefined || hasEnded(before, grant.at)) toppedUpEnds = [];
-    if (isWord) [reversedEnds, goodwillEnds] = [[], []];
-    if (after !== undefined && isToppedUp(after)) toppedUpEnds.push(after.end);
-    const known = steps[index + 1]?.known;
-    if (known === undefined || !isToppedUp(known) || known.end === after?.end) continue;
-    reversedEnds.push(known.end);
-    if (steps[index + 1]?.grant.kind === "take_back") goodwillEnds.push(known.end);
-  }
-  const bookedAndReversed = findBooked(steps, goodwill);
-  const current = steps.at(-1)?.after;
-  const ends = { toppedUpEnds, reversedEnds, goodwillEnds };
-  return { current, lastWord, ...ends, bookedAndReversed, beforeWord, hasOwnOnTop, goodwill };
-}
-
-/** Whether a word goes on with a run that something granted here has a part in. */
-function takesOver(word: Grant, before: Subscription | undefined): boolean {
-  return word.kind === "statement" && before?.grantedEnd !== undefined && word.start < before.end;
-}
-
-/** A run with one more top-up or goodwill. */
-function extended(run: Subscription | undefined, grant: Grant, calendar: Calendar): Subscription | undefined {
-  if (run === undefined || (grant.kind !== "top_up" && grant.kind !== "goodwill")) return run;
-  const span = addSpans(run.span, { seconds: 0, ...grant.period });
-  const toppedUp = addPeriods(run.toppedUp, grant.period);
-  return { ...run, span, toppedUp, end: calendar.add(run.start, span) };
-}
-
-/** Whether, after one more step, something that was granted here lies on top: not where an export said what does. */
-function hasOwn(had: boolean, { grant, after }: FoldStep): boolean {
-  if (grant.kind === "top_up" || grant.kind === "goodwill") return true;
-  if (grant.kind !== "statement") return false;
-  return had && grant.grantedEnd === undefined && after !== undefined && isToppedUp(after);
-}
-
-/** A word that had nothing but goodwill on top of it held the top-ups itself. */
-function findBooked(steps: readonly FoldStep[], goodwill: number): Period {
-  const last = steps.findLastIndex(({ grant, counts }) => counts && grant.kind === "statement");
-  const word = steps[last];
-  if (word?.grant.kind !== "statement" || word.after === undefined) return NO_PERIOD;
-  const { start } = word.after;
-  const isBooked = word.grant.onTop.months === 0 && word.grant.onTop.days <= goodwill;
-  if (!isBooked) return NO_PERIOD;
-  const reversedSince = new Set(
-    steps.slice(last).flatMap(({ grant }) => (grant.kind === "reversal" ? [grant.checkoutId] : [])),
-  );
-  return steps.slice(0, last).reduce<Period>((sum, { grant }) => {
-    if (grant.kind !== "top_up" || grant.at < start || !reversedSince.has(grant.checkoutId)) return sum;
-    return addPeriods(sum, grant.period);
-  }, NO_PERIOD);
-}
-
-function repeats(word: Statement, stated: StatedSubscription, calendar: Calendar): boolean {
+function repeats(
+  word: Statement,
+  stated: Pick<StatedSubscription, "bouquet" | "start" | "end">,
+  calendar: Calendar,
+): boolean {
   return (
     word.bouquet.code === stated.bouquet.code &&
     word.bouquet.addOn === stated.bouquet.addOn &&

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { labelOf, MONTHLY, QUARTERLY } from "./builders.ts";
+import { at, labelOf, MONTHLY, QUARTERLY } from "./builders.ts";
 import { fileWith, ProviderWorld } from "./provider-world.ts";
 
 /** The provider's own part to 1 February, and a month topped up on 10 January: to 1 March. */
@@ -83,6 +83,16 @@ describe("records of which nobody said whether they hold the top-ups", () => {
     world.import(fileWith("2026-01-01", "2026-04-01"), "2026-01-12");
     expect(world.endOf("fiber1")).toBe("2026-05-01");
   });
+});
+
+test("records that end where it would have ended without a reversed top-up are no copy, since it never did", () => {
+  const world = toppedUpWorld();
+  world.topUp("fiber1", "2026-01-11", QUARTERLY);
+  world.topUp("fiber1", "2026-01-12");
+  world.reverse({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan }, at("2026-01-13"), 0);
+  expect(world.endOf("fiber1")).toBe("2026-06-01");
+  world.import(fileWith("2026-01-01", "2026-05-01"), "2026-01-14");
+  expect(world.endOf("fiber1")).toBe("2026-09-01");
 });
 
 describe("records of a run that was over when another began", () => {

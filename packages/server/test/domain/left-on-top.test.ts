@@ -114,6 +114,31 @@ test("goodwill that was used up does not come back with the next records that ho
   expect(world.endOf("fiber1")).toBe("2026-03-11");
 });
 
+describe("goodwill beside a top-up that the records hold", () => {
+  /** Ninety days for nothing, and a month topped up among them, which the provider books as it was made. */
+  function bookedWorld() {
+    const world = emptyWorld();
+    world.goodwill("fiber1", at("2026-01-01"), 90);
+    world.topUp("fiber1", "2026-01-17");
+    expect(world.endOf("fiber1")).toBe("2026-05-02");
+    return world;
+  }
+
+  test("is used up as far as there were no records", () => {
+    const world = bookedWorld();
+    world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
+    expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 74 });
+    expect(world.endOf("fiber1")).toBe("2026-05-02");
+  });
+
+  test("goes by as many days as are taken back", () => {
+    const world = bookedWorld();
+    world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
+    expect(world.takeBack("fiber1", "2026-01-19", 10).kind).toBe("taken_back");
+    expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 64 });
+  });
+});
+
 test("what a reversal leaves is what the ledger would come to without the top-up, whatever the provider sold meanwhile", () => {
   type Step = {
     readonly afterDays: number;

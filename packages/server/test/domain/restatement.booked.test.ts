@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { at, MONTHLY } from "./builders.ts";
-import { fileWith, ProviderWorld } from "./provider-world.ts";
+import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
 
 const KEY = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
 
@@ -27,6 +28,32 @@ describe("records that hold the top-ups", () => {
     expect(endOf()).toBe("2026-03-01");
     book("2026-01-12", "2026-05-01");
     expect(endOf()).toBe("2026-05-01");
+  });
+
+  test("are corrected where they tell of days as months", () => {
+    const daysOf = (days: number): Bouquet => ({ ...MONTHLY, code: `NET-${days}D`, period: { months: 0, days } });
+    const world = new ProviderWorld();
+    world.import(statedCustomer([statedConnection()]), "2026-01-01");
+    world.topUp("fiber1", "2026-01-01", daysOf(30));
+    world.import(fileWith("2026-01-01", "2026-01-31"), "2026-01-02", "included");
+    world.topUp("fiber1", "2026-01-02", daysOf(2));
+    world.import(fileWith("2026-01-01", "2026-02-02"), "2026-01-02", "included");
+    world.reverse(KEY, at("2026-01-02"), 0);
+    world.import(fileWith("2026-01-01", "2026-01-03"), "2026-01-02", "included");
+    expect(world.endOf("fiber1")).toBe("2026-01-03");
+  });
+
+  test("hold no top-up that lies on top of them, though as many days are goodwill by now", () => {
+    const week: Bouquet = { ...MONTHLY, code: "NET-7D", period: { months: 0, days: 7 } };
+    const world = new ProviderWorld();
+    world.import(statedCustomer([statedConnection()]), "2026-01-01");
+    for (let count = 0; count < 2; count += 1) world.topUp("fiber1", "2026-01-01", week);
+    world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
+    world.goodwill("fiber1", at("2026-01-20"), 7);
+    world.reverse(KEY, at("2026-01-21"), 0);
+    expect(world.endOf("fiber1")).toBe("2026-02-15");
+    world.import(fileWith("2026-01-01", "2026-01-27"), "2026-01-22", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-02-15");
   });
 
   test("are corrected beside goodwill, which stays", () => {

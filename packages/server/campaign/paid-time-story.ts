@@ -1,0 +1,251 @@
+import type { Bouquet } from "../src/domain/bouquet.ts";
+import { customerRow } from "../src/domain/customer-export.ts";
+import { readCustomerRow } from "../src/domain/customer-row.ts";
+import { type JsonObject, readJson } from "../src/domain/json.ts";
+import { at, DAY_MS, MONTHLY, SECOND_MS } from "../test/domain/builders.ts";
+import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "../test/domain/provider-world.ts";
+
+const REQ_ID = "fiber1";
+const KEY = { service: MONTHLY.service, reqId: REQ_ID, plan: MONTHLY.plan };
+const FIRST_DAY = at("2026-01-01T10:00:00Z");
+const day = (number: number) => FIRST_DAY + number * DAY_MS;
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** How many days are sold, topped up, given or taken back at a time. */
+export const LENGTHS = [8, 30, 90] as const;
+
+/** Days, so that any order of them comes to the same. */
+const bouquetOf = (days: number): Bouquet => ({ ...MONTHLY, code: `NET-${days}D`, period: { months: 0, days } });
+const CATALOGUE = LENGTHS.map(bouquetOf);
+
+export type TimeStep =
+  | { readonly kind: "sale" | "top_up" | "goodwill" | "take_back"; readonly wait: number; readonly days: number }
+  | { readonly kind: "reversal"; readonly wait: number; readonly which: number }
+  | { readonly kind: "move"; readonly wait: number };
+
+/** What a provider's files are like, and how they are imported. */
+export interface Habits {
+  readonly topUps: "apart" | "included" | "unsaid";
+  /** Whether the provider's records hold the top-ups. */
+  readonly books: boolean;
+  /** Whether a record tells of all that was sold without a gap, or of one sale. */
+  readonly record: "run" | "sale";
+  /** Whether a file is imported with each sale, or only every second day. */
+  readonly imported: "at once" | "nightly";
+  readonly kinds: readonly TimeStep["kind"][];
+  /** Whether a customer may be served for longer than that: where nobody said what a file holds. */
+  readonly mayFavour?: boolean;
+}
+
+/** Something that the customer is served for. Days are counted from the first one of the story. */
+interface Stretch {
+  readonly kind: "sale" | "top_up" | "goodwill";
+  readonly day: number;
+  readonly days: number;
+  taken: number;
+  /** Whether it was granted at another topupd, where the customer came from. */
+  isElsewhere: boolean;
+  /** Its place among what the provider's records hold. */
+  booked: number | undefined;
+}
+
+interface DayRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One customer, as topupd has it, as the provider's records do, and as it ought to be. */
+export class TimeStory {
+  readonly #habits: Habits;
+  readonly #stretches: Stretch[] = [];
+  readonly #seenEnds = new Set<number>();
+  #world = new ProviderWorld();
+  #today = 0;
+  #bookings = 0;
+  #imported: DayRange | undefined;
+  /** Whether records that held a top-up are without it since the last import. */
+  #isCorrected = false;
+  /** Whether files could not tell how long the customer is to be served. */
+  #isAmbiguous = false;
+
+  constructor(habits: Habits) {
+    this.#habits = habits;
+    this.#world.import(statedCustomer([statedConnection()]), day(0), habits.topUps);
+  }
+
+  play(step: TimeStep): void {
+    this.#wait(step.wait);
+    switch (step.kind) {
+      case "sale":
+        this.#book();
+        this.#add(step.kind, step.days);
+        this.#book();
+        break;
+      case "top_up":
+        this.#world.topUp(REQ_ID, day(this.#today), bouquetOf(step.days));
+        this.#add(step.kind, step.days);
+        break;
+      case "goodwill":
+        this.#world.goodwill(REQ_ID, day(this.#today), step.days, bouquetOf(step.days));
+        this.#add(step.kind, step.days);
+        break;
+      case "take_back":
+        this.#takeBack(step.days);
+        break;
+      case "reversal":
+        this.#reverse(step.which);
+        break;
+      case "move":
+        this.#move();
+    }
+    // Records that are corrected late do not tell what was used up meanwhile.
+    if (this.#isCorrected && runOf(this.#stretches).end < this.#today) this.#isAmbiguous = true;
+    this.#see();
+    if (this.#habits.imported === "at once") this.#import();
+  }
+
+  /** Both as the first day on which the customer is not served, and none before today: what is over is over. */
+  finish(): { readonly shown: number; readonly owed: number; readonly isAmbiguous: boolean } {
+    this.#import();
+    if (this.#habits.record === "sale") this.#wait(Math.max(0, endOf(this.#records().at(-1)) - this.#today));
+    const owed = Math.max(this.#today, runOf(this.#stretches).end);
+    return { shown: Math.max(this.#today, this.#shownEnd()), owed, isAmbiguous: this.#isAmbiguous };
+  }
+
+  /** A record of one sale is in the files of its own days alone, so somebody must import one of these. */
+  #wait(days: number): void {
+    const { record, imported } = this.#habits;
+    if (record === "run" && imported === "at once") this.#today += days;
+    else
+      for (const last = this.#today + days; this.#today < last; ) {
+        this.#today += 2;
+        this.#import();
+      }
+  }
+
+  #add(kind: Stretch["kind"], days: number): void {
+    this.#stretches.push({ kind, day: this.#today, days, taken: 0, isElsewhere: false, booked: undefined });
+  }
+
+  #takeBack(days: number): void {
+    const outcome = this.#world.takeBack(REQ_ID, day(this.#today) + 3 * SECOND_MS, days);
+    let left = outcome.kind === "taken_back" ? days : 0;
+    for (const stretch of this.#stretches.toReversed()) {
+      if (stretch.kind !== "goodwill" || stretch.isElsewhere) continue;
+      const some = Math.min(left, stretch.days - stretch.taken);
+      stretch.taken += some;
+      left -= some;
+    }
+  }
+
+  #reverse(which: number): void {
+    const standing = this.#stretches.filter(
+      ({ kind, taken, isElsewhere }) => kind === "top_up" && taken === 0 && !isElsewhere,
+    );
+    const stretch = standing[which % Math.max(1, standing.length)];
+    if (stretch === undefined) return;
+    const starts = () => [this.#records().at(-1)?.start, runOf(this.#stretches).start].join();
+    const before = starts();
+    this.#world.reverse(KEY, day(this.#today), standing.indexOf(stretch));
+    stretch.taken = stretch.days;
+    if (!this.#habits.books || stretch.booked === undefined) return;
+    this.#isCorrected = true;
+    // What earlier records have held, later ones do not correct.
+    if (starts() !== before || (this.#records().at(-1)?.start ?? NEVER) > stretch.day) this.#isAmbiguous = true;
+  }
+
+  /** To another topupd, of which this one's top-ups are none. */
+  #move(): void {
+    if (this.#world.customer === undefined) throw new Error("there is nobody to export");
+    const findBouquet = (_: string, code: string) => CATALOGUE.find((bouquet) => bouquet.code === code);
+    const context = { calendar: this.#world.calendar, findBouquet };
+    const exported = JSON.stringify(customerRow(this.#world.customer, context));
+    const reading = readCustomerRow(readJson(exported) as JsonObject, context);
+    if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+    // What records are still to be corrected, only the place knows where it was reversed.
+    if (this.#isCorrected) this.#isAmbiguous = true;
+    this.#world = new ProviderWorld();
+    this.#world.import(reading.value, day(this.#today) + 2 * SECOND_MS, this.#habits.topUps);
+    for (const stretch of this.#stretches) stretch.isElsewhere = true;
+  }
+
+  /** The provider's records take in what they do not hold yet, in the order in which it was sold. */
+  #book(): void {
+    for (const stretch of this.#stretches) {
+      const isHeld = stretch.kind === "sale" || (stretch.kind === "top_up" && this.#habits.books);
+      if (!isHeld || stretch.booked !== undefined) continue;
+      stretch.booked = this.#bookings;
+      this.#bookings += 1;
+    }
+  }
+
+  #records(): readonly DayRange[] {
+    const held = this.#stretches.filter(({ booked, taken }) => booked !== undefined && taken === 0);
+    const records: DayRange[] = [];
+    for (const { day: soldOn, days } of held.toSorted((a, b) => (a.booked ?? 0) - (b.booked ?? 0))) {
+      const last = records.at(-1);
+      if (last === undefined || soldOn > last.end) records.push({ start: soldOn, end: soldOn + days });
+      else if (this.#habits.record === "run") records[records.length - 1] = { ...last, end: last.end + days };
+      else records.push({ start: last.end, end: last.end + days });
+    }
+    return records;
+  }
+
+  #import(): void {
+    this.#book();
+    const records = this.#records();
+    const current = records.find(({ start, end }) => start <= this.#today && end > this.#today);
+    const record = current ?? records.findLast(({ end }) => end <= this.#today) ?? records[0];
+    if (record !== undefined && this.#mayBeCopy(record)) this.#isAmbiguous = true;
+    // Corrected and grown again to the same end, they say nothing new; begun anew, they do not say what they were.
+    const isSeenCorrected = record?.start === this.#imported?.start && record?.end !== this.#imported?.end;
+    if (this.#isCorrected && !isSeenCorrected) this.#isAmbiguous = true;
+    this.#isCorrected = false;
+    this.#imported = record;
+    // What records do not mention any more is not withdrawn while goodwill has a part in it.
+    if (record === undefined && this.#bookings > 0 && this.#hasGoodwill()) this.#isAmbiguous = true;
+    const file =
+      record === undefined
+        ? statedCustomer([statedConnection()])
+        : fileWith(day(record.start), day(record.end), bouquetOf(30));
+    this.#world.import(file, day(this.#today) + SECOND_MS, this.#habits.topUps);
+    this.#see();
+  }
+
+  /** Records that end just where the subscription was seen to end may have been copied from it. */
+  #mayBeCopy({ end }: DayRange): boolean {
+    const { topUps, books } = this.#habits;
+    if (topUps === "apart" || !this.#seenEnds.has(end)) return false;
+    // A copy of what they hold themselves changes nothing.
+    const holdAll = books && this.#stretches.every(({ kind, taken }) => kind !== "goodwill" && taken === 0);
+    return !holdAll && (topUps === "unsaid" || this.#hasGoodwill());
+  }
+
+  #hasGoodwill(): boolean {
+    return this.#stretches.some(({ kind }) => kind === "goodwill");
+  }
+
+  #see(): void {
+    this.#seenEnds.add(this.#shownEnd());
+  }
+
+  #shownEnd(): number {
+    const subscription = this.#world.subscription(REQ_ID);
+    return subscription === undefined ? NEVER : (subscription.end - FIRST_DAY) / DAY_MS;
+  }
+}
+
+/** The model: each stretch begins where the former ends, or at once where that is over. */
+function runOf(stretches: readonly Stretch[]): DayRange {
+  let run = { start: NEVER, end: NEVER };
+  for (const { day: from, days, taken } of stretches) {
+    if (days === taken) continue;
+    const start = from > run.end ? from : run.start;
+    run = { start, end: Math.max(run.end, from) + days - taken };
+  }
+  return run;
+}
+
+function endOf(range: DayRange | undefined): number {
+  return range?.end ?? NEVER;
+}

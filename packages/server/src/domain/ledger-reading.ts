@@ -1,0 +1,124 @@
+import { addSpans, type Calendar, type Instant } from "./calendar.ts";
+import { type FoldStep, foldSteps, goodwillAfter, isWord, wordAfter } from "./fold.ts";
+import type { FormerRun } from "./left-on-top.ts";
+import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
+import { type Grant, hasEnded, isToppedUp, type Statement, type Subscription } from "./subscription.ts";
+
+/** What the ledger of a plan tells of records that come next. */
+export interface LedgerReading {
+  readonly current: Subscription | undefined;
+  /** The provider's last word, unless it was withdrawn since. */
+  readonly lastWord: Statement | undefined;
+  /** What there was before that word, with all that was granted since. */
+  readonly beforeWord: FormerRun;
+  readonly ends: FormerEnds;
+  /** Whether anything that was granted here lies on top of the run. */
+  readonly hasOwnOnTop: boolean;
+  /** Days that staff gave the current run for nothing; and as many as the last word had on top. */
+  readonly goodwill: number;
+  readonly goodwillInWord: number;
+  /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
+  readonly bookedAndReversed: Period;
+}
+
+/** Where the subscription has ended since the last word: records that end just there may be copies of it. */
+interface FormerEnds {
+  /** With top-ups or goodwill in it, of the current run. */
+  readonly toppedUp: readonly Instant[];
+  /** With something in it that was taken back. */
+  readonly takenBack: readonly Instant[];
+  /** The same, where that was goodwill. */
+  readonly goodwill: readonly Instant[];
+}
+
+type Read = Omit<LedgerReading, "bookedAndReversed">;
+
+const NO_ENDS: FormerEnds = { toppedUp: [], takenBack: [], goodwill: [] };
+const NOTHING: Read = {
+  current: undefined,
+  lastWord: undefined,
+  beforeWord: { run: undefined, lastWord: undefined },
+  ends: NO_ENDS,
+  hasOwnOnTop: false,
+  goodwill: 0,
+  goodwillInWord: 0,
+};
+
+export function readLedger(plan: string, ledger: readonly Grant[], calendar: Calendar): LedgerReading {
+  const steps = foldSteps(plan, ledger, calendar);
+  const read = steps.reduce((former, step, index) => readStep(former, step, steps[index + 1], calendar), NOTHING);
+  return { ...read, bookedAndReversed: bookedAndReversed(steps, read.goodwillInWord) };
+}
+
+function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, calendar: Calendar): Read {
+  const goodwill = goodwillAfter(former.goodwill, step);
+  return {
+    current: step.after,
+    lastWord: wordAfter(former.lastWord, step),
+    beforeWord: step.counts ? beforeWordAfter(former, step, calendar) : former.beforeWord,
+    ends: endsAfter(former.ends, step, next),
+    hasOwnOnTop: step.counts ? hasOwnAfter(former.hasOwnOnTop, step) : former.hasOwnOnTop,
+    goodwill,
+    goodwillInWord: isWord(step) ? goodwill : former.goodwillInWord,
+  };
+}
+
+/** A word leaves before it the run that it goes on with, if something granted here has a part in that. */
+function beforeWordAfter({ lastWord, beforeWord }: Read, step: FoldStep, calendar: Calendar): FormerRun {
+  const { grant, before } = step;
+  if (!isWord(step)) return { ...beforeWord, run: extended(beforeWord.run, grant, calendar) };
+  const goesOn = grant.kind === "statement" && before?.grantedEnd !== undefined && grant.start < before.end;
+  return { run: goesOn ? before : undefined, lastWord };
+}
+
+/** A run with one more top-up or goodwill. */
+function extended(run: Subscription | undefined, grant: Grant, calendar: Calendar): Subscription | undefined {
+  if (run === undefined || (grant.kind !== "top_up" && grant.kind !== "goodwill")) return run;
+  const span = addSpans(run.span, { seconds: 0, ...grant.period });
+  const toppedUp = addPeriods(run.toppedUp, grant.period);
+  return { ...run, span, toppedUp, end: calendar.add(run.start, span) };
+}
+
+/** Only where it was seen to end can it have been copied, and not where it would have ended without what is taken back. */
+function endsAfter(former: FormerEnds, step: FoldStep, next: FoldStep | undefined): FormerEnds {
+  const { grant, before, after } = step;
+  const since = isWord(step) ? NO_ENDS : former;
+  const isNewRun = before === undefined || hasEnded(before, grant.at);
+  const toppedUp = isNewRun ? [] : since.toppedUp;
+  const seen = next === undefined ? after : next.known;
+  if (!isOnTop(seen)) return { ...since, toppedUp };
+  if (seen.end === after?.end) return { ...since, toppedUp: [...toppedUp, seen.end] };
+  return {
+    toppedUp,
+    takenBack: [...since.takenBack, seen.end],
+    goodwill: next?.grant.kind === "take_back" ? [...since.goodwill, seen.end] : since.goodwill,
+  };
+}
+
+function isOnTop(run: Subscription | undefined): run is Subscription {
+  return run !== undefined && isToppedUp(run);
+}
+
+/** Of a run that an export brought along, it says what lies on top; of any other word, what it takes over does. */
+function hasOwnAfter(had: boolean, { grant, after }: FoldStep): boolean {
+  if (grant.kind === "top_up" || grant.kind === "goodwill") return true;
+  if (grant.kind !== "statement") return false;
+  return had && grant.grantedEnd === undefined && isOnTop(after);
+}
+
+/** A word that had nothing but goodwill on top of it held the top-ups itself. */
+function bookedAndReversed(steps: readonly FoldStep[], goodwillInWord: number): Period {
+  const last = steps.findLastIndex(({ grant, counts }) => counts && grant.kind === "statement");
+  const word = steps[last];
+  if (word?.grant.kind !== "statement" || word.after === undefined) return NO_PERIOD;
+  const { start } = word.after;
+  const isBooked = word.grant.onTop.months === 0 && word.grant.onTop.days <= goodwillInWord;
+  if (!isBooked) return NO_PERIOD;
+  const reversedSince = new Set(
+    steps.slice(last).flatMap(({ grant }) => (grant.kind === "reversal" ? [grant.checkoutId] : [])),
+  );
+  return steps.slice(0, last).reduce<Period>((sum, { grant }) => {
+    if (grant.kind !== "top_up" || grant.at < start || !reversedSince.has(grant.checkoutId)) return sum;
+    return addPeriods(sum, grant.period);
+  }, NO_PERIOD);
+}
