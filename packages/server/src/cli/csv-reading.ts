@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { SourceRow } from "../operations/source-rows.ts";
-import { unguardCell } from "./csv-cells.ts";
+import { isShortened, unguardCell } from "./csv-cells.ts";
 import { LineNumbers, type NumberedRow } from "./csv-line-numbers.ts";
 import { CommandFailed } from "./runtime.ts";
 
@@ -88,12 +88,20 @@ function readHeader(record: readonly string[], columns: readonly string[]): read
 
 function readLine(record: readonly string[], header: readonly string[], line: number): CsvLine {
   const cells = new Map<string, string>();
+  const problems: FieldProblem[] = [];
+  if (record.length !== header.length)
+    problems.push({ field: "(line)", problem: `has ${record.length} cells, and the header ${header.length}` });
   for (const [index, name] of header.entries()) {
-    const cell = unguardCell(record[index] ?? "");
+    const written = record[index] ?? "";
+    const cell = unguardCell(written);
     if (cell !== "") cells.set(name, cell);
+    if (isShortened(written))
+      problems.push({
+        field: name,
+        problem: "is a number that a spreadsheet has shortened: make the column text there",
+      });
   }
-  const problem = `has ${record.length} cells, and the header ${header.length}`;
-  return { line, cells, problems: record.length === header.length ? [] : [{ field: "(line)", problem }] };
+  return { line, cells, problems };
 }
 
 /** What is wrong with a file that the parser gave up. */

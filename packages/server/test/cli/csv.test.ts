@@ -167,6 +167,22 @@ describe("customers in CSV", () => {
   });
 });
 
+test("a number that a spreadsheet has shortened is refused, and a text that looks like one comes back as it was", async () => {
+  const header = "cuid,last_name,mobile,service,connection";
+  const text = [header, "1,A,9.84E+09,tv,1E+100", "2,1E+5,9840000000E+01,tv,b"].join("\n");
+  const rows = await rowsOf(readCustomersCsv(pieces(text)));
+  expect(problemsOf(rows)).toEqual([
+    {
+      line: 2,
+      problems: [expect.objectContaining({ field: "mobile" }), expect.objectContaining({ field: "connection" })],
+    },
+  ]);
+  for (const name of ["9,84E+09", "'1E+05", "''1E+05"]) {
+    const written = csvText([header.split(","), ["1", name, "", "", ""]]);
+    expect(valuesOf(await rowsOf(readCustomersCsv(pieces(written))))).toMatchObject([{ last_name: name }]);
+  }
+});
+
 describe("a catalogue in CSV", () => {
   test("may have its columns in any order, and leave out what is optional", async () => {
     const text =
