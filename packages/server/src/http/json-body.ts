@@ -15,8 +15,13 @@ export class UnsupportedBody extends Error {
 export function readBodiesAsJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
-    if (encoding.toLowerCase() !== "identity" || !isUtf8(type)) {
+    const {
+      "content-type": type = "",
+      "content-encoding": encoding = "identity",
+      "transfer-encoding": transfer = "chunked",
+    } = request.headers;
+    // Node takes the pieces apart, and leaves to others what is in them.
+    if (encoding.toLowerCase() !== "identity" || transfer.toLowerCase() !== "chunked" || !isUtf8(type)) {
       done(new UnsupportedBody());
       return;
     }

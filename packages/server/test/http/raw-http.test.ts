@@ -113,24 +113,27 @@ describe("on the bare connection", () => {
     expect(answer.json["code"]).toBe("400aa010");
   });
 
-  test("a body in chunks is read, and too large a one refused", async () => {
+  /** A look-up whose body comes in one chunk. */
+  const inChunks = (service: TestService, data: string, coding = "chunked") =>
+    `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+    `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: ${coding}\r\n${close}\r\n` +
+    `${data.length.toString(16)}\r\n${data}\r\n0\r\n\r\n`;
+
+  test("a body in chunks is read", async () => {
     const service = await startTestService();
-    const request = (data: string) =>
-      `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-      `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: chunked\r\n${close}\r\n` +
-      `${data.length.toString(16)}\r\n${data}\r\n0\r\n\r\n`;
-    expect((await exchange(service, request('{"code":"1000001"}'))).json["code"]).toBe("400aa010");
+    const answer = await exchange(service, inChunks(service, '{"code":"1000001"}', "Chunked"));
+    expect(answer.json["code"]).toBe("400aa010");
+  });
+
+  test("a body in chunks that says it is compressed is refused as it would be without them", async () => {
+    const service = await startTestService();
+    const answer = await exchange(service, inChunks(service, '{"code":"1000001"}', "gzip, chunked"));
+    expect([answer.status, answer.json["code"]]).toEqual([415, "400ad006"]);
   });
 
   test("a chunked body that is too large is refused", async () => {
     const service = await startTestService();
-    const data = `{"code":"${"1".repeat(8000)}"}`;
-    const answer = await exchange(
-      service,
-      `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-        `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: chunked\r\n${close}\r\n` +
-        `${data.length.toString(16)}\r\n${data}\r\n0\r\n\r\n`,
-    );
+    const answer = await exchange(service, inChunks(service, `{"code":"${"1".repeat(8000)}"}`));
     expect([answer.status, answer.json["code"]]).toEqual([413, "400ad005"]);
   });
 
