@@ -15,21 +15,37 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
     .addOption(jsonOption());
   examples(command, ["topupd check", "topupd check --database sqlite:./topupd-backup.db"]);
   addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    const checked: { what: string; count: number }[] = [];
-    const wrong: string[] = [];
-    await withStore(command, runtime, { mustExist: true }, async (store) => {
-      for await (const event of store.check()) {
-        if (event.kind === "wrong") wrong.push(event.what);
-        else checked.push({ what: event.what, count: event.count });
-        if (options.json !== true) runtime.stdout(describe(event));
-      }
-    });
-    if (options.json === true) printJson(runtime, { ok: wrong.length === 0, checked, wrong });
-    if (wrong.length > 0)
-      throw new FoundWrong(
-        `the database is not in order: ${wrong.length} ${wrong.length === 1 ? "finding" : "findings"}`,
-      );
+    const wrong = await withStore(command, runtime, { mustExist: true }, (store) =>
+      reportCheck(store.check(), options, runtime),
+    );
+    if (wrong > 0)
+      throw new FoundWrong(`the database is not in order: ${wrong} ${wrong === 1 ? "finding" : "findings"}`);
   });
+}
+
+/**
+ * Prints what a check finds, and of one that could not go on what it had found until then.
+ * @returns how many things are wrong.
+ */
+export async function reportCheck(
+  events: AsyncIterable<CheckEvent>,
+  { json }: OutputOptions,
+  runtime: Pick<Runtime, "stdout">,
+): Promise<number> {
+  const checked: { what: string; count: number }[] = [];
+  const wrong: string[] = [];
+  let finished = false;
+  try {
+    for await (const event of events) {
+      if (event.kind === "wrong") wrong.push(event.what);
+      else checked.push({ what: event.what, count: event.count });
+      if (json !== true) runtime.stdout(describe(event));
+    }
+    finished = true;
+  } finally {
+    if (json === true) printJson(runtime, { ok: finished && wrong.length === 0, finished, checked, wrong });
+  }
+  return wrong.length;
 }
 
 function describe(event: CheckEvent): string {

@@ -22,7 +22,7 @@ export function csvOption(): Option {
   return new Option("--csv", "print the data as CSV").conflicts("json");
 }
 
-export function printJson(runtime: Runtime, data: unknown): void {
+export function printJson(runtime: Pick<Runtime, "stdout">, data: unknown): void {
   runtime.stdout(jsonText(data));
 }
 

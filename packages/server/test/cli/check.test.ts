@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { reportCheck } from "../../src/cli/check.ts";
+import type { CheckEvent } from "../../src/store/store.ts";
 import { commandLine } from "../support/command-line.ts";
 import { fillDatabase } from "../support/provider-files.ts";
 import { tamper } from "../support/sqlite-database.ts";
@@ -29,7 +31,7 @@ describe("topupd check", () => {
     const line = commandLine();
     await fillDatabase(line);
     const report = JSON.parse(await line.mustRun("check", "--json"));
-    expect(report).toEqual({ ok: true, checked: expect.any(Array), wrong: [] });
+    expect(report).toEqual({ ok: true, finished: true, checked: expect.any(Array), wrong: [] });
     expect(report.checked).toContainEqual({ what: "subscriptions equal the fold of their grants", count: 1 });
   });
 
@@ -43,7 +45,20 @@ describe("topupd check", () => {
     expect(text.stdout.split("\n").filter((row) => row.startsWith("WRONG"))).toEqual([`WRONG  ${wrong}`]);
     const json = await line.run("check", "--json");
     expect(json.code).toBe(3);
-    expect(JSON.parse(json.stdout)).toEqual({ ok: false, checked: expect.any(Array), wrong: [wrong] });
+    expect(JSON.parse(json.stdout)).toEqual({ ok: false, finished: true, checked: expect.any(Array), wrong: [wrong] });
+  });
+
+  test("--json of one that could not go on says what it had found until then", async () => {
+    async function* events(): AsyncGenerator<CheckEvent> {
+      yield { kind: "checked", what: "integrity of the file", count: 1 };
+      yield { kind: "wrong", what: "a row" };
+      throw new Error("the disk is gone");
+    }
+    const printed: string[] = [];
+    const report = reportCheck(events(), { json: true }, { stdout: (text) => printed.push(text) });
+    await expect(report).rejects.toThrow("the disk is gone");
+    const checked = [{ what: "integrity of the file", count: 1 }];
+    expect(JSON.parse(printed.join(""))).toEqual({ ok: false, finished: false, checked, wrong: ["a row"] });
   });
 
   test("beside a service that is running finds the database in order", async () => {
