@@ -95,15 +95,18 @@ export class RetentionTables implements Retention {
   }
 
   async moveHorizon(before: Instant, by: Attribution, judge?: JudgeClock): Promise<ClockDoubt | undefined> {
-    return this.#database.transact([LOCK_REFERENCE, [PRUNED_BEFORE], [NEWEST]], async ([, rows, newest], session) => {
-      const doubt = judge?.(newestOf(newest as NewestRow[]));
-      if (doubt !== undefined) return doubt;
-      const former = (rows as RetentionRow[])[0]?.pruned_before;
-      if (former !== undefined && former >= before) return undefined;
-      const audit = await auditing(session, [horizonMoved(former, before)], by);
-      await session.commit([[MOVE_HORIZON, [before]], ...audit]);
-      return undefined;
-    });
+    return this.#database.transactPatiently(
+      [LOCK_REFERENCE, [PRUNED_BEFORE], [NEWEST]],
+      async ([, rows, newest], session) => {
+        const doubt = judge?.(newestOf(newest as NewestRow[]));
+        if (doubt !== undefined) return doubt;
+        const former = (rows as RetentionRow[])[0]?.pruned_before;
+        if (former !== undefined && former >= before) return undefined;
+        const audit = await auditing(session, [horizonMoved(former, before)], by);
+        await session.commit([[MOVE_HORIZON, [before]], ...audit]);
+        return undefined;
+      },
+    );
   }
 
   async pruneLedgers(
@@ -143,14 +146,14 @@ export class RetentionTables implements Retention {
     const page = await this.#database.ask<{ checkout_id: string; at: Instant }>(RETIRED, cursor);
     const checkoutIds = prunableRetired(page, before);
     if (!dryRun && checkoutIds.length > 0)
-      await this.#database.transact([deleteCheckouts("retired_checkout", checkoutIds)], (_, session) =>
+      await this.#database.transactPatiently([deleteCheckouts("retired_checkout", checkoutIds)], (_, session) =>
         session.commit([]),
       );
     return prunedRetired(checkoutIds, page);
   }
 
   async recordPruned(pruned: Pruned, by: Attribution): Promise<void> {
-    await this.#database.transact([], async (_, session) => {
+    await this.#database.transactPatiently([], async (_, session) => {
       await session.commit(await auditing(session, [historyPruned(pruned)], by));
     });
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { StoreContended, StoreUnavailable } from "../../../src/store/errors.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
+import { by } from "../../support/by.ts";
 import { openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
 
 describe.concurrent("what another session holds for long", () => {
@@ -48,6 +49,22 @@ describe.concurrent("what another session holds for long", () => {
     expect(again.map(({ kind }) => kind)).toEqual(again.map(() => "recorded"));
     expect(await countRows(opened, "top_up")).toBe(21);
     expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("is the audit trail: what was let go is written down as soon as that lets go of it", async ({
+    onTestFinished,
+  }) => {
+    const { store, now, otherSession, database } = await openFaultyProvider({ onTestFinished });
+    const other = await otherSession();
+    await other.query("BEGIN; LOCK TABLE audit_entry IN ACCESS EXCLUSIVE MODE");
+    const written = timed(() => store.retention.recordPruned({ grants: 1, retiredCheckouts: 0, topUps: [] }, by(now)));
+    // Longer than a session waits for it once.
+    await sleep(3_500);
+    await other.query("ROLLBACK");
+    expect((await written).result).toBeUndefined();
+    expect(await database.read("SELECT author FROM audit_entry WHERE action = 'history.prune'")).toEqual([
+      { author: "tester" },
+    ]);
   });
 
   test("is all of the pool: further requests fail in time, and later ones go on", async ({ onTestFinished }) => {
