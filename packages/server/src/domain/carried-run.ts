@@ -2,7 +2,7 @@ import type { Bouquet } from "./bouquet.ts";
 import type { Calendar, Instant, Span } from "./calendar.ts";
 import { type FieldReader, NAME_MAX_LENGTH } from "./fields.ts";
 import type { Period } from "./period.ts";
-import { importedSpan, isToppedUp, type Subscription } from "./subscription.ts";
+import { hasOnTop, importedSpan, type Subscription } from "./subscription.ts";
 
 /*
  * Of a subscription, a customers file tells a code and two dates. What a topupd knows beside them, and what would
@@ -12,11 +12,11 @@ import { importedSpan, isToppedUp, type Subscription } from "./subscription.ts";
 
 /** What was granted where a run comes from. */
 export interface CarriedRun {
-  readonly toppedUp: Period;
+  readonly onTop: Period;
   readonly grantedEnd: Instant | undefined;
 }
 
-interface Run extends Omit<Subscription, "toppedUp" | "grantedEnd"> {
+interface Run extends Omit<Subscription, "onTop" | "grantedEnd"> {
   readonly carried: CarriedRun;
 }
 
@@ -26,13 +26,13 @@ const MOST_SECONDS = 1e10;
 
 /** What {@link readCarried} reads; undefined where code and dates tell all. @param newest of the code, as an import knows it. */
 export function carriedOf(subscription: Subscription, newest: Bouquet | undefined, calendar: Calendar) {
-  const { plan, bouquet, start, end, span, toppedUp, grantedEnd } = subscription;
+  const { plan, bouquet, start, end, span, onTop, grantedEnd } = subscription;
   const other = {
     ...(plan === newest?.plan ? {} : { plan }),
     ...(bouquet.name === newest?.name ? {} : { name: bouquet.name }),
     ...(bouquet.addOn === newest?.addOn ? {} : { add_on: bouquet.addOn }),
   };
-  if (grantedEnd === undefined && !isToppedUp(subscription) && Object.keys(other).length === 0) {
+  if (grantedEnd === undefined && !hasOnTop(subscription) && Object.keys(other).length === 0) {
     const [from, to] = [calendar.parse(calendar.format(start)), calendar.parse(calendar.format(end))];
     const told = newest && from === start && to === end ? importedSpan(start, end, newest.period, calendar) : undefined;
     if (told !== undefined && isSameSpan(told, span)) return undefined;
@@ -40,7 +40,7 @@ export function carriedOf(subscription: Subscription, newest: Bouquet | undefine
   return {
     start: new Date(start).toISOString(),
     ...span,
-    ...{ topped_up_months: toppedUp.months, topped_up_days: toppedUp.days },
+    ...{ topped_up_months: onTop.months, topped_up_days: onTop.days },
     ...(grantedEnd === undefined ? {} : { granted_until: new Date(grantedEnd).toISOString() }),
     ...other,
   };
@@ -57,7 +57,7 @@ export function readCarried(
   const months = fields.count("months", MOST_MONTHS);
   const days = fields.count("days", MOST_DAYS);
   const seconds = fields.count("seconds", MOST_SECONDS);
-  const toppedUp = {
+  const onTop = {
     months: fields.count("topped_up_months", MOST_MONTHS),
     days: fields.count("topped_up_days", MOST_DAYS),
   };
@@ -67,7 +67,7 @@ export function readCarried(
   const name = fields.optionalText("name", { maxLength: NAME_MAX_LENGTH }) ?? newest.name;
   const addOn = fields.has("add_on") ? fields.flag("add_on") : newest.addOn;
   if (start === undefined) return undefined;
-  if (toppedUp.months > months || toppedUp.days > days)
+  if (onTop.months > months || onTop.days > days)
     return fields.problem("topped_up_months", "and topped_up_days must be a part of months and days");
   const span = { months, days, seconds };
   const end = calendar.add(start, span);
@@ -75,7 +75,7 @@ export function readCarried(
   const fits =
     calendar.format(start) === calendar.format(row.start) && calendar.format(end) === calendar.format(row.end);
   if (!fits) return fields.problem("start", "does not fit the dates: leave carried out where you change these");
-  return { plan, bouquet: { code, name, addOn }, start, end, span, carried: { toppedUp, grantedEnd } };
+  return { plan, bouquet: { code, name, addOn }, start, end, span, carried: { onTop, grantedEnd } };
 }
 
 function isSameSpan(a: Span, b: Span): boolean {

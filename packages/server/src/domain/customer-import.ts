@@ -17,7 +17,7 @@ import { applyGrant, type Grant, isGranted, isSameSubscription, type Subscriptio
 type BareConnection = Omit<Connection, "subscriptions">;
 
 /** A grant to append, and the subscription that the plan amounts to after it. */
-interface LedgerEntry {
+interface PlanWrite {
   readonly service: Service;
   readonly reqId: string;
   readonly plan: string;
@@ -46,7 +46,7 @@ export interface CustomerChange {
   /** The texts by which the customer can be looked up. */
   readonly addedCodes: readonly string[];
   readonly removedCodes: readonly string[];
-  readonly entries: readonly LedgerEntry[];
+  readonly entries: readonly PlanWrite[];
   readonly passedOver: readonly PassedOver[];
 }
 
@@ -115,8 +115,8 @@ export function changeCustomer(
 function restore(
   connection: KnownConnection,
   before: readonly Connection[],
-  entries: readonly LedgerEntry[],
-): LedgerEntry[] {
+  entries: readonly PlanWrite[],
+): PlanWrite[] {
   const { service, reqId, subscriptions } = connection;
   const shown = findConnection(before, connection)?.subscriptions ?? [];
   const isWritten = (plan: string) =>
@@ -160,7 +160,7 @@ function restateConnection(
   calendar: Calendar,
   mode: ImportMode,
   passedOver: PassedOver[],
-): LedgerEntry[] {
+): PlanWrite[] {
   const { service, reqId } = stated;
   const before = stored === undefined ? [] : (findConnection(known, stated)?.subscriptions ?? []);
   const isStated = ({ plan }: Subscription) => stated.subscriptions.some((subscription) => subscription.plan === plan);
@@ -182,16 +182,16 @@ function withdrawUngranted(
   connection: ConnectionName,
   subscriptions: readonly Subscription[],
   now: Instant,
-): LedgerEntry[] {
+): PlanWrite[] {
   const ungranted = subscriptions.filter(({ grantedEnd }) => grantedEnd === undefined);
   return ungranted.map(({ plan }) => withdraw(connection, plan, now));
 }
 
-function withdrawAll(connection: KnownConnection, now: Instant): LedgerEntry[] {
+function withdrawAll(connection: KnownConnection, now: Instant): PlanWrite[] {
   return connection.subscriptions.map(({ plan }) => withdraw(connection, plan, now));
 }
 
-function withdraw({ service, reqId }: ConnectionName, plan: string, now: Instant): LedgerEntry {
+function withdraw({ service, reqId }: ConnectionName, plan: string, now: Instant): PlanWrite {
   return { service, reqId, plan, grant: { kind: "withdrawal", at: now }, subscription: undefined };
 }
 

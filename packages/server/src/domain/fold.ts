@@ -157,11 +157,11 @@ function lessen(
   };
   // Brought along from another topupd, it is counted from where the run began there.
   if (grantedEnd !== undefined)
-    return counted.run?.start === known.start ? recount(known.toppedUp, counted.run.toppedUp, goodwill) : statement;
+    return counted.run?.start === known.start ? recount(known.onTop, counted.run.onTop, goodwill) : statement;
   const { lastWord } = counted;
   const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;
-  const then = leftOnTop(known.toppedUp, { run: known, lastWord }, start, calendar);
-  const now = leftOnTop(run?.toppedUp ?? NO_PERIOD, { run, lastWord }, start, calendar);
+  const then = leftOnTop(known.onTop, { run: known, lastWord }, start, calendar);
+  const now = leftOnTop(run?.onTop ?? NO_PERIOD, { run, lastWord }, start, calendar);
   return recount(then, now, goodwillOnTop(goodwill, { run, lastWord }, start, calendar).days);
 }
 
@@ -186,5 +186,5 @@ export function goodwillAfter(
   const from = grant.kind === "statement" ? grant.start : grant.at;
   const isContinued = before !== undefined && !hasEnded(before, from);
   const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
-  return Math.min(given, after?.toppedUp.days ?? 0);
+  return Math.min(given, after?.onTop.days ?? 0);
 }

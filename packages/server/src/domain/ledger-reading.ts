@@ -2,7 +2,7 @@ import { addSpans, type Calendar, type Instant } from "./calendar.ts";
 import { type FoldStep, foldSteps, goodwillAfter, isWord, wordAfter } from "./fold.ts";
 import type { FormerRun } from "./left-on-top.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
-import { type Grant, hasEnded, isToppedUp, type Statement, type Subscription } from "./subscription.ts";
+import { type Grant, hasEnded, hasOnTop, type Statement, type Subscription } from "./subscription.ts";
 
 /** What the ledger of a plan tells of records that come next. */
 export interface LedgerReading {
@@ -24,7 +24,7 @@ export interface LedgerReading {
 /** Where the subscription has ended since the last word: records that end just there may be copies of it. */
 interface FormerEnds {
   /** With top-ups or goodwill in it, of the current run. */
-  readonly toppedUp: readonly Instant[];
+  readonly onTop: readonly Instant[];
   /** With something in it that was taken back. */
   readonly takenBack: readonly Instant[];
   /** The same, where that was goodwill. */
@@ -33,7 +33,7 @@ interface FormerEnds {
 
 type Read = Omit<LedgerReading, "bookedAndReversed">;
 
-const NO_ENDS: FormerEnds = { toppedUp: [], takenBack: [], goodwill: [] };
+const NO_ENDS: FormerEnds = { onTop: [], takenBack: [], goodwill: [] };
 const NOTHING: Read = {
   current: undefined,
   lastWord: undefined,
@@ -75,8 +75,8 @@ function beforeWordAfter({ lastWord, beforeWord }: Read, step: FoldStep, calenda
 function extended(run: Subscription | undefined, grant: Grant, calendar: Calendar): Subscription | undefined {
   if (run === undefined || (grant.kind !== "top_up" && grant.kind !== "goodwill")) return run;
   const span = addSpans(run.span, { seconds: 0, ...grant.period });
-  const toppedUp = addPeriods(run.toppedUp, grant.period);
-  return { ...run, span, toppedUp, end: calendar.add(run.start, span) };
+  const onTop = addPeriods(run.onTop, grant.period);
+  return { ...run, span, onTop, end: calendar.add(run.start, span) };
 }
 
 /** Only where it was seen to end can it have been copied, and not where it would have ended without what is taken back. */
@@ -84,26 +84,26 @@ function endsAfter(former: FormerEnds, step: FoldStep, next: FoldStep | undefine
   const { grant, before, after } = step;
   const since = isWord(step) ? NO_ENDS : former;
   const isNewRun = before === undefined || hasEnded(before, grant.at);
-  const toppedUp = isNewRun ? [] : since.toppedUp;
+  const onTop = isNewRun ? [] : since.onTop;
   const seen = next === undefined ? after : next.known;
-  if (!isOnTop(seen)) return { ...since, toppedUp };
-  if (seen.end === after?.end) return { ...since, toppedUp: [...toppedUp, seen.end] };
+  if (!isRunWithOnTop(seen)) return { ...since, onTop };
+  if (seen.end === after?.end) return { ...since, onTop: [...onTop, seen.end] };
   return {
-    toppedUp,
+    onTop,
     takenBack: [...since.takenBack, seen.end],
     goodwill: next?.grant.kind === "take_back" ? [...since.goodwill, seen.end] : since.goodwill,
   };
 }
 
-function isOnTop(run: Subscription | undefined): run is Subscription {
-  return run !== undefined && isToppedUp(run);
+function isRunWithOnTop(run: Subscription | undefined): run is Subscription {
+  return run !== undefined && hasOnTop(run);
 }
 
 /** Of a run that an export brought along, it says what lies on top; of any other word, what it takes over does. */
 function hasOwnAfter(had: boolean, { grant, after }: FoldStep): boolean {
   if (grant.kind === "top_up" || grant.kind === "goodwill") return true;
   if (grant.kind !== "statement") return false;
-  return had && grant.grantedEnd === undefined && isOnTop(after);
+  return had && grant.grantedEnd === undefined && isRunWithOnTop(after);
 }
 
 /** A word that had nothing but goodwill on top of it held the top-ups itself. */

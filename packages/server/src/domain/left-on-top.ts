@@ -36,7 +36,7 @@ export function goodwillOnTop(days: number, former: FormerRun, start: Instant, c
   const { run } = former;
   const goodwill = { months: 0, days };
   if (run === undefined || days === 0) return NO_PERIOD;
-  const end = endWithout(run, subtractPeriods(run.toppedUp, goodwill), calendar);
+  const end = endWithout(run, subtractPeriods(run.onTop, goodwill), calendar);
   return leftOnTop(goodwill, { ...former, run: { ...run, end } }, start, calendar);
 }
 

@@ -72,7 +72,7 @@ function restateRecords(
   // What staff gave for nothing, no records but these hold.
   const onTop = isIncluded
     ? goodwillOnTop(goodwill, former, start, calendar)
-    : leftOnTop(former.run?.toppedUp ?? NO_PERIOD, former, start, calendar);
+    : leftOnTop(former.run?.onTop ?? NO_PERIOD, former, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   const lowest = run && endWithout(run, bookedAndReversed, calendar);
   return admits(plan, run, word, calendar, lowest) ? word : PASSED_OVER;
@@ -81,16 +81,16 @@ function restateRecords(
 /** Whether records that end at `end` tell nothing, since a copy of the subscription would end there too. */
 function isCopy(
   end: Instant,
-  { toppedUp, takenBack, goodwill: goodwillEnds }: LedgerReading["ends"],
+  { onTop, takenBack, goodwill: goodwillEnds }: LedgerReading["ends"],
   run: Subscription | undefined,
   goodwill: number,
   topUps: TopUpsInFile,
 ): boolean {
   const isOneOf = (ends: readonly Instant[]) => ends.some((former) => isSameSecond(former, end));
-  if (topUps === "unsaid") return isOneOf(takenBack) || (run !== undefined && isOneOf(toppedUp));
+  if (topUps === "unsaid") return isOneOf(takenBack) || (run !== undefined && isOneOf(onTop));
   if (topUps === "apart") return false;
   // Goodwill would come on top of itself every night, or come back.
-  return isOneOf(goodwillEnds) || (run !== undefined && goodwill > 0 && isOneOf(toppedUp));
+  return isOneOf(goodwillEnds) || (run !== undefined && goodwill > 0 && isOneOf(onTop));
 }
 
 /** What an export tells beside what is known: it may have been made before it, and nothing later granted there. */
@@ -113,7 +113,7 @@ function concerned(stated: StatedSubscription, current: Subscription | undefined
 /** As though the provider had said what was not granted there, and the rest had been granted here. */
 function carryOver(
   { bouquet, start, span }: StatedSubscription,
-  { toppedUp: onTop, grantedEnd }: CarriedRun,
+  { onTop, grantedEnd }: CarriedRun,
   now: Instant,
 ): Statement {
   const stated = { months: span.months - onTop.months, days: span.days - onTop.days, seconds: span.seconds };

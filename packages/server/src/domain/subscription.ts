@@ -79,7 +79,7 @@ export interface Subscription {
   /** All periods of the run: `end` is always `calendar.add(start, span)`. */
   readonly span: Span;
   /** The part of `span` that was granted here, and that the provider's own records do not hold yet. */
-  readonly toppedUp: Period;
+  readonly onTop: Period;
   /** Where the last top-up or goodwill put the end of this run, before which no import moves it. */
   readonly grantedEnd: Instant | undefined;
 }
@@ -146,11 +146,11 @@ function applyPeriod(
   calendar: Calendar,
 ): Subscription {
   const continued =
-    before === undefined || hasEnded(before, at) ? { start: at, span: NO_SPAN, toppedUp: NO_PERIOD } : before;
+    before === undefined || hasEnded(before, at) ? { start: at, span: NO_SPAN, onTop: NO_PERIOD } : before;
   const span = addSpans(continued.span, { seconds: 0, ...period });
   const end = calendar.add(continued.start, span);
-  const toppedUp = addPeriods(continued.toppedUp, period);
-  return { plan, bouquet, start: continued.start, span, end, toppedUp, grantedEnd: end };
+  const onTop = addPeriods(continued.onTop, period);
+  return { plan, bouquet, start: continued.start, span, end, onTop, grantedEnd: end };
 }
 
 /**
@@ -169,10 +169,10 @@ function applyStatement(
   if (grantedEnd !== undefined) {
     // Carried over, it says itself what was bought last, and holds what was granted there by then.
     const latest = Math.max(grantedEnd, granted?.grantedEnd ?? grantedEnd);
-    return { plan, bouquet, start, span, end, toppedUp: onTop, grantedEnd: latest };
+    return { plan, bouquet, start, span, end, onTop, grantedEnd: latest };
   }
   const label = granted?.bouquet ?? bouquet;
-  return { plan, bouquet: label, start, span, end, toppedUp: onTop, grantedEnd: granted?.grantedEnd };
+  return { plan, bouquet: label, start, span, end, onTop, grantedEnd: granted?.grantedEnd };
 }
 
 /** Whether two are the same in every part; also where there is none. */
@@ -188,14 +188,14 @@ export function isSameSubscription(a: Subscription | undefined, b: Subscription 
     a.span.months === b.span.months &&
     a.span.days === b.span.days &&
     a.span.seconds === b.span.seconds &&
-    a.toppedUp.months === b.toppedUp.months &&
-    a.toppedUp.days === b.toppedUp.days &&
+    a.onTop.months === b.onTop.months &&
+    a.onTop.days === b.onTop.days &&
     a.grantedEnd === b.grantedEnd
   );
 }
 
 /** Whether a part of the run was granted here, and the provider's own records do not hold it. */
-export function isToppedUp({ toppedUp: { months, days } }: Subscription): boolean {
+export function hasOnTop({ onTop: { months, days } }: Subscription): boolean {
   return months > 0 || days > 0;
 }
 

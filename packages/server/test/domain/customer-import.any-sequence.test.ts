@@ -38,18 +38,18 @@ describe("any sequence of top-ups and imports", () => {
       fc.property(anyWorld, anySteps, (makeWorld, steps) => {
         const world = makeWorld();
         play(world, steps, (before, _file, now) => {
-          for (const [reqId, { plan, end, grantedEnd, toppedUp }] of granted(before, now)) {
+          for (const [reqId, { plan, end, grantedEnd, onTop }] of granted(before, now)) {
             const after = world.subscription(reqId, plan);
             expect(after?.grantedEnd).toBe(grantedEnd);
             expect(after?.end).toBeGreaterThanOrEqual(grantedEnd ?? end);
             // Less on top means that the records have taken it in, which moves no end, or that it has been used up: what
             // is left then leads from where the new records begin to where the run ended, and hardly beyond.
-            if (after === undefined || after.end === end || isDeepStrictEqual(after.toppedUp, toppedUp)) continue;
+            if (after === undefined || after.end === end || isDeepStrictEqual(after.onTop, onTop)) continue;
             const endWith = (onTop: Period) => world.calendar.add(after.start, { ...onTop, seconds: 0 });
             // More than there was is what a corrected word had taken off.
-            if (endWith(after.toppedUp) > endWith(toppedUp)) continue;
-            expect(endWith(after.toppedUp)).toBeGreaterThanOrEqual(end);
-            expect(endWith(after.toppedUp) - end).toBeLessThanOrEqual(LONGEST_DAY_MS);
+            if (endWith(after.onTop) > endWith(onTop)) continue;
+            expect(endWith(after.onTop)).toBeGreaterThanOrEqual(end);
+            expect(endWith(after.onTop) - end).toBeLessThanOrEqual(LONGEST_DAY_MS);
           }
         });
       }),
@@ -99,11 +99,11 @@ describe("any sequence of top-ups, goodwill, reversals and imports of any kind",
         play(world, steps, () => {});
         const now = START + steps.reduce((sum, { afterMs }) => sum + afterMs, 0);
         for (const { service, reqId, subscriptions } of connectionsOf(world)) {
-          for (const { plan, end, grantedEnd, toppedUp, span } of subscriptions) {
+          for (const { plan, end, grantedEnd, onTop, span } of subscriptions) {
             expect(world.subscription(reqId, plan)).toEqual(world.folded({ service, reqId, plan }));
             if (grantedEnd !== undefined && grantedEnd > now) expect(end + SECOND_MS).toBeGreaterThan(grantedEnd);
-            expect(toppedUp.months).toBeLessThanOrEqual(span.months);
-            expect(toppedUp.days).toBeLessThanOrEqual(span.days);
+            expect(onTop.months).toBeLessThanOrEqual(span.months);
+            expect(onTop.days).toBeLessThanOrEqual(span.days);
           }
         }
       }),

@@ -157,7 +157,7 @@ describe("a run whose top-up has ended", () => {
   test("makes way for what the provider states", () => {
     const world = toppedUpWorld();
     world.import(fileWith("2026-04-01", "2026-05-01"), "2026-04-02");
-    expect(world.subscription("fiber1")).toMatchObject({ toppedUp: NO_PERIOD, grantedEnd: undefined });
+    expect(world.subscription("fiber1")).toMatchObject({ onTop: NO_PERIOD, grantedEnd: undefined });
     expect(world.endOf("fiber1")).toBe("2026-05-01");
   });
 

@@ -100,7 +100,7 @@ test("what is left of goodwill stays days, which later records keep and staff ca
   world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "included");
   world.goodwill("fiber1", at("2026-01-10"), 60);
   world.import(fileWith("2026-02-05", "2026-03-05"), "2026-02-05", "included");
-  expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 56 });
+  expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 56 });
   world.import(fileWith("2026-02-05", "2026-04-05"), "2026-02-06", "included");
   expect(world.endOf("fiber1")).toBe("2026-05-31");
   expect(world.takeBack("fiber1", "2026-02-07", 56).kind).toBe("taken_back");
@@ -127,7 +127,7 @@ describe("goodwill beside a top-up that the records hold", () => {
   test("is used up as far as there were no records", () => {
     const world = bookedWorld();
     world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
-    expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 74 });
+    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 74 });
     expect(world.endOf("fiber1")).toBe("2026-05-02");
   });
 
@@ -135,7 +135,7 @@ describe("goodwill beside a top-up that the records hold", () => {
     const world = bookedWorld();
     world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
     expect(world.takeBack("fiber1", "2026-01-19", 10).kind).toBe("taken_back");
-    expect(world.subscription("fiber1")?.toppedUp).toEqual({ months: 0, days: 64 });
+    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 64 });
   });
 });
 

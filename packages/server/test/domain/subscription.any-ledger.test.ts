@@ -40,10 +40,10 @@ describe("any ledger", () => {
       fc.property(anyLedger, anyCalendar, (ledger, calendar) => {
         const subscription = foldGrants(PLAN, ledger, calendar);
         if (subscription === undefined) return;
-        const { start, end, span, toppedUp } = subscription;
+        const { start, end, span, onTop } = subscription;
         expect(end).toBe(calendar.add(start, span));
-        expect(toppedUp.months).toBeLessThanOrEqual(span.months);
-        expect(toppedUp.days).toBeLessThanOrEqual(span.days);
+        expect(onTop.months).toBeLessThanOrEqual(span.months);
+        expect(onTop.days).toBeLessThanOrEqual(span.days);
       }),
       RUNS,
     );
@@ -71,12 +71,12 @@ describe("any ledger", () => {
   test("of top-ups alone gives every run exactly the periods that were bought in it", () => {
     fc.assert(
       fc.property(anyTopUps, anyCalendar, (ledger, calendar) => {
-        const { start, span, toppedUp } = foldGrants(PLAN, ledger, calendar) as Subscription;
+        const { start, span, onTop } = foldGrants(PLAN, ledger, calendar) as Subscription;
         const inRun = ledger.filter((grant) => grant.at >= start);
         const bought = inRun.flatMap((grant) => (grant.kind === "top_up" ? [grant.period] : []));
         const sum = (unit: "months" | "days") => bought.reduce((total, period) => total + period[unit], 0);
         expect(span).toEqual({ months: sum("months"), days: sum("days"), seconds: 0 });
-        expect({ ...toppedUp, seconds: 0 }).toEqual(span);
+        expect({ ...onTop, seconds: 0 }).toEqual(span);
       }),
       RUNS,
     );

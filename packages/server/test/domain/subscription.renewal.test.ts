@@ -14,7 +14,7 @@ describe("a first top-up", () => {
       start: START,
       end: FIRST_END,
       span: months(1),
-      toppedUp: { months: 1, days: 0 },
+      onTop: { months: 1, days: 0 },
       grantedEnd: FIRST_END,
     });
   });
@@ -32,8 +32,8 @@ describe("a renewal", () => {
   ])("%s continues the run from its start", (_when, renewedAt) => {
     const renewed = fold([topUp(START), topUp(renewedAt)]);
     const end = at("2026-03-10");
-    const toppedUp = { months: 2, days: 0 };
-    expect(renewed).toMatchObject({ start: START, end, span: months(2), toppedUp, grantedEnd: end });
+    const onTop = { months: 2, days: 0 };
+    expect(renewed).toMatchObject({ start: START, end, span: months(2), onTop, grantedEnd: end });
   });
 
   test.each([
@@ -43,8 +43,8 @@ describe("a renewal", () => {
   ])("%s begins a new run at that time, and pays for no day without service", (_when, renewedAt) => {
     const renewed = fold([topUp(START), topUp(renewedAt)]);
     const end = UTC.add(renewedAt, months(1));
-    const toppedUp = { months: 1, days: 0 };
-    expect(renewed).toMatchObject({ start: renewedAt, end, span: months(1), toppedUp, grantedEnd: end });
+    const onTop = { months: 1, days: 0 };
+    expect(renewed).toMatchObject({ start: renewedAt, end, span: months(1), onTop, grantedEnd: end });
   });
 
   test("of a new run counts from the new run's start", () => {

@@ -56,11 +56,11 @@ describe("a reversal", () => {
       topUp("2026-01-06", QUARTERLY, "b"),
       statement("2026-01-20", "2026-01-01", 2, onTop),
     ];
-    expect(fold(ledger)).toMatchObject({ end: at("2026-07-01"), toppedUp: onTop });
+    expect(fold(ledger)).toMatchObject({ end: at("2026-07-01"), onTop });
     const reversed = fold([...ledger, reversal("2026-01-21", "b")]);
-    expect(reversed).toMatchObject({ end: at("2026-04-01"), toppedUp: { months: 1, days: 0 } });
+    expect(reversed).toMatchObject({ end: at("2026-04-01"), onTop: { months: 1, days: 0 } });
     const both = fold([...ledger, reversal("2026-01-21", "b"), reversal("2026-01-22", "a")]);
-    expect(both).toMatchObject({ end: at("2026-03-01"), toppedUp: NO_PERIOD, grantedEnd: undefined });
+    expect(both).toMatchObject({ end: at("2026-03-01"), onTop: NO_PERIOD, grantedEnd: undefined });
   });
 
   test("takes nothing from a statement that came after it", () => {
@@ -72,10 +72,10 @@ describe("a reversal", () => {
       reversal("2026-01-07", "b"),
       statement("2026-01-20", "2026-01-01", 2, onTop),
     ];
-    expect(fold(ledger)).toMatchObject({ end: at("2026-04-01"), toppedUp: onTop });
+    expect(fold(ledger)).toMatchObject({ end: at("2026-04-01"), onTop });
     expect(fold([...ledger, reversal("2026-01-21", "a")])).toMatchObject({
       end: at("2026-03-01"),
-      toppedUp: NO_PERIOD,
+      onTop: NO_PERIOD,
     });
   });
 

@@ -21,7 +21,7 @@ describe("a statement of the provider's", () => {
       start: at("2026-01-01"),
       end: at("2026-02-01"),
       span: months(1),
-      toppedUp: NO_PERIOD,
+      onTop: NO_PERIOD,
       grantedEnd: undefined,
     });
   });
@@ -39,7 +39,7 @@ describe("a statement of the provider's", () => {
   test("is continued by a top-up from the start that it states", () => {
     const topped = fold([statement("2026-02-02", "2026-01-31", months(1)), topUp("2026-02-10")]);
     const end = at("2026-03-31");
-    expect(topped).toMatchObject({ start: at("2026-01-31"), end, toppedUp: MONTH, grantedEnd: end });
+    expect(topped).toMatchObject({ start: at("2026-01-31"), end, onTop: MONTH, grantedEnd: end });
   });
 
   test("of a subscription that starts in the future is continued all the same", () => {
@@ -59,7 +59,7 @@ describe("a statement of the provider's", () => {
       start: at("2026-01-01"),
       end: at("2026-06-01"),
       span: months(5),
-      toppedUp: { months: 3, days: 0 },
+      onTop: { months: 3, days: 0 },
       grantedEnd: at("2026-05-01"),
     });
   });
@@ -68,7 +68,7 @@ describe("a statement of the provider's", () => {
     const absorbing = statement("2026-01-20", "2026-01-01", months(2));
     expect(fold([JANUARY, topUp("2026-01-10"), absorbing])).toMatchObject({
       end: at("2026-03-01"),
-      toppedUp: NO_PERIOD,
+      onTop: NO_PERIOD,
       grantedEnd: at("2026-03-01"),
     });
   });

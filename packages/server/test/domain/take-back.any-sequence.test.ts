@@ -128,7 +128,7 @@ describe("days that are taken back", () => {
         const paid = ledger.filter(({ kind }) => kind === "top_up" || kind === "reversal");
         const alone = foldGrants(PLAN, paid, calendar);
         expect(after?.end).toBeGreaterThanOrEqual(Math.min(before?.end ?? 0, alone?.end ?? 0));
-        expect(after?.toppedUp.days).toBeGreaterThanOrEqual(0);
+        expect(after?.onTop.days).toBeGreaterThanOrEqual(0);
       },
     );
     fc.assert(property, { ...RUNS, numRuns: 1_500 });

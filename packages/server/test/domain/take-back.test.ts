@@ -46,7 +46,7 @@ describe("days given by mistake", () => {
     expect(takeFrom(MISTAKE, 362, "2026-01-11")).toMatchObject({
       kind: "taken_back",
       before: { end: at("2027-02-01") },
-      after: { end: at("2026-02-04"), toppedUp: { months: 1, days: 3 }, grantedEnd: at("2026-02-04") },
+      after: { end: at("2026-02-04"), onTop: { months: 1, days: 3 }, grantedEnd: at("2026-02-04") },
       toppedUp: undefined,
       audited: { action: "subscription.take_back", after: { days: 362 } },
     });

@@ -40,7 +40,7 @@ describe("a top-up", () => {
         start: NOW,
         end: at("2026-12-20T09:01:00Z"),
         span: months(1),
-        toppedUp: { months: 1, days: 0 },
+        onTop: { months: 1, days: 0 },
         grantedEnd: at("2026-12-20T09:01:00Z"),
       },
       activates: false,

@@ -56,7 +56,7 @@ export function testExports(makeDatabase: MakeDatabase): void {
             {
               ...{ plan: "Old Fiber", bouquet: { code: "NET-1M", name: "Old (MONTHLY)", addOn: false } },
               ...{ start: Date.parse("2026-10-31T09:00:00.123Z"), end: Date.parse("2027-02-28T09:00:00.123Z") },
-              ...{ span: { months: 4, days: 0, seconds: 0 }, toppedUp: { months: 3, days: 0 } },
+              ...{ span: { months: 4, days: 0, seconds: 0 }, onTop: { months: 3, days: 0 } },
               grantedEnd: Date.parse("2027-02-28T09:00:00.123Z"),
             },
           ],

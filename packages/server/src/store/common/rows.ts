@@ -138,7 +138,7 @@ export function toSubscription(row: SubscriptionRow): Subscription {
     start: row.start_at,
     end: row.end_at,
     span: { months: row.months, days: row.days, seconds: row.seconds },
-    toppedUp: { months: row.topped_up_months, days: row.topped_up_days },
+    onTop: { months: row.topped_up_months, days: row.topped_up_days },
     grantedEnd: row.granted_end_at ?? undefined,
   };
 }
@@ -232,10 +232,10 @@ export function grantColumns(grant: Grant): Value[] {
 
 /** code, name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at */
 export function subscriptionColumns(subscription: Subscription): Value[] {
-  const { bouquet, start, end, span, toppedUp, grantedEnd } = subscription;
+  const { bouquet, start, end, span, onTop, grantedEnd } = subscription;
   const label = [bouquet.code, bouquet.name, bouquet.addOn ? 1 : 0];
   const run = [start, end, span.months, span.days, span.seconds];
-  return [...label, ...run, toppedUp.months, toppedUp.days, grantedEnd ?? null];
+  return [...label, ...run, onTop.months, onTop.days, grantedEnd ?? null];
 }
 
 export const TOP_UP_COLUMNS = `checkout_id, txn_id, partner_id, environment, cuid, service, req_id,

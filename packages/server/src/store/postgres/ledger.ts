@@ -6,7 +6,7 @@ import type { Query, Statement } from "./session.ts";
 import { type Column, columnsOf, deleteRows, insertRows, replacing, unnest } from "./tables.ts";
 
 /** A grant to append, and what the plan amounts to after it. */
-export interface LedgerEntry {
+export interface PlanWrite {
   readonly key: ConnectionKey;
   readonly plan: string;
   /** Undefined where the subscription alone is to be put. */
@@ -72,7 +72,7 @@ const APPEND_GRANTS: Statement = {
  * Appends grants, and puts what their plans amount to after them. To be sent while the customers are locked.
  * @param entries those of one plan in the order in which they were made.
  */
-export function appendEntries(entries: readonly LedgerEntry[]): Query[] {
+export function appendEntries(entries: readonly PlanWrite[]): Query[] {
   const latest = new Map<
     string,
     { readonly ids: readonly unknown[]; readonly subscription: Subscription | undefined }

@@ -40,7 +40,7 @@ import { PartnerTables } from "./partners.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
 import { Session, type Statement } from "./session.ts";
-import { type Settled, type Settlement, TopUpTables } from "./top-ups.ts";
+import { type Settled, TopUpTables, type ToSettle } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
 import { Watch } from "./watch.ts";
 
@@ -87,7 +87,7 @@ export class PostgresStore implements Store {
   readonly #customers: CustomerTables;
   readonly #imports: CustomerImports;
   readonly #topUps: TopUpTables;
-  readonly #batcher: Batcher<Settlement, Settled>;
+  readonly #batcher: Batcher<ToSettle, Settled>;
 
   constructor(options: PostgresStoreParts, provider: ProviderSettings) {
     const database = new Database(options);

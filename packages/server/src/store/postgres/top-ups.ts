@@ -13,7 +13,7 @@ import type { Query, Statement } from "./session.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
 
 /** What is settled in batches. */
-export type Settlement =
+export type ToSettle =
   | { readonly kind: "top_up"; readonly command: TopUpCommand }
   | { readonly kind: "conclusion"; readonly checkoutId: string };
 
@@ -118,7 +118,7 @@ export class TopUpTables {
    * Loads, decides and writes a batch in one transaction, with one round trip to each side of the decision.
    * @throws StoreUnavailable where it is not known whether it was recorded.
    */
-  async settle(batch: readonly Settlement[]): Promise<Settled[]> {
+  async settle(batch: readonly ToSettle[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
     const begunAt = this.#clock();
@@ -149,11 +149,11 @@ export class TopUpTables {
 }
 
 /** Whether a checkout has expired, or may have by the time that others make way. */
-function mayRetire(batch: readonly Settlement[], now: Instant): boolean {
+function mayRetire(batch: readonly ToSettle[], now: Instant): boolean {
   return batch.some(({ kind }) => kind === "conclusion") || isAnyOlder(batch, now - CHECKOUT_VALID_MS / 2);
 }
 
-function isAnyOlder(batch: readonly Settlement[], than: Instant): boolean {
+function isAnyOlder(batch: readonly ToSettle[], than: Instant): boolean {
   return batch.some((item) => {
     const { checkoutId } = item.kind === "top_up" ? item.command : item;
     return (checkoutIssuedAt(checkoutId) ?? than) < than;
@@ -161,7 +161,7 @@ function isAnyOlder(batch: readonly Settlement[], than: Instant): boolean {
 }
 
 /** Locks first: what is read after it cannot change any more. */
-function openingOf(batch: readonly Settlement[], commands: readonly TopUpCommand[]): readonly [Query, ...Query[]] {
+function openingOf(batch: readonly ToSettle[], commands: readonly TopUpCommand[]): readonly [Query, ...Query[]] {
   const checkoutIds = [
     ...new Set(batch.map((item) => (item.kind === "top_up" ? item.command.checkoutId : item.checkoutId))),
   ];
