@@ -33,8 +33,11 @@ export interface Habits {
   /** Whether a file is imported with each sale, or only every second day. */
   readonly imported: "at once" | "nightly";
   readonly kinds: readonly TimeStep["kind"][];
-  /** Whether a customer may be served for longer than that: where nobody said what a file holds. */
-  readonly mayFavour?: boolean;
+  /**
+   * For how much longer a customer may be served than that: for as many days as were given for nothing, where records
+   * hold the top-ups and need not begin when these were made; for any time, where nobody said what they hold.
+   */
+  readonly favours?: "by goodwill" | "by anything";
 }
 
 /** Something that the customer is served for. Days are counted from the first one of the story. */
@@ -105,11 +108,14 @@ export class TimeStory {
   }
 
   /** Both as the first day on which the customer is not served, and none before today: what is over is over. */
-  finish(): { readonly shown: number; readonly owed: number; readonly isAmbiguous: boolean } {
+  finish(): { readonly shown: number; readonly owed: number; readonly most: number; readonly isAmbiguous: boolean } {
     this.#import();
     if (this.#habits.record === "sale") this.#wait(Math.max(0, endOf(this.#records().at(-1)) - this.#today));
     const owed = Math.max(this.#today, runOf(this.#stretches).end);
-    return { shown: Math.max(this.#today, this.#shownEnd()), owed, isAmbiguous: this.#isAmbiguous };
+    const given = this.#stretches.reduce((sum, { kind, days }) => sum + (kind === "goodwill" ? days : 0), 0);
+    const favour = { "by goodwill": given, "by anything": Number.POSITIVE_INFINITY };
+    const most = owed + (this.#habits.favours === undefined ? 0 : favour[this.#habits.favours]);
+    return { shown: Math.max(this.#today, this.#shownEnd()), owed, most, isAmbiguous: this.#isAmbiguous };
   }
 
   /** A record of one sale is in the files of its own days alone, so somebody must import one of these. */

@@ -1,6 +1,6 @@
 import type { Calendar } from "./calendar.ts";
-import { type FormerRun, goodwillOnTop, leftOnTop } from "./left-on-top.ts";
-import { NO_PERIOD, type Period } from "./period.ts";
+import { type FormerRun, leftOnTop } from "./left-on-top.ts";
+import { isSamePeriod, NO_PERIOD } from "./period.ts";
 import {
   admits,
   applyGrant,
@@ -137,8 +137,8 @@ function mayStand(
 }
 
 /**
- * What a statement laid on top was what had been granted by then, was not used up, and was not held by the records
- * themselves. As much as there is less of it now, there is less on top; but records never hold goodwill.
+ * What a statement laid on top was what had been granted by then, and was not used up. Where that was all of it, it is
+ * counted anew; of any other, what was taken back since is taken off, but for the days of goodwill that are left.
  */
 function lessen(
   statement: Statement,
@@ -148,21 +148,18 @@ function lessen(
   calendar: Calendar,
 ): Statement {
   const { onTop, start, span, at, grantedEnd } = statement;
+  const [then, now] = [known?.onTop ?? NO_PERIOD, counted.run?.onTop ?? NO_PERIOD];
+  const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
+  const days = Math.max(Math.min(onTop.days, goodwill), onTop.days - Math.max(0, then.days - now.days));
   const bears = (run: Subscription) => concerns({ start, end: calendar.add(start, span) }, run, at);
   if (known === undefined || !bears(known)) return statement;
-  const recount = (then: Period, now: Period, goodwillLeft: number): Statement => {
-    const months = Math.max(0, onTop.months + now.months - then.months);
-    const days = Math.max(0, onTop.days + now.days - then.days);
-    return { ...statement, onTop: { months, days: Math.max(days, Math.min(onTop.days, goodwillLeft)) } };
-  };
   // Brought along from another topupd, it is counted from where the run began there.
   if (grantedEnd !== undefined)
-    return counted.run?.start === known.start ? recount(known.onTop, counted.run.onTop, goodwill) : statement;
+    return counted.run?.start === known.start ? { ...statement, onTop: { months, days } } : statement;
   const { lastWord } = counted;
+  const wasAll = isSamePeriod(onTop, leftOnTop(then, { run: known, lastWord }, start, calendar));
   const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;
-  const then = leftOnTop(known.onTop, { run: known, lastWord }, start, calendar);
-  const now = leftOnTop(run?.onTop ?? NO_PERIOD, { run, lastWord }, start, calendar);
-  return recount(then, now, goodwillOnTop(goodwill, { run, lastWord }, start, calendar).days);
+  return { ...statement, onTop: leftOnTop(wasAll ? now : { months, days }, { run, lastWord }, start, calendar) };
 }
 
 /** Whether a step is the provider's word: records, or that they do not hold the plan any more. */

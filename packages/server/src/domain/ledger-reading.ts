@@ -14,9 +14,8 @@ export interface LedgerReading {
   readonly ends: FormerEnds;
   /** Whether anything that was granted here lies on top of the run. */
   readonly hasOwnOnTop: boolean;
-  /** Days that staff gave the current run for nothing; and as many as the last word had on top. */
+  /** Days that staff gave the current run for nothing, and that were not taken back. */
   readonly goodwill: number;
-  readonly goodwillInWord: number;
   /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
   readonly bookedAndReversed: Period;
 }
@@ -31,7 +30,11 @@ interface FormerEnds {
   readonly goodwill: readonly Instant[];
 }
 
-type Read = Omit<LedgerReading, "bookedAndReversed">;
+interface Read extends Omit<LedgerReading, "bookedAndReversed"> {
+  /** All days of goodwill that were ever given in the run, and of the last word's, when it was said. */
+  readonly given: number;
+  readonly givenInWord: number;
+}
 
 const NO_ENDS: FormerEnds = { onTop: [], takenBack: [], goodwill: [] };
 const NOTHING: Read = {
@@ -41,26 +44,36 @@ const NOTHING: Read = {
   ends: NO_ENDS,
   hasOwnOnTop: false,
   goodwill: 0,
-  goodwillInWord: 0,
+  given: 0,
+  givenInWord: 0,
 };
 
 export function readLedger(plan: string, ledger: readonly Grant[], calendar: Calendar): LedgerReading {
   const steps = foldSteps(plan, ledger, calendar);
   const read = steps.reduce((former, step, index) => readStep(former, step, steps[index + 1], calendar), NOTHING);
-  return { ...read, bookedAndReversed: bookedAndReversed(steps, read.goodwillInWord) };
+  return { ...read, bookedAndReversed: bookedAndReversed(steps, ledger, read.givenInWord) };
 }
 
 function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, calendar: Calendar): Read {
-  const goodwill = goodwillAfter(former.goodwill, step);
+  const given = (beginsRun(step) ? 0 : former.given) + daysGiven(step);
   return {
     current: step.after,
     lastWord: wordAfter(former.lastWord, step),
     beforeWord: step.counts ? beforeWordAfter(former, step, calendar) : former.beforeWord,
     ends: endsAfter(former.ends, step, next),
     hasOwnOnTop: step.counts ? hasOwnAfter(former.hasOwnOnTop, step) : former.hasOwnOnTop,
-    goodwill,
-    goodwillInWord: isWord(step) ? goodwill : former.goodwillInWord,
+    goodwill: goodwillAfter(former.goodwill, step),
+    given,
+    givenInWord: isWord(step) ? given : former.givenInWord,
   };
+}
+
+function daysGiven({ grant, daysTakenBack }: FoldStep): number {
+  return grant.kind === "goodwill" ? grant.period.days + daysTakenBack : 0;
+}
+
+function beginsRun({ grant, before, counts }: FoldStep): boolean {
+  return counts && (before === undefined || hasEnded(before, grant.at));
 }
 
 /** A word leaves before it the run that it goes on with, if something granted here has a part in that. */
@@ -81,10 +94,9 @@ function extended(run: Subscription | undefined, grant: Grant, calendar: Calenda
 
 /** Only where it was seen to end can it have been copied, and not where it would have ended without what is taken back. */
 function endsAfter(former: FormerEnds, step: FoldStep, next: FoldStep | undefined): FormerEnds {
-  const { grant, before, after } = step;
+  const { after } = step;
   const since = isWord(step) ? NO_ENDS : former;
-  const isNewRun = before === undefined || hasEnded(before, grant.at);
-  const onTop = isNewRun ? [] : since.onTop;
+  const onTop = beginsRun(step) ? [] : since.onTop;
   const seen = next === undefined ? after : next.known;
   if (!isRunWithOnTop(seen)) return { ...since, onTop };
   if (seen.end === after?.end) return { ...since, onTop: [...onTop, seen.end] };
@@ -106,18 +118,21 @@ function hasOwnAfter(had: boolean, { grant, after }: FoldStep): boolean {
   return had && grant.grantedEnd === undefined && isRunWithOnTop(after);
 }
 
-/** A word that had nothing but goodwill on top of it held the top-ups itself. */
-function bookedAndReversed(steps: readonly FoldStep[], goodwillInWord: number): Period {
+/**
+ * A word that had nothing but goodwill on top of it held the top-ups itself. It tells nothing of a run that began since.
+ * @param ledger tells what a word had on top as it was said.
+ */
+function bookedAndReversed(steps: readonly FoldStep[], ledger: readonly Grant[], givenInWord: number): Period {
   const last = steps.findLastIndex(({ grant, counts }) => counts && grant.kind === "statement");
-  const word = steps[last];
-  if (word?.grant.kind !== "statement" || word.after === undefined) return NO_PERIOD;
-  const { start } = word.after;
-  const isBooked = word.grant.onTop.months === 0 && word.grant.onTop.days <= goodwillInWord;
+  const [word, said] = [steps[last], ledger[last]];
+  const start = word?.after?.start;
+  if (said?.kind !== "statement" || start === undefined || start !== steps.at(-1)?.after?.start) return NO_PERIOD;
+  const isBooked = said.onTop.months === 0 && said.onTop.days <= givenInWord;
   if (!isBooked) return NO_PERIOD;
   const reversedSince = new Set(
-    steps.slice(last).flatMap(({ grant }) => (grant.kind === "reversal" ? [grant.checkoutId] : [])),
+    ledger.slice(last).flatMap((grant) => (grant.kind === "reversal" ? [grant.checkoutId] : [])),
   );
-  return steps.slice(0, last).reduce<Period>((sum, { grant }) => {
+  return ledger.slice(0, last).reduce<Period>((sum, grant) => {
     if (grant.kind !== "top_up" || grant.at < start || !reversedSince.has(grant.checkoutId)) return sum;
     return addPeriods(sum, grant.period);
   }, NO_PERIOD);

@@ -1,6 +1,5 @@
 import type { Calendar, Instant } from "./calendar.ts";
-import { NO_PERIOD, type Period, subtractPeriods } from "./period.ts";
-import { endWithout } from "./run-without.ts";
+import { NO_PERIOD, type Period } from "./period.ts";
 import type { Statement, Subscription } from "./subscription.ts";
 
 /** What stands before a new word of the provider's. */
@@ -25,19 +24,6 @@ export function leftOnTop(onTop: Period, { run, lastWord }: FormerRun, start: In
   // Records of which one ends with a day, and the next begins with the next day, leave no gap.
   const gapBegins = calendar.add(Math.max(run.start, wordEnd), { months: 0, days: 1, seconds: 0 });
   return start <= gapBegins ? onTop : atMost(onTop, start, run.end, calendar);
-}
-
-/**
- * The same of goodwill, where the records hold all else that was granted on top of the run: what is left of it counts
- * from where the run would end with nothing but goodwill on top.
- * @param days of goodwill on top of the run.
- */
-export function goodwillOnTop(days: number, former: FormerRun, start: Instant, calendar: Calendar): Period {
-  const { run } = former;
-  const goodwill = { months: 0, days };
-  if (run === undefined || days === 0) return NO_PERIOD;
-  const end = endWithout(run, subtractPeriods(run.onTop, goodwill), calendar);
-  return leftOnTop(goodwill, { ...former, run: { ...run, end } }, start, calendar);
 }
 
 /**

@@ -13,9 +13,8 @@ export function addPeriods(a: Period, b: Period): Period {
   return { months: a.months + b.months, days: a.days + b.days };
 }
 
-/** What is left of a period without another; never less than nothing of either unit. */
-export function subtractPeriods(from: Period, part: Period): Period {
-  return { months: Math.max(0, from.months - part.months), days: Math.max(0, from.days - part.days) };
+export function isSamePeriod(a: Period, b: Period): boolean {
+  return a.months === b.months && a.days === b.days;
 }
 
 const NAMED: ReadonlyMap<string, Period> = new Map([

@@ -2,7 +2,7 @@ import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { type LedgerReading, readLedger } from "./ledger-reading.ts";
-import { goodwillOnTop, leftOnTop } from "./left-on-top.ts";
+import { leftOnTop } from "./left-on-top.ts";
 import { NO_PERIOD } from "./period.ts";
 import { endWithout } from "./run-without.ts";
 import { admits, concerns, type Grant, type Statement, type Subscription } from "./subscription.ts";
@@ -64,33 +64,26 @@ function restateRecords(
   topUps: TopUpsInFile,
 ): Restated {
   if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
-  if (isCopy(end, ends, run, goodwill, topUps)) return undefined;
+  if (isCopy(end, ends, goodwill, topUps)) return undefined;
   const isIncluded = topUps === "included";
   // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
   const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
   const former = isCorrection && beforeWord.run !== undefined && !isIncluded ? beforeWord : { run, lastWord };
   // What staff gave for nothing, no records but these hold.
-  const onTop = isIncluded
-    ? goodwillOnTop(goodwill, former, start, calendar)
-    : leftOnTop(former.run?.onTop ?? NO_PERIOD, former, start, calendar);
+  const granted = isIncluded ? { months: 0, days: goodwill } : (former.run?.onTop ?? NO_PERIOD);
+  const onTop = leftOnTop(granted, former, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   const lowest = run && endWithout(run, bookedAndReversed, calendar);
   return admits(plan, run, word, calendar, lowest) ? word : PASSED_OVER;
 }
 
 /** Whether records that end at `end` tell nothing, since a copy of the subscription would end there too. */
-function isCopy(
-  end: Instant,
-  { onTop, takenBack, goodwill: goodwillEnds }: LedgerReading["ends"],
-  run: Subscription | undefined,
-  goodwill: number,
-  topUps: TopUpsInFile,
-): boolean {
-  const isOneOf = (ends: readonly Instant[]) => ends.some((former) => isSameSecond(former, end));
-  if (topUps === "unsaid") return isOneOf(takenBack) || (run !== undefined && isOneOf(onTop));
+function isCopy(end: Instant, ends: LedgerReading["ends"], goodwill: number, topUps: TopUpsInFile): boolean {
+  const isOneOf = (former: readonly Instant[]) => former.some((each) => isSameSecond(each, end));
+  if (topUps === "unsaid") return isOneOf(ends.onTop) || isOneOf(ends.takenBack);
   if (topUps === "apart") return false;
   // Goodwill would come on top of itself every night, or come back.
-  return isOneOf(goodwillEnds) || (run !== undefined && goodwill > 0 && isOneOf(onTop));
+  return isOneOf(ends.goodwill) || (goodwill > 0 && isOneOf(ends.onTop));
 }
 
 /** What an export tells beside what is known: it may have been made before it, and nothing later granted there. */

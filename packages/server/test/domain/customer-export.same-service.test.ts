@@ -279,6 +279,32 @@ describe("a customer of an earlier export, a backup, or the provider's own file,
     }
   });
 
+  test("has its next export taken over as well, since that one said what lies on top", () => {
+    const { world, elsewhere, text } = toppedUpSince(true);
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), "included");
+    world.topUp("fiber1", "2026-01-13");
+    elsewhere.import(read(exportOf(world, ALL_BOUQUETS), elsewhere, ALL_BOUQUETS), at("2026-01-14"), "apart");
+    expect(elsewhere.subscription("fiber1")).toEqual(world.subscription("fiber1"));
+  });
+
+  test("has it taken over where the records hold what was topped up here", () => {
+    const { world, elsewhere, text } = toppedUpSince(true);
+    elsewhere.import(own("2026-03-01"), "2026-01-12", "included");
+    elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"), "apart");
+    expect(elsewhere.subscription("fiber1")?.onTop).toEqual(world.subscription("fiber1")?.onTop);
+  });
+
+  test("gets nothing back by it that was reversed here", () => {
+    const [world, elsewhere] = [new ProviderWorld(), new ProviderWorld()];
+    for (const each of [world, elsewhere]) {
+      each.import(own(), "2026-01-02");
+      for (const when of ["2026-01-05", "2026-01-06"]) each.topUp("fiber1", when);
+    }
+    elsewhere.reverse(FIBER, at("2026-01-07"), 1);
+    elsewhere.import(read(exportOf(world, ALL_BOUQUETS), elsewhere, ALL_BOUQUETS), at("2026-01-08"), "apart");
+    expect(elsewhere.endOf("fiber1")).toBe("2026-03-01");
+  });
+
   test("loses of it just the top-up that is reversed here", () => {
     const { elsewhere, text } = toppedUpSince(true);
     elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-12"), "included");

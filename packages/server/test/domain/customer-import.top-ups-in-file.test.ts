@@ -95,6 +95,16 @@ test("records that end where it would have ended without a reversed top-up are n
   expect(world.endOf("fiber1")).toBe("2026-09-01");
 });
 
+test("an older copy of a run that is over tells nothing, also after a top-up that was taken back at once", () => {
+  const world = toppedUpWorld();
+  world.topUp("fiber1", "2026-01-11");
+  world.topUp("fiber1", "2026-04-05");
+  world.reverse({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan }, at("2026-04-06"), 2);
+  expect(world.endOf("fiber1")).toBe("2026-04-01");
+  world.import(fileWith("2026-01-01", "2026-03-01"), "2026-04-07");
+  expect(world.endOf("fiber1")).toBe("2026-04-01");
+});
+
 describe("records of a run that was over when another began", () => {
   test.each(["included", "apart", "unsaid"] as const)("tell nothing of that one (%s)", (mode) => {
     const world = new ProviderWorld();

@@ -7,6 +7,7 @@ import { at, DAY_MS, MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
 import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "./provider-world.ts";
 
 const YEARLY: Bouquet = { ...MONTHLY, code: "NET-1Y", name: "Fiber 100 (YEARLY)", period: { months: 12, days: 0 } };
+const WEEKLY: Bouquet = { ...MONTHLY, code: "NET-7D", name: "Fiber 100 (WEEKLY)", period: { months: 0, days: 7 } };
 
 const FIBER = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
 const MONTH = { months: 1, days: 0, seconds: 0 };
@@ -71,6 +72,15 @@ describe("records that are corrected", () => {
     }
   });
 
+  test("are not measured by a run that was over before both", () => {
+    const world = emptyWorld();
+    world.topUp("fiber1", "2026-01-01");
+    world.import(fileWith("2026-03-01", "2026-04-01"), "2026-03-01", "apart");
+    world.topUp("fiber1", "2026-03-05");
+    world.import(fileWith("2026-02-20", "2026-04-01"), "2026-03-06", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-05-02");
+  });
+
   test("keep what was topped up since the mistake", () => {
     const world = emptyWorld();
     world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
@@ -115,27 +125,61 @@ test("goodwill that was used up does not come back with the next records that ho
 });
 
 describe("goodwill beside a top-up that the records hold", () => {
-  /** Ninety days for nothing, and a month topped up among them, which the provider books as it was made. */
-  function bookedWorld() {
-    const world = emptyWorld();
-    world.goodwill("fiber1", at("2026-01-01"), 90);
-    world.topUp("fiber1", "2026-01-17");
-    expect(world.endOf("fiber1")).toBe("2026-05-02");
-    return world;
-  }
-
-  test("is used up as far as there were no records", () => {
-    const world = bookedWorld();
-    world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
-    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 74 });
-    expect(world.endOf("fiber1")).toBe("2026-05-02");
+  test("is not used up while the top-up lasts, also where a record begins after it", () => {
+    for (const isBooked of [true, false]) {
+      const world = emptyWorld();
+      world.topUp("fiber1", "2026-01-01");
+      world.goodwill("fiber1", at("2026-01-10"), 14);
+      if (isBooked) world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-11", "included");
+      world.import(fileWith("2026-02-01", "2026-03-01"), "2026-02-01", "included");
+      expect(world.endOf("fiber1")).toBe("2026-03-15");
+    }
   });
 
-  test("goes by as many days as are taken back", () => {
-    const world = bookedWorld();
-    world.import(fileWith("2026-01-17", "2026-02-17"), "2026-01-18", "included");
-    expect(world.takeBack("fiber1", "2026-01-19", 10).kind).toBe("taken_back");
-    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 64 });
+  test("stays where that is reversed", () => {
+    const world = emptyWorld();
+    world.goodwill("fiber1", at("2026-01-01"), 10);
+    world.topUp("fiber1", "2026-01-01", WEEKLY);
+    world.import(fileWith("2026-01-01", "2026-01-08"), "2026-01-02", "included");
+    world.reverse(FIBER, at("2026-01-03"), 0);
+    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 10 });
+  });
+});
+
+describe("a reversal", () => {
+  test("of a top-up that a correction had given back takes all of it", () => {
+    for (const mode of ["apart", "unsaid"] as const) {
+      const world = emptyWorld();
+      for (let count = 0; count < 2; count += 1) world.topUp("fiber1", "2026-01-01");
+      world.import(fileWith("2026-01-20", "2026-02-20"), "2026-01-20", mode);
+      world.import(fileWith("2026-01-01", "2026-02-20"), "2026-01-21", mode);
+      expect(world.endOf("fiber1")).toBe("2026-04-20");
+      world.reverse(FIBER, at("2026-01-22"), 0);
+      expect(world.endOf("fiber1")).toBe("2026-03-20");
+      world.reverse(FIBER, at("2026-01-22"), 0);
+      expect(world.endOf("fiber1")).toBe("2026-02-20");
+    }
+  });
+
+  test("does not come back with the next correction", () => {
+    const world = emptyWorld();
+    world.topUp("fiber1", "2026-01-01");
+    world.import(fileWith("2026-01-10", "2026-02-10"), "2026-01-10", "apart");
+    world.topUp("fiber1", "2026-01-11", QUARTERLY);
+    world.reverse(FIBER, at("2026-01-12"), 1);
+    world.import(fileWith("2026-01-01", "2026-02-10"), "2026-01-13", "apart");
+    expect(world.endOf("fiber1")).toBe("2026-03-10");
+  });
+
+  test("lays nothing on top of records that held all of it", () => {
+    const world = emptyWorld();
+    world.topUp("fiber1", "2026-01-01", QUARTERLY);
+    world.topUp("fiber1", "2026-04-03", WEEKLY);
+    world.import(fileWith("2026-01-01", "2026-04-10"), "2026-04-04", "included");
+    world.reverse(FIBER, at("2026-04-05"), 1);
+    expect(world.endOf("fiber1")).toBe("2026-04-10");
+    world.import(fileWith("2026-01-01", "2026-04-03"), "2026-04-06", "included");
+    expect(world.endOf("fiber1")).toBe("2026-04-03");
   });
 });
 

@@ -49,11 +49,35 @@ describe("records that hold the top-ups", () => {
     world.import(statedCustomer([statedConnection()]), "2026-01-01");
     for (let count = 0; count < 2; count += 1) world.topUp("fiber1", "2026-01-01", week);
     world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
-    world.goodwill("fiber1", at("2026-01-20"), 7);
+    world.goodwill("fiber1", at("2026-01-20"), 14);
     world.reverse(KEY, at("2026-01-21"), 0);
-    expect(world.endOf("fiber1")).toBe("2026-02-15");
+    expect(world.endOf("fiber1")).toBe("2026-02-22");
     world.import(fileWith("2026-01-01", "2026-01-27"), "2026-01-22", "apart");
-    expect(world.endOf("fiber1")).toBe("2026-02-15");
+    expect(world.endOf("fiber1")).toBe("2026-02-22");
+  });
+
+  test("do not cut short what was topped up since, where the reversed top-up lay on top of them", () => {
+    const week: Bouquet = { ...MONTHLY, code: "NET-7D", period: { months: 0, days: 7 } };
+    for (const mode of ["apart", "unsaid", "included"] as const) {
+      const world = new ProviderWorld();
+      world.import(statedCustomer([statedConnection()]), "2026-01-01");
+      world.topUp("fiber1", "2026-01-01");
+      world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02", "apart");
+      world.reverse(KEY, at("2026-01-03"), 0);
+      world.topUp("fiber1", "2026-01-04", week);
+      world.import(fileWith("2026-01-01", "2026-01-17"), "2026-01-05", mode);
+      expect(world.endOf("fiber1")).toBe("2026-02-08");
+    }
+  });
+
+  test("do not cut short a run that began after the one in which a top-up was reversed", () => {
+    const { world, book, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    book("2026-01-06", "2026-03-01");
+    world.reverse(KEY, at("2026-01-07"), 0);
+    world.topUp("fiber1", "2026-03-10");
+    world.import(fileWith("2026-03-01", "2026-03-28"), "2026-03-11", "included");
+    expect(endOf()).toBe("2026-04-10");
   });
 
   test("are corrected beside goodwill, which stays", () => {
