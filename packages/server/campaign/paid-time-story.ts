@@ -34,8 +34,8 @@ export interface Habits {
   readonly imported: "at once" | "nightly";
   readonly kinds: readonly TimeStep["kind"][];
   /**
-   * For how much longer a customer may be served than that: for as many days as were given for nothing, where records
-   * hold the top-ups and need not begin when these were made; for any time, where nobody said what they hold.
+   * For how much longer than was paid for or given a customer may be served: for as many days as were given, where
+   * records hold the top-ups and need not begin when these were made; for any time, where nobody said what they hold.
    */
   readonly favours?: "by goodwill" | "by anything";
 }
