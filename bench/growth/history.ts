@@ -99,7 +99,7 @@ class HistoryWriter {
     );
     this.#insertGrant = database.prepare(
       `INSERT INTO subscription_grant (cuid, environment, service, req_id, plan, seq, ${GRANT_COLUMNS.join(", ")})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ${GRANT_COLUMNS.map(() => "?").join(", ")})`,
     );
     const counted = `(SELECT cuid, environment, service, req_id, plan, count(*) AS months FROM ledger_grant
       WHERE kind = 'top_up' AND cuid BETWEEN ? AND ? GROUP BY cuid, environment, service, req_id, plan) AS g`;

@@ -60,6 +60,7 @@ BEGIN
     run_seconds := 0;
     this_connection.topped_up_months := 0;
     this_connection.topped_up_days := 0;
+    this_connection.goodwill_days := 0;
   END IF;
   run_months := run_months + 1;
   -- Months of the calendar, clamped to their ends, then days.
@@ -80,14 +81,14 @@ BEGIN
            AND g.service = this_service AND g.req_id = this_req_id AND g.plan = bouquet_plan), 0);
 
   INSERT INTO subscription AS s (customer_digest, environment, cuid, service, req_id, plan, code, name, add_on,
-      start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
+      start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, goodwill_days, granted_end_at)
     VALUES (digest, this_env, this_cuid, this_service, this_req_id, bouquet_plan, bouquet_code, bouquet_name, false,
       run_start, run_end, run_months, run_days, run_seconds, this_connection.topped_up_months + 1,
-      this_connection.topped_up_days, run_end)
+      this_connection.topped_up_days, this_connection.goodwill_days, run_end)
     ON CONFLICT (customer_digest, environment, cuid, service, req_id, plan) DO UPDATE SET
       code = excluded.code, name = excluded.name, add_on = excluded.add_on, start_at = excluded.start_at,
       end_at = excluded.end_at, months = excluded.months, days = excluded.days, seconds = excluded.seconds,
-      topped_up_months = excluded.topped_up_months, topped_up_days = excluded.topped_up_days,
+      topped_up_months = excluded.topped_up_months, topped_up_days = excluded.topped_up_days, goodwill_days = excluded.goodwill_days,
       granted_end_at = excluded.granted_end_at;
 
   IF this_connection.status = 'inactive' AND NOT this_connection.topped_up THEN

@@ -14,15 +14,13 @@ export interface PaidTimeOptions {
 }
 
 const ALL = ["sale", "top_up", "goodwill", "take_back", "reversal", "move"] as const;
-/** An export does not tell which days were goodwill, so records that hold the top-ups take them in after a move. */
-const WITHOUT_GOODWILL = ["sale", "top_up", "reversal", "move"] as const;
 const WITHOUT_MOVE = ["sale", "top_up", "goodwill", "take_back", "reversal"] as const;
 
 const HABITS: readonly Habits[] = (["at once", "nightly"] as const).flatMap((imported): Habits[] => [
   { topUps: "apart", books: false, record: "run", imported, kinds: ALL },
   { topUps: "apart", books: false, record: "sale", imported, kinds: ALL },
-  { topUps: "included", books: true, record: "run", imported, kinds: WITHOUT_GOODWILL },
-  { topUps: "included", books: true, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by goodwill" },
+  { topUps: "included", books: true, record: "run", imported, kinds: ["sale", "top_up", "reversal", "move"] },
+  { topUps: "included", books: true, record: "run", imported, kinds: ALL, favours: "by goodwill" },
   { topUps: "included", books: true, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
   { topUps: "unsaid", books: false, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
   { topUps: "unsaid", books: false, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },

@@ -13,10 +13,12 @@ import { hasOnTop, importedSpan, type Subscription } from "./subscription.ts";
 /** What was granted where a run comes from. */
 export interface CarriedRun {
   readonly onTop: Period;
+  /** Of the days of `onTop`. */
+  readonly goodwillDays: number;
   readonly grantedEnd: Instant | undefined;
 }
 
-interface Run extends Omit<Subscription, "onTop" | "grantedEnd"> {
+interface Run extends Omit<Subscription, "onTop" | "goodwillDays" | "grantedEnd"> {
   readonly carried: CarriedRun;
 }
 
@@ -26,7 +28,7 @@ const MOST_SECONDS = 1e10;
 
 /** What {@link readCarried} reads; undefined where code and dates tell all. @param newest of the code, as an import knows it. */
 export function carriedOf(subscription: Subscription, newest: Bouquet | undefined, calendar: Calendar) {
-  const { plan, bouquet, start, end, span, onTop, grantedEnd } = subscription;
+  const { plan, bouquet, start, end, span, onTop, goodwillDays, grantedEnd } = subscription;
   const other = {
     ...(plan === newest?.plan ? {} : { plan }),
     ...(bouquet.name === newest?.name ? {} : { name: bouquet.name }),
@@ -41,6 +43,7 @@ export function carriedOf(subscription: Subscription, newest: Bouquet | undefine
     start: new Date(start).toISOString(),
     ...span,
     ...{ topped_up_months: onTop.months, topped_up_days: onTop.days },
+    ...(goodwillDays === 0 ? {} : { goodwill_days: goodwillDays }),
     ...(grantedEnd === undefined ? {} : { granted_until: new Date(grantedEnd).toISOString() }),
     ...other,
   };
@@ -61,6 +64,7 @@ export function readCarried(
     months: fields.count("topped_up_months", MOST_MONTHS),
     days: fields.count("topped_up_days", MOST_DAYS),
   };
+  const goodwillDays = fields.has("goodwill_days") ? fields.count("goodwill_days", MOST_DAYS) : 0;
   // Later than the end where records were corrected after a reversal: it is what a later word is held against.
   const grantedEnd = fields.optionalInstant("granted_until");
   const plan = fields.optionalText("plan", { maxLength: NAME_MAX_LENGTH }) ?? newest.plan;
@@ -69,13 +73,15 @@ export function readCarried(
   if (start === undefined) return undefined;
   if (onTop.months > months || onTop.days > days)
     return fields.problem("topped_up_months", "and topped_up_days must be a part of months and days");
+  if (goodwillDays > (grantedEnd === undefined ? 0 : onTop.days))
+    return fields.problem("goodwill_days", "must be a part of topped_up_days, and needs granted_until");
   const span = { months, days, seconds };
   const end = calendar.add(start, span);
   // Written as dates, for a time that clocks repeat reads as the first of the two.
   const fits =
     calendar.format(start) === calendar.format(row.start) && calendar.format(end) === calendar.format(row.end);
   if (!fits) return fields.problem("start", "does not fit the dates: leave carried out where you change these");
-  return { plan, bouquet: { code, name, addOn }, start, end, span, carried: { onTop, grantedEnd } };
+  return { plan, bouquet: { code, name, addOn }, start, end, span, carried: { onTop, goodwillDays, grantedEnd } };
 }
 
 function isSameSpan(a: Span, b: Span): boolean {

@@ -7,7 +7,6 @@ import {
   type CountedGrant,
   concerns,
   type Grant,
-  hasEnded,
   type Statement,
   type Subscription,
 } from "./subscription.ts";
@@ -93,12 +92,11 @@ function countAnew(
 ): FoldStep[] {
   let before: Subscription | undefined;
   let lastWord: Statement | undefined;
-  let goodwill = 0;
   return grants.map((entry, index) => {
     const daysTakenBack = takenBack.days.get(index) ?? 0;
     const grant =
       entry.kind === "statement"
-        ? lessen(entry, known[index], { run: before, lastWord }, goodwill, calendar)
+        ? lessen(entry, known[index], { run: before, lastWord }, calendar)
         : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
@@ -106,7 +104,6 @@ function countAnew(
         : !isTakenBack(grant, takenBack.checkoutIds);
     const after = counts ? applyGrant(plan, before, grant as CountedGrant, calendar) : before;
     const step = { grant, counts, daysTakenBack, before, after, known: known[index] };
-    goodwill = goodwillAfter(goodwill, step);
     before = after;
     lastWord = wordAfter(lastWord, step);
     return step;
@@ -144,18 +141,21 @@ function lessen(
   statement: Statement,
   known: Subscription | undefined,
   counted: FormerRun,
-  goodwill: number,
   calendar: Calendar,
 ): Statement {
-  const { onTop, start, span, at, grantedEnd } = statement;
+  const { onTop, start, span, at, grantedEnd, goodwillDays = 0 } = statement;
   const [then, now] = [known?.onTop ?? NO_PERIOD, counted.run?.onTop ?? NO_PERIOD];
+  const [givenThen, given] = [known?.goodwillDays ?? 0, counted.run?.goodwillDays ?? 0];
   const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
-  const days = Math.max(Math.min(onTop.days, goodwill), onTop.days - Math.max(0, then.days - now.days));
+  const days = Math.max(Math.min(onTop.days, given), onTop.days - Math.max(0, then.days - now.days));
   const bears = (run: Subscription) => concerns({ start, end: calendar.add(start, span) }, run, at);
   if (known === undefined || !bears(known)) return statement;
   // Brought along from another topupd, it is counted from where the run began there.
-  if (grantedEnd !== undefined)
-    return counted.run?.start === known.start ? { ...statement, onTop: { months, days } } : statement;
+  if (grantedEnd !== undefined) {
+    if (counted.run?.start !== known.start) return statement;
+    const left = Math.max(0, goodwillDays - Math.max(0, givenThen - given));
+    return { ...statement, onTop: { months, days }, goodwillDays: Math.min(left, days) };
+  }
   const { lastWord } = counted;
   const wasAll = isSamePeriod(onTop, leftOnTop(then, { run: known, lastWord }, start, calendar));
   const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;
@@ -171,17 +171,4 @@ export function isWord({ grant, counts }: Pick<FoldStep, "grant" | "counts">): b
 export function wordAfter(word: Statement | undefined, step: Pick<FoldStep, "grant" | "counts">) {
   if (!isWord(step)) return word;
   return step.grant.kind === "statement" ? step.grant : undefined;
-}
-
-/** How many days of a run were given for nothing, after one more step. */
-export function goodwillAfter(
-  days: number,
-  { grant, counts, before, after }: Omit<FoldStep, "known" | "daysTakenBack">,
-): number {
-  if (!counts) return days;
-  // A word that begins after the run has a run of its own.
-  const from = grant.kind === "statement" ? grant.start : grant.at;
-  const isContinued = before !== undefined && !hasEnded(before, from);
-  const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
-  return Math.min(given, after?.onTop.days ?? 0);
 }

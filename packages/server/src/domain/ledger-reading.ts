@@ -1,5 +1,5 @@
 import { addSpans, type Calendar, type Instant } from "./calendar.ts";
-import { type FoldStep, foldSteps, goodwillAfter, isWord, wordAfter } from "./fold.ts";
+import { type FoldStep, foldSteps, isWord, wordAfter } from "./fold.ts";
 import type { FormerRun } from "./left-on-top.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 import { type Grant, hasEnded, hasOnTop, type Statement, type Subscription } from "./subscription.ts";
@@ -14,8 +14,6 @@ export interface LedgerReading {
   readonly ends: FormerEnds;
   /** Whether anything that was granted here lies on top of the run. */
   readonly hasOwnOnTop: boolean;
-  /** Days that staff gave the current run for nothing, and that were not taken back. */
-  readonly goodwill: number;
   /** What top-ups of the run come to that the last word holds, and that were taken back after it. */
   readonly bookedAndReversed: Period;
 }
@@ -43,7 +41,6 @@ const NOTHING: Read = {
   beforeWord: { run: undefined, lastWord: undefined },
   ends: NO_ENDS,
   hasOwnOnTop: false,
-  goodwill: 0,
   given: 0,
   givenInWord: 0,
 };
@@ -62,13 +59,13 @@ function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, cale
     beforeWord: step.counts ? beforeWordAfter(former, step, calendar) : former.beforeWord,
     ends: endsAfter(former.ends, step, next),
     hasOwnOnTop: step.counts ? hasOwnAfter(former.hasOwnOnTop, step) : former.hasOwnOnTop,
-    goodwill: goodwillAfter(former.goodwill, step),
     given,
     givenInWord: isWord(step) ? given : former.givenInWord,
   };
 }
 
 function daysGiven({ grant, daysTakenBack }: FoldStep): number {
+  if (grant.kind === "statement") return grant.goodwillDays ?? 0;
   return grant.kind === "goodwill" ? grant.period.days + daysTakenBack : 0;
 }
 

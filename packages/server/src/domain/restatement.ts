@@ -56,13 +56,14 @@ export function restate(
 }
 
 function restateRecords(
-  { lastWord, beforeWord, ends, goodwill, bookedAndReversed }: LedgerReading,
+  { current, lastWord, beforeWord, ends, bookedAndReversed }: LedgerReading,
   run: Subscription | undefined,
   { plan, bouquet, start, end, span }: StatedSubscription,
   now: Instant,
   calendar: Calendar,
   topUps: TopUpsInFile,
 ): Restated {
+  const goodwill = current?.goodwillDays ?? 0;
   if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
   if (isCopy(end, ends, goodwill, topUps)) return undefined;
   const isIncluded = topUps === "included";
@@ -106,11 +107,12 @@ function concerned(stated: StatedSubscription, current: Subscription | undefined
 /** As though the provider had said what was not granted there, and the rest had been granted here. */
 function carryOver(
   { bouquet, start, span }: StatedSubscription,
-  { onTop, grantedEnd }: CarriedRun,
+  { onTop, goodwillDays, grantedEnd }: CarriedRun,
   now: Instant,
 ): Statement {
   const stated = { months: span.months - onTop.months, days: span.days - onTop.days, seconds: span.seconds };
-  return { kind: "statement", at: now, bouquet, start, span: stated, onTop, grantedEnd };
+  const granted = grantedEnd === undefined ? {} : { grantedEnd, goodwillDays };
+  return { kind: "statement", at: now, bouquet, start, span: stated, onTop, ...granted };
 }
 
 function repeats(

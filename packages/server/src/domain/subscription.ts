@@ -42,6 +42,8 @@ export interface Statement {
   readonly onTop: Period;
   /** Where the run was carried over from another topupd: where something that was granted there put its end. */
   readonly grantedEnd?: Instant | undefined;
+  /** The same: how many days of `onTop` were goodwill there. */
+  readonly goodwillDays?: number | undefined;
 }
 
 /** The subscription is taken back: by records that no longer hold it, or by a reset of the trial environment. */
@@ -80,6 +82,8 @@ export interface Subscription {
   readonly span: Span;
   /** The part of `span` that was granted here, and that the provider's own records do not hold yet. */
   readonly onTop: Period;
+  /** How many days of `onTop` staff gave for nothing: no records but those say anything of them. */
+  readonly goodwillDays: number;
   /** Where the last top-up or goodwill put the end of this run, before which no import moves it. */
   readonly grantedEnd: Instant | undefined;
 }
@@ -139,18 +143,20 @@ export function applyGrant(
   }
 }
 
+const NEW_RUN = { span: NO_SPAN, onTop: NO_PERIOD, goodwillDays: 0 };
+
 function applyPeriod(
   plan: string,
   before: Subscription | undefined,
-  { at, bouquet, period }: PeriodGrant,
+  { kind, at, bouquet, period }: PeriodGrant,
   calendar: Calendar,
 ): Subscription {
-  const continued =
-    before === undefined || hasEnded(before, at) ? { start: at, span: NO_SPAN, onTop: NO_PERIOD } : before;
+  const continued = before === undefined || hasEnded(before, at) ? { ...NEW_RUN, start: at } : before;
   const span = addSpans(continued.span, { seconds: 0, ...period });
   const end = calendar.add(continued.start, span);
   const onTop = addPeriods(continued.onTop, period);
-  return { plan, bouquet, start: continued.start, span, end, onTop, grantedEnd: end };
+  const goodwillDays = continued.goodwillDays + (kind === "goodwill" ? period.days : 0);
+  return { plan, bouquet, start: continued.start, span, end, onTop, goodwillDays, grantedEnd: end };
 }
 
 /**
@@ -160,7 +166,7 @@ function applyPeriod(
 function applyStatement(
   plan: string,
   before: Subscription | undefined,
-  { bouquet, start, span: stated, onTop, grantedEnd }: Statement,
+  { bouquet, start, span: stated, onTop, grantedEnd, goodwillDays: carriedDays = 0 }: Statement,
   calendar: Calendar,
 ): Subscription {
   const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
@@ -169,10 +175,11 @@ function applyStatement(
   if (grantedEnd !== undefined) {
     // Carried over, it says itself what was bought last, and holds what was granted there by then.
     const latest = Math.max(grantedEnd, granted?.grantedEnd ?? grantedEnd);
-    return { plan, bouquet, start, span, end, onTop, grantedEnd: latest };
+    return { plan, bouquet, start, span, end, onTop, goodwillDays: carriedDays, grantedEnd: latest };
   }
   const label = granted?.bouquet ?? bouquet;
-  return { plan, bouquet: label, start, span, end, onTop, grantedEnd: granted?.grantedEnd };
+  const goodwillDays = Math.min(granted?.goodwillDays ?? 0, onTop.days);
+  return { plan, bouquet: label, start, span, end, onTop, goodwillDays, grantedEnd: granted?.grantedEnd };
 }
 
 /** Whether two are the same in every part; also where there is none. */
@@ -190,6 +197,7 @@ export function isSameSubscription(a: Subscription | undefined, b: Subscription 
     a.span.seconds === b.span.seconds &&
     a.onTop.months === b.onTop.months &&
     a.onTop.days === b.onTop.days &&
+    a.goodwillDays === b.goodwillDays &&
     a.grantedEnd === b.grantedEnd
   );
 }

@@ -11,8 +11,8 @@ import {
   subjectOf,
 } from "./correction.ts";
 import { runOf } from "./customer-audit.ts";
-import { type FoldStep, foldSteps, goodwillAfter } from "./fold.ts";
-import type { BouquetLabel, Subscription } from "./subscription.ts";
+import { type FoldStep, foldSteps } from "./fold.ts";
+import { type BouquetLabel, hasEnded, type Subscription } from "./subscription.ts";
 
 /*
  * Goodwill days that were given by mistake are taken back. The subscription is then counted as though those days had
@@ -80,18 +80,27 @@ function find(ledgers: readonly PlanGrants[], plan: string): PlanGrants {
   return ledgers.find((ledger) => ledger.plan === plan) ?? { plan, grants: [], isPruned: false };
 }
 
-/** The goodwill days of the current run that lie on top of what records state, or that records have taken the place of. */
+/** The goodwill days of the current run that were given here, and lie on top of what records state, or that records have taken the place of. */
 function goodwillOf({ plan, grants }: PlanGrants, calendar: Calendar) {
   let [days, isInRecords] = [0, false];
   for (const step of foldSteps(plan, grants, calendar)) {
     const { grant, before, after, counts } = step;
-    const left = goodwillAfter(days, step);
+    const left = givenAfter(days, step);
     if (counts && grant.kind === "statement")
       isInRecords = left === 0 && (isInRecords || days > 0 || grant.grantedEnd !== undefined);
     else if (left > 0 || after?.start !== before?.start) isInRecords = false;
     days = left;
   }
   return { days, isInRecords };
+}
+
+function givenAfter(days: number, { grant, counts, before, after }: FoldStep): number {
+  if (!counts) return days;
+  // A word that begins after the run has a run of its own.
+  const from = grant.kind === "statement" ? grant.start : grant.at;
+  const isContinued = before !== undefined && !hasEnded(before, from);
+  const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
+  return Math.min(given, after?.onTop.days ?? 0);
 }
 
 /** What a ledger comes to with some of its goodwill days taken back. */

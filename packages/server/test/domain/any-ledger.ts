@@ -36,7 +36,8 @@ const anyStatement: fc.Arbitrary<Step> = fc
   .map(([span, daysAgo, onTop, carriedDays]) => (when) => {
     const start = when - daysAgo * DAY_MS;
     const grantedEnd = carriedDays === undefined ? undefined : start + carriedDays * DAY_MS;
-    return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start, span, onTop, grantedEnd };
+    const carried = grantedEnd === undefined ? {} : { grantedEnd, goodwillDays: Math.floor(onTop.days / 2) };
+    return { kind: "statement", at: when, bouquet: labelOf(MONTHLY), start, span, onTop, ...carried };
   });
 const anyGoodwill: fc.Arbitrary<Step> = fc.integer({ min: 1, max: 40 }).map((days) => (when) => goodwill(when, days));
 const anyWithdrawal: fc.Arbitrary<Step> = fc.constant((when) => ({ kind: "withdrawal", at: when }));

@@ -179,11 +179,28 @@ describe("an exported row", () => {
     expect(file(world).connections.internet[0].subscriptions[0].carried.start).toMatch(/:30\.005Z$/);
   });
 
+  test("carries which of it was given for nothing", () => {
+    const world = new ProviderWorld(UTC);
+    world.import(statedCustomer(), START);
+    world.topUp("fiber1", START);
+    world.goodwill("fiber1", START + DAY_MS, 5);
+    expect(file(world).connections.internet[0].subscriptions[0].carried).toMatchObject({
+      ...{ topped_up_months: 1, topped_up_days: 5, goodwill_days: 5 },
+    });
+  });
+
   test.each([
     ["other dates than it carries", { enddate: "2027-01-01 00:00:00" }, {}, "carried.start"],
     ["a start that is no time", {}, { start: "yesterday" }, "carried.start"],
     ["a negative count", {}, { months: -1 }, "carried.months"],
     ["more that was granted than there is", {}, { topped_up_months: 2 }, "carried.topped_up_months"],
+    ["more goodwill than was granted", {}, { goodwill_days: 1 }, "carried.goodwill_days"],
+    [
+      "goodwill where nothing was granted",
+      { enddate: "2026-03-02 10:00:30" },
+      { days: 2, topped_up_days: 2, goodwill_days: 1, granted_until: undefined },
+      "carried.goodwill_days",
+    ],
     ["a field of nobody's", {}, { color: "red" }, "carried.color"],
   ])("with %s is refused", (_, dates, changes, field) => {
     const world = new ProviderWorld(UTC);
@@ -232,6 +249,40 @@ describe("a customer who was topped up since, exported again and imported where 
     const before = elsewhere.subscription("fiber1")?.end ?? 0;
     elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), at("2026-01-13"));
     expect(elsewhere.subscription("fiber1")?.end).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe("a customer who was given days for nothing, exported and imported elsewhere", () => {
+  function moved() {
+    const [world, elsewhere] = [new ProviderWorld(), new ProviderWorld()];
+    world.import(fileWith("2026-01-01", "2026-02-01"), "2026-01-02");
+    world.topUp("fiber1", "2026-01-10");
+    world.goodwill("fiber1", at("2026-01-11"), 5);
+    elsewhere.import(read(exportOf(world, ALL_BOUQUETS), elsewhere, ALL_BOUQUETS), "2026-01-12", "included");
+    return { world, elsewhere };
+  }
+
+  test("keeps them on top of records that hold the top-ups, night after night", () => {
+    const { elsewhere } = moved();
+    expect(elsewhere.endOf("fiber1")).toBe("2026-03-06");
+    elsewhere.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-13", "included");
+    expect(elsewhere.endOf("fiber1")).toBe("2026-03-06");
+    elsewhere.import(fileWith("2026-01-01", "2026-04-01"), "2026-01-14", "included");
+    expect(elsewhere.endOf("fiber1")).toBe("2026-04-06");
+  });
+
+  test("and back again has them once, and can be without them", () => {
+    const { world, elsewhere } = moved();
+    world.import(read(exportOf(elsewhere, ALL_BOUQUETS), world, ALL_BOUQUETS), "2026-01-13", "included");
+    elsewhere.goodwill("fiber1", at("2026-01-14"), 3);
+    world.import(read(exportOf(elsewhere, ALL_BOUQUETS), world, ALL_BOUQUETS), "2026-01-15", "included");
+    expect(world.subscription("fiber1")).toMatchObject({ goodwillDays: 8 });
+    expect(world.endOf("fiber1")).toBe("2026-03-09");
+    expect(world.takeBack("fiber1", "2026-01-16", 4)).toMatchObject({ kind: "taken_back" });
+    expect(world.subscription("fiber1")).toMatchObject({ goodwillDays: 4 });
+    expect(world.endOf("fiber1")).toBe("2026-03-05");
+    world.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-17", "included");
+    expect(world.endOf("fiber1")).toBe("2026-03-05");
   });
 });
 

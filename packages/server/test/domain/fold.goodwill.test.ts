@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { foldSteps, goodwillAfter } from "../../src/domain/fold.ts";
+import { foldGrants } from "../../src/domain/fold.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
 import { at, goodwill, labelOf, MONTHLY, months, topUp, UTC } from "./builders.ts";
 
 function goodwillOf(grants: readonly Grant[]): number {
-  return foldSteps(MONTHLY.plan, grants, UTC).reduce(goodwillAfter, 0);
+  return foldGrants(MONTHLY.plan, grants, UTC)?.goodwillDays ?? 0;
 }
 
 function word(start: string, onTop: number): Grant {

@@ -15,6 +15,7 @@ describe("a first top-up", () => {
       end: FIRST_END,
       span: months(1),
       onTop: { months: 1, days: 0 },
+      goodwillDays: 0,
       grantedEnd: FIRST_END,
     });
   });

@@ -22,6 +22,7 @@ describe("a statement of the provider's", () => {
       end: at("2026-02-01"),
       span: months(1),
       onTop: NO_PERIOD,
+      goodwillDays: 0,
       grantedEnd: undefined,
     });
   });
@@ -60,6 +61,7 @@ describe("a statement of the provider's", () => {
       end: at("2026-06-01"),
       span: months(5),
       onTop: { months: 3, days: 0 },
+      goodwillDays: 0,
       grantedEnd: at("2026-05-01"),
     });
   });

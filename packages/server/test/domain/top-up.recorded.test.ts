@@ -41,6 +41,7 @@ describe("a top-up", () => {
         end: at("2026-12-20T09:01:00Z"),
         span: months(1),
         onTop: { months: 1, days: 0 },
+        goodwillDays: 0,
         grantedEnd: at("2026-12-20T09:01:00Z"),
       },
       activates: false,

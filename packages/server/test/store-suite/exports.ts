@@ -37,11 +37,12 @@ export function testExports(makeDatabase: MakeDatabase): void {
   test("a run that is carried over is on record as it was, and checks out", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
-    const carried = { start: "2026-10-31T09:00:00.123Z", months: 4, topped_up_months: 3 };
+    const carried = { start: "2026-10-31T09:00:00.123Z", months: 4, days: 5, topped_up_months: 3, topped_up_days: 5 };
+    const other = { plan: "Old Fiber", name: "Old (MONTHLY)" };
     const subscriptions = [
       {
-        ...{ code: "NET-1M", startdate: "2026-10-31 09:00:00", enddate: "2027-02-28 09:00:00" },
-        carried: { ...carried, granted_until: "2027-02-28T09:00:00.123Z", plan: "Old Fiber", name: "Old (MONTHLY)" },
+        ...{ code: "NET-1M", startdate: "2026-10-31 09:00:00", enddate: "2027-03-05 09:00:00" },
+        ...{ carried: { ...carried, goodwill_days: 2, granted_until: "2027-03-05T09:00:00.123Z", ...other } },
       },
     ];
     const connections = {
@@ -55,9 +56,9 @@ export function testExports(makeDatabase: MakeDatabase): void {
           subscriptions: [
             {
               ...{ plan: "Old Fiber", bouquet: { code: "NET-1M", name: "Old (MONTHLY)", addOn: false } },
-              ...{ start: Date.parse("2026-10-31T09:00:00.123Z"), end: Date.parse("2027-02-28T09:00:00.123Z") },
-              ...{ span: { months: 4, days: 0, seconds: 0 }, onTop: { months: 3, days: 0 } },
-              grantedEnd: Date.parse("2027-02-28T09:00:00.123Z"),
+              ...{ start: Date.parse("2026-10-31T09:00:00.123Z"), end: Date.parse("2027-03-05T09:00:00.123Z") },
+              ...{ span: { months: 4, days: 5, seconds: 0 }, onTop: { months: 3, days: 5 }, goodwillDays: 2 },
+              grantedEnd: Date.parse("2027-03-05T09:00:00.123Z"),
             },
           ],
         },

@@ -10,7 +10,7 @@ import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts
 /** Beyond a page of SQLite, and beyond what PostgreSQL keeps in a row. */
 const LONG = "ü€😀".repeat(20_000);
 
-const WITHDRAWN = `'withdrawal', 1${", NULL".repeat(11)}`;
+const WITHDRAWN = `'withdrawal', 1${", NULL".repeat(12)}`;
 const ODD = [
   // One cuid in both environments, names that are empty and very long, a segment that is empty and one that is not there.
   `INSERT INTO customer VALUES ('both', 'trial', '', '', NULL, 'active', NULL),
@@ -23,12 +23,12 @@ const ODD = [
      ('both', 'production', 'iptv', '', 2, 'active', 0, NULL, 1)`,
   // Plans without a name, and ledgers of whom and what is gone.
   `INSERT INTO subscription_grant VALUES ('both', 'trial', 'tv', 'same', '', 1, ${WITHDRAWN}),
-     ('both', 'production', 'tv', 'same', '', 1, 'statement', 1, '', '', 0, 1, 1, 0, 0, 0, 0, NULL, NULL),
-     ('both', 'production', 'tv', 'same', 'p', 1, 'statement', 1, '', '${LONG}', 1, 1, 1, 0, 0, 0, 0, NULL, NULL),
+     ('both', 'production', 'tv', 'same', '', 1, 'statement', 1, '', '', 0, 1, 1, 0, 0, 0, 0, NULL, NULL, NULL),
+     ('both', 'production', 'tv', 'same', 'p', 1, 'statement', 1, '', '${LONG}', 1, 1, 1, 0, 0, 0, 0, NULL, NULL, NULL),
      ('both', 'production', 'tv', 'gone', 'p', 7, ${WITHDRAWN}), ('gone', 'production', 'tv', 'r', 'p', 1, ${WITHDRAWN}),
      ('', 'trial', '', '', '', 3, ${WITHDRAWN})`,
   `INSERT INTO subscription SELECT cuid, environment, service, req_id, plan, code, name, add_on, 1, 2678400001,
-     1, 0, 0, 0, 0, NULL FROM subscription_grant WHERE cuid = 'both' AND kind = 'statement'`,
+     1, 0, 0, 0, 0, 0, NULL FROM subscription_grant WHERE cuid = 'both' AND kind = 'statement'`,
 ];
 
 test("whatever rows a table can hold come to PostgreSQL and back as they are", async () => {

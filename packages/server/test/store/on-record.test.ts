@@ -27,8 +27,8 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["REPLACE INTO customer_row SELECT * FROM customer_row WHERE level = 2", "a ledger is never shortened"],
   [
     "REPLACE INTO customer_row (cuid, environment, level, service, req_id, plan, code, name, add_on, start_at, end_at, " +
-      "months, days, seconds, topped_up_months, topped_up_days) SELECT cuid, environment, 2, service, req_id, plan, code, " +
-      "name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days FROM subscription",
+      "months, days, seconds, topped_up_months, topped_up_days, goodwill_days) SELECT cuid, environment, 2, service, req_id, plan, code, " +
+      "name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, goodwill_days FROM subscription",
     "a ledger is never shortened",
   ],
   [
@@ -137,7 +137,7 @@ describe("what is on record", () => {
     [
       "a top-up grant without a checkout",
       "INSERT INTO subscription_grant SELECT cuid, environment, service, req_id, plan, 99, kind, at, code, name, add_on, " +
-        "start_at, months, days, seconds, on_top_months, on_top_days, NULL, NULL FROM subscription_grant WHERE kind = 'top_up'",
+        "start_at, months, days, seconds, on_top_months, on_top_days, NULL, NULL, NULL FROM subscription_grant WHERE kind = 'top_up'",
     ],
     ["a customer with a connection's segment", "UPDATE customer_row SET segment = 'x' WHERE level = 0"],
     ["a connection with a mobile number", "UPDATE customer_row SET mobile = '98' WHERE level = 1"],
@@ -146,7 +146,7 @@ describe("what is on record", () => {
     [
       "a grant of no number",
       "INSERT INTO grant_row SELECT -1, NULL, cuid, environment, service, req_id, plan, 99, kind, " +
-        "at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at " +
+        "at, code, name, add_on, start_at, months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at, goodwill_days " +
         "FROM grant_row LIMIT 1",
     ],
     ["a connection with a ledger", "UPDATE customer_row SET last_grant = 1, last_seq = 1 WHERE level = 1"],

@@ -93,7 +93,8 @@ const DELETE: Readonly<Record<keyof typeof VIEWS, (isIt: string) => string>> = {
   subscription: (
     isIt,
   ) => `UPDATE customer_row SET code = NULL, name = NULL, add_on = NULL, start_at = NULL, end_at = NULL,
-    months = NULL, days = NULL, seconds = NULL, topped_up_months = NULL, topped_up_days = NULL, granted_end_at = NULL
+    months = NULL, days = NULL, seconds = NULL, topped_up_months = NULL, topped_up_days = NULL,
+    goodwill_days = NULL, granted_end_at = NULL
     WHERE ${isIt};`,
   // What leads to it leads to the one before it.
   subscription_grant: (isIt) => `

@@ -48,11 +48,13 @@ export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
     ...{ ...CONNECTION, plan: "text", seq: "integer", kind: "text", at: "integer", code: "text", name: "text" },
     ...{ add_on: "flag", start_at: "integer", months: "integer", days: "integer", seconds: "integer" },
     ...{ on_top_months: "integer", on_top_days: "integer", checkout_id: "text", granted_end_at: "integer" },
+    goodwill_days: "integer",
   }),
   table("subscription", {
     ...{ ...CONNECTION, plan: "text", code: "text", name: "text", add_on: "flag", start_at: "integer" },
     ...{ end_at: "integer", months: "integer", days: "integer", seconds: "integer" },
-    ...{ topped_up_months: "integer", topped_up_days: "integer", granted_end_at: "integer" },
+    ...{ topped_up_months: "integer", topped_up_days: "integer", goodwill_days: "integer" },
+    granted_end_at: "integer",
   }),
   table("top_up", {
     ...{ checkout_id: "text", txn_id: "text", partner_id: "integer", ...CONNECTION, bouquet_code: "text" },

@@ -3,6 +3,8 @@ import type { Subscription } from "../../domain/subscription.ts";
 import {
   type ConnectionRow,
   type CustomerRow,
+  qualified,
+  SUBSCRIPTION_COLUMNS,
   type SubscriptionRow,
   toConnection,
   toProfile,
@@ -17,8 +19,7 @@ import {
 /** Of customer as `c`, connection as `n` and subscription as `s`. */
 export const JOINED_COLUMNS = `c.cuid, c.first_name, c.last_name, c.mobile, c.status,
   n.service, n.req_id, n.position, n.status AS connection_status, n.topped_up, n.segment, n.blocked,
-  s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
-  s.topped_up_months, s.topped_up_days, s.granted_end_at`;
+  s.plan, ${qualified("s", SUBSCRIPTION_COLUMNS)}`;
 
 /** What is null is not there. */
 export type JoinedRow = CustomerRow &
@@ -56,7 +57,8 @@ export function joinedRow(values: readonly unknown[]): JoinedRow {
     seconds: values[20],
     topped_up_months: values[21],
     topped_up_days: values[22],
-    granted_end_at: values[23],
+    goodwill_days: values[23],
+    granted_end_at: values[24],
   } satisfies Record<keyof JoinedRow, unknown> as JoinedRow;
 }
 

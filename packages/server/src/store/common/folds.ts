@@ -8,9 +8,10 @@ import type { CheckEvent } from "../store.ts";
 import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
 
 /** A grant, beside the subscription that its plan is stored to amount to. */
-interface LedgerRow extends Omit<GrantRow, "granted_end_at"> {
-  /** Of the grant; the subscription has one by the column's own name. */
+interface LedgerRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {
+  /** Of the grant, where the subscription has them by the columns' own names. */
   carried_end_at: number | null;
+  carried_goodwill_days: number | null;
   cuid: string;
   environment: Environment;
   service: Service;
@@ -28,6 +29,7 @@ interface LedgerRow extends Omit<GrantRow, "granted_end_at"> {
   s_seconds: number;
   topped_up_months: number;
   topped_up_days: number;
+  goodwill_days: number;
   granted_end_at: number | null;
 }
 
@@ -40,10 +42,10 @@ export function ledgerQuery(order: string, grants = "subscription_grant"): strin
   const key = order.split(", ");
   return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan,
       g.kind, g.at, g.code, g.name, g.add_on, g.start_at, g.months, g.days, g.seconds, g.on_top_months, g.on_top_days,
-      g.checkout_id, g.granted_end_at AS carried_end_at,
+      g.checkout_id, g.granted_end_at AS carried_end_at, g.goodwill_days AS carried_goodwill_days,
       s.plan AS s_plan, s.code AS s_code, s.name AS s_name, s.add_on AS s_add_on, s.start_at AS s_start_at,
       s.end_at AS s_end_at, s.months AS s_months, s.days AS s_days, s.seconds AS s_seconds,
-      s.topped_up_months, s.topped_up_days, s.granted_end_at
+      s.topped_up_months, s.topped_up_days, s.goodwill_days, s.granted_end_at
     FROM ${grants} AS g LEFT JOIN subscription AS s ON ${key.map((column) => `s.${column} = g.${column}`).join(" AND ")}
     ORDER BY ${[...key, "seq"].map((column) => `g.${column}`).join(", ")}`;
 }
@@ -68,7 +70,7 @@ export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerato
 }
 
 function grantOf(row: LedgerRow): Grant {
-  return toGrant({ ...row, granted_end_at: row.carried_end_at });
+  return toGrant({ ...row, granted_end_at: row.carried_end_at, goodwill_days: row.carried_goodwill_days });
 }
 
 async function* groupByPlan(rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>): AsyncGenerator<LedgerRow[]> {
@@ -107,6 +109,7 @@ function storedSubscription(row: LedgerRow) {
     seconds: row.s_seconds,
     topped_up_months: row.topped_up_months,
     topped_up_days: row.topped_up_days,
+    goodwill_days: row.goodwill_days,
     granted_end_at: row.granted_end_at,
   });
 }

@@ -4,7 +4,7 @@ import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { countPrunable, isCheckoutFromBefore } from "../../domain/pruning.ts";
 import type { TransactionStatus } from "../../domain/top-up.ts";
 import type { ImportedCursor, PruneCursor, Pruned, PrunedPortion, PrunedTopUps } from "../retention.ts";
-import { type GrantRow, grantColumnsOf, toGrant } from "./rows.ts";
+import { GRANT_COLUMNS, type GrantRow, qualified, toGrant } from "./rows.ts";
 
 /** Customers whose ledgers are looked at together: some milliseconds of work, after which others have their turn. */
 export const CUSTOMERS_AT_ONCE = 100;
@@ -44,7 +44,7 @@ export type PrunableRow = GrantRow & {
  * @param join of top_up as `t` beside the checkoutId.
  */
 export function prunableQuery(condition: string, { grants = "subscription_grant", join = "" } = {}): string {
-  return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan, g.seq, ${grantColumnsOf("g")},
+  return `SELECT g.cuid, g.environment, g.service, g.req_id, g.plan, g.seq, ${qualified("g", GRANT_COLUMNS)},
       t.partner_id, t.amount, t.status
     FROM ${grants} AS g
     LEFT JOIN top_up AS t ON g.kind = 'top_up' AND t.checkout_id = g.checkout_id ${join}

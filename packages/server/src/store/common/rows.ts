@@ -41,8 +41,15 @@ export interface SubscriptionRow {
   seconds: number;
   topped_up_months: number;
   topped_up_days: number;
+  goodwill_days: number;
   granted_end_at: number | null;
 }
+
+/** The columns of a subscription beside its key: {@link subscriptionColumns} gives their values in this order. */
+export const SUBSCRIPTION_COLUMNS = [
+  ...(["code", "name", "add_on", "start_at", "end_at", "months", "days", "seconds"] as const),
+  ...(["topped_up_months", "topped_up_days", "goodwill_days", "granted_end_at"] as const),
+] satisfies readonly (keyof SubscriptionRow)[];
 
 /** Which columns are filled depends on the kind; the schema's checks say how. */
 export interface GrantRow {
@@ -60,17 +67,18 @@ export interface GrantRow {
   on_top_days: number;
   checkout_id: string;
   granted_end_at: number | null;
+  goodwill_days: number | null;
 }
 
 /** The columns of a grant: {@link toGrant} needs every one, and {@link grantColumns} gives their values in this order. */
 export const GRANT_COLUMNS = [
   ...(["kind", "at", "code", "name", "add_on", "start_at", "months", "days", "seconds"] as const),
-  ...(["on_top_months", "on_top_days", "checkout_id", "granted_end_at"] as const),
+  ...(["on_top_months", "on_top_days", "checkout_id", "granted_end_at", "goodwill_days"] as const),
 ] satisfies readonly (keyof GrantRow)[];
 
-/** The same of one table of a query. */
-export function grantColumnsOf(alias: string): string {
-  return GRANT_COLUMNS.map((column) => `${alias}.${column}`).join(", ");
+/** Columns of one table of a query. */
+export function qualified(alias: string, columns: readonly string[]): string {
+  return columns.map((column) => `${alias}.${column}`).join(", ");
 }
 
 export interface BouquetRow {
@@ -139,6 +147,7 @@ export function toSubscription(row: SubscriptionRow): Subscription {
     end: row.end_at,
     span: { months: row.months, days: row.days, seconds: row.seconds },
     onTop: { months: row.topped_up_months, days: row.topped_up_days },
+    goodwillDays: row.goodwill_days,
     grantedEnd: row.granted_end_at ?? undefined,
   };
 }
@@ -152,8 +161,8 @@ export function toGrant(row: GrantRow): Grant {
   if (kind === "goodwill" && days < 0) return { kind: "take_back", at, bouquet, days: -days };
   if (kind === "goodwill") return { kind, at, bouquet, period: { months, days } };
   const onTop = { months: row.on_top_months, days: row.on_top_days };
-  const grantedEnd = row.granted_end_at ?? undefined;
-  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop, grantedEnd };
+  const [grantedEnd, goodwillDays] = [row.granted_end_at ?? undefined, row.goodwill_days ?? undefined];
+  return { kind, at, bouquet, start, span: { months, days, seconds }, onTop, grantedEnd, goodwillDays };
 }
 
 export function toBouquet(row: BouquetRow): Bouquet {
@@ -215,27 +224,28 @@ const NOTHING_ELSE = [null, null, null, null, null, null, null, null, null] as c
 /** The values of {@link GRANT_COLUMNS}. */
 export function grantColumns(grant: Grant): Value[] {
   const { kind, at } = grant;
-  if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null, null];
-  if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId, null];
+  if (kind === "withdrawal") return [kind, at, ...NOTHING_ELSE, null, null, null];
+  if (kind === "reversal") return [kind, at, ...NOTHING_ELSE, grant.checkoutId, null, null];
   const { code, name, addOn } = grant.bouquet;
   const flag = addOn ? 1 : 0;
-  if (kind === "take_back") return ["goodwill", at, code, name, flag, null, 0, -grant.days, 0, null, null, null, null];
-  const label = [kind, at, code, name, flag];
+  const label = [at, code, name, flag];
+  if (kind === "take_back") return ["goodwill", ...label, null, 0, -grant.days, 0, null, null, null, null, null];
   if (kind === "statement") {
-    const { start, span, onTop, grantedEnd } = grant;
+    const { start, span, onTop, grantedEnd, goodwillDays } = grant;
     const run = [start, span.months, span.days, span.seconds, onTop.months, onTop.days];
-    return [...label, ...run, null, grantedEnd ?? null];
+    return [kind, ...label, ...run, null, grantedEnd ?? null, goodwillDays ?? null];
   }
   const checkoutId = kind === "top_up" ? grant.checkoutId : null;
-  return [...label, null, grant.period.months, grant.period.days, 0, null, null, checkoutId, null];
+  const { months, days } = grant.period;
+  return [kind, ...label, null, months, days, 0, null, null, checkoutId, null, null];
 }
 
-/** code, name, add_on, start_at, end_at, months, days, seconds, topped_up_months, topped_up_days, granted_end_at */
+/** The values of {@link SUBSCRIPTION_COLUMNS}. */
 export function subscriptionColumns(subscription: Subscription): Value[] {
-  const { bouquet, start, end, span, onTop, grantedEnd } = subscription;
+  const { bouquet, start, end, span, onTop, goodwillDays, grantedEnd } = subscription;
   const label = [bouquet.code, bouquet.name, bouquet.addOn ? 1 : 0];
   const run = [start, end, span.months, span.days, span.seconds];
-  return [...label, ...run, onTop.months, onTop.days, grantedEnd ?? null];
+  return [...label, ...run, onTop.months, onTop.days, goodwillDays, grantedEnd ?? null];
 }
 
 export const TOP_UP_COLUMNS = `checkout_id, txn_id, partner_id, environment, cuid, service, req_id,

@@ -5,7 +5,7 @@ import type { Grant } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
 import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
 import type { LedgerEntry, PlanLedger, TransactionFilter, TransactionPage } from "../search.ts";
-import { type GrantRow, grantColumnsOf, toGrant, toTransaction } from "./rows.ts";
+import { GRANT_COLUMNS, type GrantRow, qualified, toGrant, toTransaction } from "./rows.ts";
 
 /*
  * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and
@@ -107,7 +107,7 @@ export type LedgerRow = GrantRow & { readonly plan: string; readonly seq: number
  * @param join of top_up as `t` beside the checkoutId.
  */
 export function ledgersQuery(condition: string, { grants = "subscription_grant", join = "" } = {}): string {
-  return `SELECT g.plan, g.seq, ${grantColumnsOf("g")}, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
+  return `SELECT g.plan, g.seq, ${qualified("g", GRANT_COLUMNS)}, t.txn_id, t.partner_id, t.bouquet_code, t.amount,
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
     FROM ${grants} AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;

@@ -35,6 +35,7 @@ const SUBSCRIPTION: readonly Column[] = [
   ["seconds", "bigint"],
   ["topped_up_months", "integer"],
   ["topped_up_days", "integer"],
+  ["goodwill_days", "integer"],
   ["granted_end_at", "bigint"],
 ];
 const PUT_SUBSCRIPTIONS = insertRows("subscription", SUBSCRIPTION, replacing(PLAN_KEY, SUBSCRIPTION));
@@ -57,6 +58,7 @@ const GRANT: readonly Column[] = [
   ["on_top_days", "integer"],
   ["checkout_id", "text"],
   ["granted_end_at", "bigint"],
+  ["goodwill_days", "integer"],
 ];
 const GRANT_VALUES = GRANT.map(([name]) => name).filter((name) => name !== "later");
 const APPEND_GRANTS: Statement = {

@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from "../../domain/calendar.ts";
 import { CHECKOUT_VALID_MS, checkoutIssuedAt, customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
-import { type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
+import { qualified, SUBSCRIPTION_COLUMNS, type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { Conclusion, ProviderSettings } from "../store.ts";
 import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } from "./batch-snapshot.ts";
@@ -34,8 +34,7 @@ const KEY_NAMES = CONNECTION_KEY.map(([name]) => name);
 export const CONNECTIONS: Statement = {
   name: "connections",
   text: `SELECT n.environment, n.cuid, n.service, n.req_id, n.status, n.topped_up, n.segment, n.blocked,
-      s.plan, s.code, s.name, s.add_on, s.start_at, s.end_at, s.months, s.days, s.seconds,
-      s.topped_up_months, s.topped_up_days, s.granted_end_at
+      s.plan, ${qualified("s", SUBSCRIPTION_COLUMNS)}
     FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
     JOIN connection AS n ON ${KEY_NAMES.map((name) => `n.${name} = k.${name}`).join(" AND ")}
       AND n.customer_digest = ANY($1)

@@ -6,7 +6,7 @@ import { type CustomerChange, changeCustomer, type ImportMode } from "../../doma
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
 import { e164Of } from "../common/provider-settings.ts";
-import { GRANT_COLUMNS, grantColumns, subscriptionColumns } from "../common/rows.ts";
+import { GRANT_COLUMNS, grantColumns, SUBSCRIPTION_COLUMNS, subscriptionColumns } from "../common/rows.ts";
 import { type StoredCustomers, withoutRepetition } from "../common/stored-customers.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { AuditTable } from "./audit.ts";
@@ -14,7 +14,7 @@ import { BulkInsert, conditionOf, type Fixed, type Row } from "./bulk-insert.ts"
 import type { Database } from "./database.ts";
 import { LEVEL } from "./levels.ts";
 import { StoredCustomerTables } from "./stored-customers.ts";
-import { NO_SUBSCRIPTION, SUBSCRIPTION_COLUMNS, WRITE } from "./subscriptions.ts";
+import { NO_SUBSCRIPTION, WRITE } from "./subscriptions.ts";
 
 /** What is looked up together: with all that was ever granted, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
@@ -66,7 +66,7 @@ export class CustomerImports {
       ...["id", "before", ...PLAN_KEY, "seq"],
       ...GRANT_COLUMNS,
     ]);
-    this.#putLedgers = put(LEDGER, [...PLAN_KEY, "last_grant", "last_seq", ...SUBSCRIPTION_COLUMNS.split(/,\s*/)]);
+    this.#putLedgers = put(LEDGER, [...PLAN_KEY, "last_grant", "last_seq", ...SUBSCRIPTION_COLUMNS]);
     this.#restoreSubscription = database.prepare(WRITE.restore);
     this.#lastGrant = database.prepareRows("SELECT coalesce(max(id), 0) FROM grant_row");
   }

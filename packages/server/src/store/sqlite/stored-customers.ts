@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
-import { GRANT_COLUMNS } from "../common/rows.ts";
+import { GRANT_COLUMNS, SUBSCRIPTION_COLUMNS } from "../common/rows.ts";
 import { StoredCustomers, type StoredRows } from "../common/stored-customers.ts";
 import type { Database } from "./database.ts";
 
@@ -21,11 +21,7 @@ export class StoredCustomerTables {
     this.#known = database.prepare(KNOWN);
     this.#customers = rows("customer", "cuid first_name last_name mobile status mobile_e164");
     this.#connections = rows("connection", "cuid service req_id status topped_up segment blocked", "position");
-    this.#subscriptions = rows(
-      "subscription",
-      `cuid service req_id plan code name add_on start_at end_at months days seconds
-       topped_up_months topped_up_days granted_end_at`,
-    );
+    this.#subscriptions = rows("subscription", `cuid service req_id plan ${SUBSCRIPTION_COLUMNS.join(" ")}`);
     this.#grants = rows("ledger_grant", `cuid service req_id plan seq id ${GRANT_COLUMNS.join(" ")}`, "seq");
   }
 

@@ -137,6 +137,8 @@ CREATE TABLE subscription_grant (
   checkout_id     text COLLATE "C" CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
   -- Of a statement that carries a run over from another topupd.
   granted_end_at  bigint  CHECK (granted_end_at IS NULL OR kind = 'statement'),
+  -- The same: how many of the days on top were given for nothing there.
+  goodwill_days   integer CHECK ((goodwill_days IS NULL) = (granted_end_at IS NULL)),
   PRIMARY KEY (customer_digest, environment, cuid, service, req_id, plan, seq)
 );
 
@@ -157,6 +159,8 @@ CREATE TABLE subscription (
   seconds          bigint  NOT NULL,
   topped_up_months integer NOT NULL,
   topped_up_days   integer NOT NULL,
+  -- Of these days: how many were given for nothing.
+  goodwill_days    integer NOT NULL,
   granted_end_at   bigint,
   PRIMARY KEY (customer_digest, environment, cuid, service, req_id, plan)
 );

@@ -122,6 +122,8 @@ CREATE TABLE customer_row (
   -- What was granted here and the provider's own records do not hold.
   topped_up_months INTEGER,
   topped_up_days   INTEGER,
+  -- Of these days: how many were given for nothing.
+  goodwill_days    INTEGER,
   -- Where what was granted has put the end.
   granted_end_at   INTEGER,
   PRIMARY KEY (cuid, environment, level, service, req_id, plan),
@@ -130,24 +132,24 @@ CREATE TABLE customer_row (
       AND first_name IS NOT NULL AND last_name IS NOT NULL AND status IS NOT NULL AND status IN ('active', 'inactive')
       AND coalesce(position, topped_up, segment, blocked, last_grant, last_seq) IS NULL
       AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
-      AND coalesce(end_at, granted_end_at) IS NULL
+      AND coalesce(end_at, goodwill_days, granted_end_at) IS NULL
     WHEN level = 1 THEN plan = ''
       AND service IN ('tv', 'internet', 'iptv') AND status IS NOT NULL AND status IN ('active', 'inactive', 'blocked')
       AND position IS NOT NULL AND topped_up IS NOT NULL AND topped_up IN (0, 1)
       AND blocked IS NOT NULL AND blocked IN (0, 1)
       AND coalesce(first_name, last_name, mobile, mobile_e164, last_grant, last_seq) IS NULL
       AND coalesce(code, name, add_on, start_at, months, days, seconds, topped_up_months, topped_up_days) IS NULL
-      AND coalesce(end_at, granted_end_at) IS NULL
+      AND coalesce(end_at, goodwill_days, granted_end_at) IS NULL
     WHEN level = 2 THEN (last_grant IS NULL) = (last_seq IS NULL)
       AND coalesce(status, first_name, last_name, mobile, mobile_e164, position, topped_up, segment, blocked) IS NULL
       AND CASE WHEN code IS NULL
         THEN last_grant IS NOT NULL
           AND coalesce(name, add_on, start_at, end_at, months, days, seconds) IS NULL
-          AND coalesce(topped_up_months, topped_up_days, granted_end_at) IS NULL
+          AND coalesce(topped_up_months, topped_up_days, goodwill_days, granted_end_at) IS NULL
         ELSE name IS NOT NULL
           AND add_on IS NOT NULL AND add_on IN (0, 1) AND start_at IS NOT NULL AND end_at IS NOT NULL
           AND months IS NOT NULL AND days IS NOT NULL AND seconds IS NOT NULL
-          AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL
+          AND topped_up_months IS NOT NULL AND topped_up_days IS NOT NULL AND goodwill_days IS NOT NULL
         END
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
@@ -181,7 +183,9 @@ CREATE TABLE grant_row (
   -- Of the top-up that made the grant, or that the reversal takes back.
   checkout_id    TEXT CHECK ((checkout_id IS NULL) = (kind NOT IN ('top_up', 'reversal'))),
   -- Of a statement that carries a run over from another topupd.
-  granted_end_at INTEGER CHECK (granted_end_at IS NULL OR kind = 'statement')
+  granted_end_at INTEGER CHECK (granted_end_at IS NULL OR kind = 'statement'),
+  -- The same: how many of the days on top were given for nothing there.
+  goodwill_days  INTEGER CHECK ((goodwill_days IS NULL) = (granted_end_at IS NULL))
 ) STRICT;
 
 CREATE VIEW customer AS
@@ -194,20 +198,21 @@ CREATE VIEW connection AS
 -- What its ledger folds to.
 CREATE VIEW subscription AS
   SELECT cuid, environment, service, req_id, plan, code, name, add_on, start_at, end_at, months, days, seconds,
-    topped_up_months, topped_up_days, granted_end_at
+    topped_up_months, topped_up_days, goodwill_days, granted_end_at
   FROM customer_row WHERE level = 2 AND code IS NOT NULL;
 
 -- All grants, for whoever goes through all of them.
 CREATE VIEW subscription_grant AS
   SELECT cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at, months, days, seconds,
-    on_top_months, on_top_days, checkout_id, granted_end_at
+    on_top_months, on_top_days, checkout_id, granted_end_at, goodwill_days
   FROM grant_row;
 
 -- The grants to which ledgers lead, for whoever knows the customer or goes by them. A ledger ends where it would lead to
 -- a grant that is not its own.
 CREATE VIEW ledger_grant AS
   SELECT r.cuid, r.environment, r.service, r.req_id, r.plan, g.seq, g.kind, g.at, g.code, g.name, g.add_on, g.start_at,
-    g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, g.id
+    g.months, g.days, g.seconds, g.on_top_months, g.on_top_days, g.checkout_id, g.granted_end_at, g.goodwill_days,
+    g.id
   FROM customer_row AS r CROSS JOIN grant_row AS g
   WHERE r.level = 2
     AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (r.cuid, r.environment, r.service, r.req_id, r.plan)
@@ -238,13 +243,15 @@ CREATE TRIGGER subscription_insert INSTEAD OF INSERT ON subscription BEGIN
       AND plan = NEW.plan);
   UPDATE customer_row SET code = NEW.code, name = NEW.name, add_on = NEW.add_on, start_at = NEW.start_at,
       end_at = NEW.end_at, months = NEW.months, days = NEW.days, seconds = NEW.seconds,
-      topped_up_months = NEW.topped_up_months, topped_up_days = NEW.topped_up_days, granted_end_at = NEW.granted_end_at
+      topped_up_months = NEW.topped_up_months, topped_up_days = NEW.topped_up_days,
+      goodwill_days = NEW.goodwill_days, granted_end_at = NEW.granted_end_at
     WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2 AND service = NEW.service
       AND req_id = NEW.req_id AND plan = NEW.plan;
   INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, code, name, add_on, start_at, end_at,
-    months, days, seconds, topped_up_months, topped_up_days, granted_end_at)
+    months, days, seconds, topped_up_months, topped_up_days, goodwill_days, granted_end_at)
   SELECT NEW.cuid, NEW.environment, 2, NEW.service, NEW.req_id, NEW.plan, NEW.code, NEW.name, NEW.add_on, NEW.start_at,
-    NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days, NEW.granted_end_at
+    NEW.end_at, NEW.months, NEW.days, NEW.seconds, NEW.topped_up_months, NEW.topped_up_days, NEW.goodwill_days,
+    NEW.granted_end_at
   WHERE NOT EXISTS (SELECT 1 FROM customer_row WHERE cuid = NEW.cuid AND environment = NEW.environment AND level = 2
     AND service = NEW.service AND req_id = NEW.req_id AND plan = NEW.plan);
 END;
@@ -256,7 +263,7 @@ CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant
       AND EXISTS (SELECT 1 FROM ledger_grant AS g WHERE g.cuid = r.cuid AND g.environment = r.environment
         AND g.service = r.service AND g.req_id = r.req_id AND g.plan = r.plan AND g.seq = NEW.seq);
   INSERT INTO grant_row (before, cuid, environment, service, req_id, plan, seq, kind, at, code, name, add_on, start_at,
-    months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at)
+    months, days, seconds, on_top_months, on_top_days, checkout_id, granted_end_at, goodwill_days)
   VALUES (
     (SELECT CASE WHEN r.last_seq < NEW.seq THEN r.last_grant ELSE (
         SELECT g.id FROM ledger_grant AS g WHERE g.cuid = r.cuid AND g.environment = r.environment
@@ -266,7 +273,7 @@ CREATE TRIGGER subscription_grant_insert INSTEAD OF INSERT ON subscription_grant
         AND r.service = NEW.service AND r.req_id = NEW.req_id AND r.plan = NEW.plan),
     NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code, NEW.name,
     NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days, NEW.checkout_id,
-    NEW.granted_end_at);
+    NEW.granted_end_at, NEW.goodwill_days);
   UPDATE grant_row SET before = last_insert_rowid() WHERE id = (
     SELECT g.id FROM customer_row AS r CROSS JOIN ledger_grant AS g
     WHERE r.cuid = NEW.cuid AND r.environment = NEW.environment AND r.level = 2 AND r.service = NEW.service
@@ -366,10 +373,10 @@ CREATE TRIGGER bouquet_is_not_replaced BEFORE INSERT ON bouquet
 CREATE TRIGGER grant_stays BEFORE UPDATE ON grant_row
   WHEN (NEW.id, NEW.cuid, NEW.environment, NEW.service, NEW.req_id, NEW.plan, NEW.seq, NEW.kind, NEW.at, NEW.code,
       NEW.name, NEW.add_on, NEW.start_at, NEW.months, NEW.days, NEW.seconds, NEW.on_top_months, NEW.on_top_days,
-      NEW.checkout_id, NEW.granted_end_at)
+      NEW.checkout_id, NEW.granted_end_at, NEW.goodwill_days)
     IS NOT (OLD.id, OLD.cuid, OLD.environment, OLD.service, OLD.req_id, OLD.plan, OLD.seq, OLD.kind, OLD.at, OLD.code,
       OLD.name, OLD.add_on, OLD.start_at, OLD.months, OLD.days, OLD.seconds, OLD.on_top_months, OLD.on_top_days,
-      OLD.checkout_id, OLD.granted_end_at)
+      OLD.checkout_id, OLD.granted_end_at, OLD.goodwill_days)
     OR CASE WHEN NEW.before IS NULL THEN EXISTS (SELECT 1 FROM grant_row WHERE id = OLD.before)
       ELSE NOT EXISTS (SELECT 1 FROM grant_row AS g WHERE g.id = NEW.before AND g.before IS OLD.before AND g.seq < OLD.seq
         AND (g.cuid, g.environment, g.service, g.req_id, g.plan) = (OLD.cuid, OLD.environment, OLD.service, OLD.req_id, OLD.plan)) END
