@@ -14,10 +14,10 @@ export const CATALOGUE_MAX_BOUQUETS = 10_000;
 export function readCatalogueRow(row: JsonObject, exponent: CurrencyExponent): Reading<Bouquet> {
   const fields = new FieldReader(row);
   const service = fields.oneOf("service", SERVICES);
-  const code = fields.identifier("code");
+  const code = fields.statedIdentifier("code");
   const name = fields.text("name", { maxLength: NAME_MAX_LENGTH });
   const price = fields.money("price", exponent);
-  const segments = fields.identifiers("segments");
+  const segments = fields.statedIdentifiers("segments");
   const plan = fields.optionalText("plan", { maxLength: NAME_MAX_LENGTH });
   fields.flag("retired");
   fields.refuseOthers();

@@ -43,6 +43,9 @@ export interface RowContext {
   readonly findBouquet: (service: Service, code: string) => Bouquet | undefined;
 }
 
+/** As spreadsheets and data frames write a number in a column that has gaps. */
+const DECIMAL = /^[0-9]+\.0$/;
+
 /**
  * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status",
  * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
@@ -51,10 +54,12 @@ export interface RowContext {
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
   const fields = new FieldReader(row);
-  const cuid = fields.identifier("cuid");
+  const cuid = fields.statedIdentifier("cuid");
   const firstName = fields.text("first_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
   const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
-  const mobile = fields.optionalIdentifier("mobile");
+  const mobile = fields.optionalStatedIdentifier("mobile");
+  if (mobile !== undefined && DECIMAL.test(mobile))
+    fields.problem("mobile", "ends with .0: it was made a number on its way, so export it as a text");
   const status = fields.oneOf("status", WIRE_STATUSES);
   const connections = fields.object("connections", (services) => [
     ...readConnections(services, "tv", "stb", context),
@@ -73,11 +78,11 @@ function readConnections(
 ): StatedConnection[] {
   const seen = new Set<string>();
   return services.objects(service, (fields) => {
-    const reqId = fields.identifier(idField);
+    const reqId = fields.statedIdentifier(idField);
     if (reqId !== "" && seen.has(reqId)) fields.problem(idField, "stands twice in this customer");
     seen.add(reqId);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
-    const segment = fields.optionalIdentifier("segment");
+    const segment = fields.optionalStatedIdentifier("segment");
     const [toppedUp, blocked] = [fields.flag("topped_up"), fields.flag("blocked_by_staff")];
     const subscriptions = readSubscriptions(fields, service, context);
     return { service, reqId, status, segment, toppedUp, blocked, subscriptions };
@@ -87,7 +92,7 @@ function readConnections(
 function readSubscriptions(connection: FieldReader, service: Service, context: RowContext): StatedSubscription[] {
   const plans = new Set<string>();
   const read = connection.objects("subscriptions", (fields) => {
-    const code = fields.identifier("code");
+    const code = fields.statedIdentifier("code");
     const start = readTimestamp(fields, "startdate", context.calendar);
     const end = readTimestamp(fields, "enddate", context.calendar);
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);

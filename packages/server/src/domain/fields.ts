@@ -21,6 +21,8 @@ interface TextRule {
   readonly maxLength: number;
   readonly trim?: boolean;
   readonly mayBeEmpty?: boolean;
+  /** Refuses blanks, and signs that cannot be seen, at either end. */
+  readonly isTight?: boolean;
 }
 
 /** ASCII without control characters, and without a blank at either end: there is nothing to trim or to refuse. */
@@ -28,7 +30,10 @@ const PLAIN_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
 
 const ISO_INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 
+const BLANK_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
+
 const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH };
+const STATED_IDENTIFIER: TextRule = { ...IDENTIFIER, isTight: true };
 
 /**
  * Reads the fields of one JSON object and gathers what is wrong with all of them, so that a caller
@@ -53,8 +58,16 @@ export class FieldReader {
     return this.text(name, IDENTIFIER);
   }
 
-  optionalIdentifier(name: string): string | undefined {
-    return this.optionalText(name, IDENTIFIER);
+  /**
+   * An identifier in a provider's file. Columns of a fixed width pad them with blanks: a look-up, which leaves out the
+   * blanks around what it is sent, would find none of these.
+   */
+  statedIdentifier(name: string): string {
+    return this.text(name, STATED_IDENTIFIER);
+  }
+
+  optionalStatedIdentifier(name: string): string | undefined {
+    return this.optionalText(name, STATED_IDENTIFIER);
   }
 
   text(name: string, rule: TextRule): string {
@@ -92,8 +105,8 @@ export class FieldReader {
     });
   }
 
-  identifiers(name: string): string[] {
-    return this.#items(name, (value, path) => this.#textAt(path, value, IDENTIFIER));
+  statedIdentifiers(name: string): string[] {
+    return this.#items(name, (value, path) => this.#textAt(path, value, STATED_IDENTIFIER));
   }
 
   object<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {
@@ -218,9 +231,10 @@ export class FieldReader {
     if (typeof value !== "string") return this.#report(path, "must be a string");
     const text = rule.trim === true ? value.trim() : value;
     if (isLonger(text, rule.maxLength)) return this.#report(path, `must have at most ${rule.maxLength} characters`);
-    if (/[\u0000-\u001f\u007f]/.test(text)) return this.#report(path, "must not hold control characters");
+    if (/\p{Cc}/u.test(text)) return this.#report(path, "must not hold control characters");
     if (text.trim() === "" && rule.mayBeEmpty !== true) return this.#report(path, "must not be empty");
     if (!text.isWellFormed()) return this.#report(path, "must be well-formed Unicode");
+    if (rule.isTight === true && BLANK_END.test(text)) return this.#report(path, "must not begin or end with a blank");
     return text;
   }
 }

@@ -13,13 +13,19 @@ const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff1
 /** Digits, and what people put between them: most codes are not looked at any closer. */
 const SHAPE = /^[+\uff0b(]*\p{Nd}[\p{Nd}\s().\-/]{4,23}\p{Nd}$/u;
 
+/** What telephones put around a number that is copied from them, and nobody sees. */
+const UNSEEN = /\p{Cf}/gu;
+const DASHES = /\p{Pd}/gu;
+const ASCII = /^[ -~]*$/;
+
 /** Numbers whose form is remembered: to find one takes some ten microseconds. */
 const NUMBERS_KEPT = 10_000;
 
 /** @param country ISO 3166, such as `NP`, for which {@link isCountry} holds: where a number without a country code is. */
 export function mobileNumbersOf(country: string): NormaliseMobile {
   const known = new Map<string, string | undefined>();
-  return (text) => {
+  return (written) => {
+    const text = plainSigns(written);
     if (!SHAPE.test(text)) return undefined;
     if (known.has(text)) return known.get(text);
     const number = readNumber(text, country);
@@ -39,6 +45,11 @@ function readNumber(text: string, country: string): string | undefined {
   const digits = text.replace(OTHER_DIGITS, plainDigit);
   const found = parsePhoneNumberFromString(digits, { defaultCountry: country, extract: false });
   return found?.isValid() === true ? found.number : undefined;
+}
+
+function plainSigns(text: string): string {
+  const trimmed = text.trim();
+  return ASCII.test(trimmed) ? trimmed : trimmed.replace(UNSEEN, "").replace(DASHES, "-").trim();
 }
 
 function plainDigit(digit: string): string {

@@ -114,8 +114,8 @@ export function freeTextField(name: string, maxLength: number, description: stri
  * no exponent, the descriptions do.
  */
 
-const PRINTABLE = "[^\\x00-\\x1f\\x7f]";
-const VISIBLE = "[^\\s\\x00-\\x1f\\x7f]";
+const PRINTABLE = "[^\\x00-\\x1f\\x7f-\\x9f]";
+const VISIBLE = "[^\\s\\x00-\\x1f\\x7f-\\x9f]";
 
 /**
  * Something to see, and no control characters.

@@ -147,6 +147,29 @@ describe("a customer's row is refused", () => {
     ]);
   });
 
+  test.each(["7001   ", " 7001", "7001\u00a0", "\u200b7001", "7001\ufeff", "\u202a7001\u202c"])(
+    "for an identifier such as %j, which no look-up would find",
+    (padded) => {
+      const subscriptions = [{ ...SUBSCRIPTION, code: padded }];
+      const connections = {
+        tv: [{ stb: padded, status: "active", segment: padded }],
+        internet: [{ ...FIBER, username: padded, subscriptions }],
+      };
+      const problem = "must not begin or end with a blank";
+      const wrong = problemsOf({ cuid: padded, mobile: padded, connections });
+      expect(wrong.filter((each) => each.endsWith(problem)).map((each) => each.split(":")[0])).toEqual([
+        ...["cuid", "mobile", "connections.tv[0].stb", "connections.tv[0].segment"],
+        ...["connections.internet[0].username", "connections.internet[0].subscriptions[0].code"],
+      ]);
+    },
+  );
+
+  test("for a mobile number that was made a decimal", () => {
+    expect(problemsOf({ mobile: "9801170475.0" })).toEqual([
+      "mobile: ends with .0: it was made a number on its way, so export it as a text",
+    ]);
+  });
+
   test("for a connection that stands twice, by its second place", () => {
     const connections = {
       tv: [

@@ -41,7 +41,7 @@ describe("an identifier", () => {
     expect(identifier("x".repeat(1_000_000))).toEqual(refused("must have at most 64 characters"));
   });
 
-  test.each(["a\u0000", "a\nb", "\t", "\u001f", "a\u007f", "a\r\n"])(
+  test.each(["a\u0000", "a\nb", "\t", "\u001f", "a\u007f", "a\r\n", "\u0085", "a\u009b31m"])(
     "may not hold the control character in %j",
     (text) => {
       expect(identifier(text)).toEqual(refused("must not hold control characters"));
@@ -53,7 +53,7 @@ describe("an identifier", () => {
   });
 
   test("that is optional may be missing or null, and else obeys the same rules", () => {
-    const optional = (value: unknown) => read({ id: value }, (fields) => fields.optionalIdentifier("id"));
+    const optional = (value: unknown) => read({ id: value }, (fields) => fields.optionalStatedIdentifier("id"));
     expect(optional(undefined)).toEqual({ ok: true, value: undefined });
     expect(optional(null)).toEqual({ ok: true, value: undefined });
     expect(optional("0001")).toEqual({ ok: true, value: "0001" });
@@ -124,7 +124,7 @@ describe("all that is wrong with an object", () => {
       fields.identifier("id");
       fields.objects("list", (item) => item.identifier("id"));
       fields.object("inner", (inner) => inner.identifier("id"));
-      fields.identifiers("words");
+      fields.statedIdentifiers("words");
       fields.problem("other", "is odd");
     });
     expect(reading).toEqual({
