@@ -207,7 +207,15 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+const MINUTE_MS = 60_000;
+
 /** The wire and the providers' files know no fractions of a second. */
 export function isSameSecond(a: Instant, b: Instant): boolean {
   return Math.floor(a / 1000) === Math.floor(b / 1000);
+}
+
+/** Whether a file that tells `told` may mean `meant`: many a system leaves seconds out, and writes a whole minute. */
+export function mayTell(told: Instant, meant: Instant): boolean {
+  const isWholeMinute = told % MINUTE_MS === 0;
+  return isSameSecond(told, meant) || (isWholeMinute && Math.floor(meant / MINUTE_MS) === told / MINUTE_MS);
 }

@@ -1,6 +1,7 @@
 import type { Bouquet } from "./bouquet.ts";
-import type { Instant } from "./calendar.ts";
+import { type Calendar, DAY_MS, type Instant } from "./calendar.ts";
 import { type Connection, hasRunningBase } from "./customer.ts";
+import { endWith } from "./subscription.ts";
 
 /** One immutable revision of what a provider sells. A checkout quotes from the revision it was issued with. */
 export interface Catalogue {
@@ -19,20 +20,40 @@ interface Offers {
 /** More than a provider has kinds of connections. */
 const MOST_OFFERS = 1_000;
 
+/** Longer than any period of a bouquet. */
+const MORE_THAN_A_PERIOD_MS = 4_000 * DAY_MS;
+
 const offersOf = new WeakMap<Catalogue, Offers>();
 
 /**
  * The bouquets that can be bought on a connection now: the same list, as long as it is the same answer.
  * Source: decisions, "Bouquets, subscriptions and the renewal rule".
  */
-export function purchasableBouquets(catalogue: Catalogue, connection: Connection, now: Instant): readonly Bouquet[] {
+export function purchasableBouquets(
+  catalogue: Catalogue,
+  connection: Connection,
+  now: Instant,
+  calendar: Calendar,
+): readonly Bouquet[] {
   const addOnsToo = hasRunningBase(connection, now);
   const { segments, byKind } = knownOffers(catalogue);
   const { service, segment } = connection;
   const kind = `${service} ${addOnsToo} ${segment === undefined || !segments.has(segment) ? "" : `in ${segment}`}`;
   const offer = byKind.get(kind) ?? findOffer(catalogue, connection, addOnsToo);
   if (byKind.size < MOST_OFFERS) byKind.set(kind, offer);
-  return offer;
+  const isNearTheLast = connection.subscriptions.some(({ end }) => end > calendar.last - MORE_THAN_A_PERIOD_MS);
+  return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now, calendar)) : offer;
+}
+
+/** There is nothing to sell to one who has it for ever, as `9999-12-31` in a provider's records says. */
+function hasRoomFor(
+  { plan, period }: Bouquet,
+  { subscriptions }: Connection,
+  now: Instant,
+  calendar: Calendar,
+): boolean {
+  const current = subscriptions.find((subscription) => subscription.plan === plan);
+  return endWith(current, now, period, calendar) <= calendar.last;
 }
 
 function knownOffers(catalogue: Catalogue): Offers {
@@ -56,8 +77,9 @@ export function findPurchasable(
   connection: Connection,
   code: string,
   now: Instant,
+  calendar: Calendar,
 ): Bouquet | undefined {
-  return purchasableBouquets(catalogue, connection, now).find((bouquet) => bouquet.code === code);
+  return purchasableBouquets(catalogue, connection, now, calendar).find((bouquet) => bouquet.code === code);
 }
 
 function fitsSegment(bouquet: Bouquet, connection: Connection): boolean {

@@ -1,6 +1,6 @@
 import type { AuditedChange } from "./audit.ts";
 import type { Calendar, Instant } from "./calendar.ts";
-import { type Connection, type ConnectionKey, isBlocked } from "./customer.ts";
+import { type Connection, type ConnectionKey, isBlocked, isWokenByGrant } from "./customer.ts";
 import { runOf } from "./customer-audit.ts";
 import { foldGrants, foldSteps } from "./fold.ts";
 import { applyGrant, type BouquetLabel, type Grant, hasEnded, type Subscription } from "./subscription.ts";
@@ -154,7 +154,7 @@ export function decideGoodwill(
     before: { [plan]: runOf(before) },
     after: { days, [plan]: runOf(after) },
   };
-  const toppedUp = connection.status === "inactive" && !connection.toppedUp ? true : undefined;
+  const toppedUp = isWokenByGrant(connection) ? true : undefined;
   return { kind: "granted", key, plan, grant, before, after, toppedUp, audited };
 }
 

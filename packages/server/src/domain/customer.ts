@@ -1,5 +1,6 @@
 import type { Service } from "./bouquet.ts";
 import type { Instant } from "./calendar.ts";
+import { done, type Result, refused } from "./failure.ts";
 import { hasEnded, type Subscription } from "./subscription.ts";
 
 export const ENVIRONMENTS = ["trial", "production"] as const;
@@ -74,6 +75,23 @@ export function wireStatus({ status, blocked, toppedUp, baseEnd }: ConnectionSta
 /** Whether the provider has blocked it: by its records, or by its staff. */
 export function isBlocked({ status, blocked }: Pick<Connection, "status" | "blocked">): boolean {
   return blocked || status === "blocked";
+}
+
+/** Whom and what something can be sold to now: what a listing refuses, a top-up refuses too. */
+export function openToSales<Profile extends Pick<CustomerProfile, "status">>(
+  customer: Profile | undefined,
+  connection: Connection | undefined,
+): Result<{ readonly customer: Profile; readonly connection: Connection }> {
+  if (customer === undefined) return refused("customer_not_found");
+  if (customer.status === "inactive") return refused("customer_inactive");
+  if (connection === undefined) return refused("connection_not_found");
+  if (isBlocked(connection)) return refused("connection_blocked");
+  return done({ customer, connection });
+}
+
+/** Whether the next grant makes it active, which was imported as inactive. */
+export function isWokenByGrant({ status, toppedUp }: Pick<Connection, "status" | "toppedUp">): boolean {
+  return status === "inactive" && !toppedUp;
 }
 
 export function connectionState({ status, blocked, toppedUp, subscriptions }: Connection): ConnectionState {

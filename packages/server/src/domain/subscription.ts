@@ -1,4 +1,4 @@
-import { addSpans, type Calendar, DAY_MS, type Instant, isSameSecond, NO_SPAN, type Span } from "./calendar.ts";
+import { addSpans, type Calendar, DAY_MS, type Instant, mayTell, NO_SPAN, type Span } from "./calendar.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
 
 /** The bouquet a grant was made for, as it was at that time. */
@@ -113,7 +113,7 @@ export function admits(
   if (end <= before.start || start > at) return false;
   // Where records were corrected after a reversal, the run ends before what was granted in it had put it.
   const floor = Math.min(before.grantedEnd, before.end, lowest);
-  return after.end >= floor || isSameSecond(after.end, floor);
+  return after.end >= floor || mayTell(after.end, floor);
 }
 
 /** Whether what is stated bears on a run with something granted here in it: while it lasts, and as far as they overlap. */
@@ -143,7 +143,18 @@ export function applyGrant(
   }
 }
 
-const NEW_RUN = { span: NO_SPAN, onTop: NO_PERIOD, goodwillDays: 0 };
+const NOTHING_YET = { span: NO_SPAN, onTop: NO_PERIOD, goodwillDays: 0 };
+
+/** The run that one more period goes on with, or that begins with it. */
+function runToExtend(before: Subscription | undefined, at: Instant) {
+  return before === undefined || hasEnded(before, at) ? { ...NOTHING_YET, start: at } : before;
+}
+
+/** Where one more period would put the end. */
+export function endWith(before: Subscription | undefined, at: Instant, period: Period, calendar: Calendar): Instant {
+  const { start, span } = runToExtend(before, at);
+  return calendar.add(start, addSpans(span, { seconds: 0, ...period }));
+}
 
 function applyPeriod(
   plan: string,
@@ -151,7 +162,7 @@ function applyPeriod(
   { kind, at, bouquet, period }: PeriodGrant,
   calendar: Calendar,
 ): Subscription {
-  const continued = before === undefined || hasEnded(before, at) ? { ...NEW_RUN, start: at } : before;
+  const continued = runToExtend(before, at);
   const span = addSpans(continued.span, { seconds: 0, ...period });
   const end = calendar.add(continued.start, span);
   const onTop = addPeriods(continued.onTop, period);

@@ -1,7 +1,7 @@
 import type { Calendar, Instant } from "./calendar.ts";
 import { type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
-import { type Connection, type ConnectionKey, isBlocked, type WireStatus } from "./customer.ts";
+import { type Connection, type ConnectionKey, isWokenByGrant, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import type { Money } from "./money.ts";
 import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
@@ -85,7 +85,7 @@ export type SettledTopUp =
  * record be gone, then is the checkout expired, then the business rules. A refusal uses nothing up.
  */
 export function decideTopUp(
-  { recorded, retired, prunedBefore, customerStatus, connection, catalogue }: TopUpSnapshot,
+  { recorded, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
   now: Instant,
   calendar: Calendar,
@@ -97,12 +97,11 @@ export function decideTopUp(
   if (retired) return refuse("checkout_expired");
   if (hasExpired) return { ...refuse("checkout_expired"), retires: true };
   if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");
-  if (customerStatus === undefined) return refuse("customer_not_found");
-  if (customerStatus === "inactive") return refuse("customer_inactive");
-  if (connection === undefined) return refuse("connection_not_found");
-  if (isBlocked(connection)) return refuse("connection_blocked");
+  const open = openToSales(customerStatus && { status: customerStatus }, found);
+  if (!open.ok) return refuse(open.refusal);
+  const { connection } = open.value;
   const quoted = catalogue();
-  const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now);
+  const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now, calendar);
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
@@ -111,9 +110,7 @@ export function decideTopUp(
   const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period, checkoutId } as const;
   const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
   const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
-  // There is nothing to sell to one who has it for ever.
-  if (subscription.end > calendar.last) return refuse("bouquet_unavailable");
-  const activates = connection.status === "inactive" && !connection.toppedUp;
+  const activates = isWokenByGrant(connection);
   return { kind: "recorded", transaction: transactionOf(command, now), grant, subscription, activates };
 }
 

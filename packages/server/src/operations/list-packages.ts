@@ -3,8 +3,8 @@ import { DAY_MS } from "../domain/calendar.ts";
 import { purchasableBouquets } from "../domain/catalogue.ts";
 import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
 import { sealingSecret } from "../domain/checkout-secret.ts";
-import { type CustomerProfile, connectionState, isBlocked, wireStatus } from "../domain/customer.ts";
-import { done, type Result, refused } from "../domain/failure.ts";
+import { type CustomerProfile, connectionState, openToSales, wireStatus } from "../domain/customer.ts";
+import { done, type Result } from "../domain/failure.ts";
 import { hasEnded, type Subscription } from "../domain/subscription.ts";
 import type { ConnectionInformation } from "./look-up-customer.ts";
 import type { Caller, Ports } from "./ports.ts";
@@ -35,11 +35,9 @@ export async function listPackages(
 ): Promise<Result<Packages>> {
   const key = { environment: caller.environment, cuid, service, reqId };
   const found = await store.findConnection(key);
-  if (found === undefined) return refused("customer_not_found");
-  const { profile, connection } = found;
-  if (profile.status === "inactive") return refused("customer_inactive");
-  if (connection === undefined) return refused("connection_not_found");
-  if (isBlocked(connection)) return refused("connection_blocked");
+  const open = openToSales(found?.profile, found?.connection);
+  if (!open.ok) return open;
+  const { customer, connection } = open.value;
 
   const catalogue = (await store.currentCatalogue(caller.environment)) ?? { revision: 0, bouquets: [] };
   const secrets = await store.checkoutSecrets();
@@ -47,11 +45,11 @@ export async function listPackages(
   const quote = { revision: catalogue.revision, issuedAt: now, nonce: random(CHECKOUT_NONCE_BYTES) };
   return done({
     checkoutId: issueCheckout(sealingSecret(secrets, now), caller, key, quote),
-    customer: profile,
+    customer,
     connection: { service, reqId, status: wireStatus(connectionState(connection), now) },
     subscriptions: connection.subscriptions.filter(
       (subscription) => !hasEnded(subscription, now - lapsedDays * DAY_MS),
     ),
-    bouquets: purchasableBouquets(catalogue, connection, now),
+    bouquets: purchasableBouquets(catalogue, connection, now, store.provider.calendar),
   });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addSpans, createCalendar, isSameSecond, isTimeZone } from "../../src/domain/calendar.ts";
+import { addSpans, createCalendar, isSameSecond, isTimeZone, mayTell } from "../../src/domain/calendar.ts";
 import { at, days, months, RUNS, UTC } from "./builders.ts";
 
 const kathmandu = createCalendar("Asia/Kathmandu");
@@ -109,6 +109,15 @@ describe("a timestamp", () => {
     expect(isSameSecond(at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:00:00.999Z"))).toBe(true);
     expect(isSameSecond(at("2026-01-01T00:00:00.999Z"), at("2026-01-01T00:00:01.000Z"))).toBe(false);
     expect(isSameSecond(at("1969-12-31T23:59:59.999Z"), at("1970-01-01T00:00:00.000Z"))).toBe(false);
+  });
+
+  test("may be told without its seconds, and not by others", () => {
+    const meant = at("2026-01-01T10:20:30.400Z");
+    expect(mayTell(at("2026-01-01T10:20:30Z"), meant)).toBe(true);
+    expect(mayTell(at("2026-01-01T10:20:00Z"), meant)).toBe(true);
+    for (const told of ["10:20:29", "10:20:31", "10:19:00", "10:21:00"])
+      expect(mayTell(at(`2026-01-01T${told}Z`), meant)).toBe(false);
+    expect(mayTell(meant, at("2026-01-01T10:20:00Z"))).toBe(false);
   });
 });
 
