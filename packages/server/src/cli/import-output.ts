@@ -69,6 +69,7 @@ export function importOutput(
       hasWritten = false;
       runtime.stderr(plans.describe());
       if (notTaken.more > 0) runtime.stderr(`and ${notTaken.more} more subscriptions are not taken\n`);
+      runtime.stderr(laidOnTopWords(report, dryRun));
       if (json === true) {
         const found = dryRun ? { dryRun, changes: changes.named, moreChanges: changes.more } : {};
         const lists = {
@@ -102,6 +103,13 @@ function summarize(
   const asRevision = revision === undefined ? "" : `, as revision ${revision}`;
   const lines = `${accepted} accepted, ${rejected} rejected${asRevision}`;
   return `${lines}\n${dryRun ? "it would be: " : ""}${counts.join(", ")}\n`;
+}
+
+/** A file that holds the top-ups would give them a second time. */
+function laidOnTopWords({ laidOnTop = 0 }: ImportReport, dryRun: boolean): string {
+  if (laidOnTop === 0) return "";
+  const were = `${dryRun ? "would be" : laidOnTop === 1 ? "was" : "were"} laid on top of the file's dates`;
+  return `what was topped up here on ${count(laidOnTop, "subscription")} ${were}, since nobody said whether these hold it: give --top-ups included where they do, or --top-ups apart where they do not\n`;
 }
 
 function describeRefused({ line, problems }: RejectedLine): string {

@@ -84,7 +84,7 @@ function whatWasStated(
   const said = `By the provider's records: ${bouquet.name} (${bouquet.code}) from ${from} to ${to}`;
   const replaced = before === undefined ? "" : ", in place of what there was before";
   if (onTop.months === 0 && onTop.days === 0) return `${said}${replaced}.`;
-  return `${said}${replaced}; ${spanWords({ ...onTop, seconds: 0 })} of top-ups, which they do not hold, came on top.`;
+  return `${said}${replaced}; ${spanWords({ ...onTop, seconds: 0 })} granted here, which they do not hold, came on top.`;
 }
 
 function howItEnds({ oddities }: ExplainedStep, { start, span, end }: Subscription, calendar: Calendar): string {

@@ -1,6 +1,6 @@
 import type { Bouquet, Service } from "./bouquet.ts";
 import type { ImportedChange } from "./customer-audit.ts";
-import type { PassedOver } from "./customer-import.ts";
+import type { CustomerChange, PassedOver } from "./customer-import.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
 
 /** What an import does with one row, beside what is stored. */
@@ -12,6 +12,8 @@ export interface CustomerEffect {
   readonly parts: readonly CustomerPart[];
   /** What the row says of subscriptions and is not taken; absent where all is. */
   readonly passedOver?: readonly PassedOver[];
+  /** On how many of its subscriptions top-ups made here were laid, as not held by the row; absent where on none. */
+  readonly laidOnTop?: number;
 }
 
 type CustomerPart = "profile" | "connections" | "subscriptions" | "codes";
@@ -41,9 +43,21 @@ export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
   // Codes follow from the profile and the connections; by themselves they change only where those are as they were.
   if (parts.length === 0 && change.addedCodes.length + change.removedCodes.length > 0) parts.push("codes");
   const { passedOver } = change;
+  const laidOnTop = change.entries.filter(hasTopUpsOnTop).length;
   const kind = customer === undefined ? "added" : parts.length > 0 ? "changed" : "unchanged";
   const effect = { kind, parts: kind === "added" ? [] : parts } as const;
-  return passedOver.length > 0 ? { ...effect, passedOver } : effect;
+  return {
+    ...effect,
+    ...(passedOver.length > 0 ? { passedOver } : {}),
+    ...(laidOnTop > 0 ? { laidOnTop } : {}),
+  };
+}
+
+/** Of a run that another topupd has exported, the dates hold what lies on top. */
+function hasTopUpsOnTop({ grant, subscription }: CustomerChange["entries"][number]): boolean {
+  if (grant?.kind !== "statement" || grant.grantedEnd !== undefined) return false;
+  const { months, days } = grant.onTop;
+  return months > 0 || days > (subscription?.goodwillDays ?? 0);
 }
 
 export function compareCatalogues(

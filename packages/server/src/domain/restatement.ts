@@ -1,4 +1,4 @@
-import { type Calendar, type Instant, isSameSecond } from "./calendar.ts";
+import { type Calendar, type Instant, isSameSecond, mayTell } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { type LedgerReading, readLedger } from "./ledger-reading.ts";
@@ -70,7 +70,7 @@ function restateRecords(
   // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
   const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
   const former = isCorrection && beforeWord.run !== undefined && !isIncluded ? beforeWord : { run, lastWord };
-  // What staff gave for nothing, no records but these hold.
+  // Goodwill is in no records, and stays on top also of those that hold the top-ups.
   const granted = isIncluded ? { months: 0, days: goodwill } : (former.run?.onTop ?? NO_PERIOD);
   const onTop = leftOnTop(granted, former, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
@@ -80,7 +80,7 @@ function restateRecords(
 
 /** Whether records that end at `end` tell nothing, since a copy of the subscription would end there too. */
 function isCopy(end: Instant, ends: LedgerReading["ends"], goodwill: number, topUps: TopUpsInFile): boolean {
-  const isOneOf = (former: readonly Instant[]) => former.some((each) => isSameSecond(each, end));
+  const isOneOf = (former: readonly Instant[]) => former.some((each) => mayTell(end, each));
   if (topUps === "unsaid") return isOneOf(ends.onTop) || isOneOf(ends.takenBack);
   if (topUps === "apart") return false;
   // Goodwill would come on top of itself every night, or come back.
@@ -115,6 +115,11 @@ function carryOver(
   return { kind: "statement", at: now, bouquet, start, span: stated, onTop, ...granted };
 }
 
+/** What was stated to the millisecond, as an export does, is another time than the second of it. */
+function isTold(told: Instant, meant: Instant): boolean {
+  return told === meant || (told % 1000 === 0 && meant % 1000 === 0 && mayTell(told, meant));
+}
+
 function repeats(
   word: Statement,
   stated: Pick<StatedSubscription, "bouquet" | "start" | "end">,
@@ -123,7 +128,7 @@ function repeats(
   return (
     word.bouquet.code === stated.bouquet.code &&
     word.bouquet.addOn === stated.bouquet.addOn &&
-    word.start === stated.start &&
-    calendar.add(word.start, word.span) === stated.end
+    isTold(stated.start, word.start) &&
+    isTold(stated.end, calendar.add(word.start, word.span))
   );
 }

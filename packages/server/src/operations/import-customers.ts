@@ -58,17 +58,18 @@ export async function importCustomers(
 
   const effects = { added: 0, changed: 0, unchanged: 0 };
   let accepted = 0;
-  let passed = 0;
+  let [passed, laid] = [0, 0];
   for await (const { customers, numbers, lines, invalid } of readChunks(readRows(open()), context)) {
     if (invalid > rejected) throw new FileChanged(CHANGED);
     const by = attributionOf(ports);
     const done = dryRun
       ? await store.previewCustomers(environment, customers, by.at, topUps)
       : await store.importCustomers(environment, customers, by, topUps);
-    for (const [index, { passedOver = [], ...effect }] of done.entries()) {
+    for (const [index, { passedOver = [], laidOnTop = 0, ...effect }] of done.entries()) {
       effects[effect.kind] += 1;
       const [line, { cuid }] = [numbers[index] as number, customers[index] as StatedCustomer];
       passed += passedOver.length;
+      laid += laidOnTop;
       for (const subscription of passedOver) onPassedOver?.({ line, cuid, ...subscription });
       if (effect.kind !== "unchanged") onChange?.({ what: "customer", line, cuid, ...effect });
     }
@@ -76,7 +77,8 @@ export async function importCustomers(
     onProgress({ step: dryRun ? "comparing" : "writing", lines });
   }
   if (accepted !== good) throw new FileChanged(CHANGED);
-  return { accepted, rejected, ...effects, passedOver: passed };
+  const unsaid = topUps === "unsaid" ? { laidOnTop: laid } : {};
+  return { accepted, rejected, ...effects, passedOver: passed, ...unsaid };
 }
 
 interface Chunk {

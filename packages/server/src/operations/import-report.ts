@@ -25,7 +25,10 @@ export interface PassedOverRow extends PassedOver {
 /** What an import does with a customer or a top-up, by the line that says so, or with a bouquet. */
 export type ImportedRow =
   | { readonly what: "transaction"; readonly line: number; readonly txnId: string; readonly kind: EffectKind }
-  | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & Omit<CustomerEffect, "passedOver">)
+  | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & Omit<
+      CustomerEffect,
+      "passedOver" | "laidOnTop"
+    >)
   | ({ readonly what: "bouquet" } & BouquetEffect);
 
 export interface ImportProgress {
@@ -39,6 +42,8 @@ export interface ImportReport extends Readonly<Record<EffectKind, number>> {
   readonly rejected: number;
   /** Of customers: the subscriptions that were not taken, since something granted here holds. */
   readonly passedOver?: number;
+  /** Where nobody said whether the customers' dates hold the top-ups made here: on how many these were laid. */
+  readonly laidOnTop?: number;
   /** Of a catalogue: the bouquets that it has no more, and whether those that stay come in another order. */
   readonly removed?: number;
   readonly reorders?: boolean;

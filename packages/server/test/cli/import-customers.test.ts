@@ -67,7 +67,7 @@ describe("topupd import customers", () => {
     expect(await line.run("import", "customers", file, "--json")).toEqual({
       code: 0,
       stdout:
-        '{"accepted":2,"rejected":0,"added":2,"changed":0,"unchanged":0,"passedOver":0,"refused":[],"moreRefused":0,"notTaken":[],"moreNotTaken":0}\n',
+        '{"accepted":2,"rejected":0,"added":2,"changed":0,"unchanged":0,"passedOver":0,"laidOnTop":0,"refused":[],"moreRefused":0,"notTaken":[],"moreNotTaken":0}\n',
       stderr: "",
     });
     expect(await line.mustRun("import", "customers", file)).toBe(

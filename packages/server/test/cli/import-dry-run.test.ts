@@ -21,7 +21,7 @@ describe("topupd import --dry-run", () => {
     expect(await customersFound(line, "7")).toEqual([]);
     const report = JSON.parse(await line.mustRun("import", "customers", file, "--dry-run", "--json"));
     expect(report).toEqual({
-      ...{ passedOver: 0, notTaken: [], moreNotTaken: 0 },
+      ...{ passedOver: 0, laidOnTop: 0, notTaken: [], moreNotTaken: 0 },
       ...{ accepted: 3, rejected: 0, added: 1, changed: 1, unchanged: 1, refused: [], moreRefused: 0 },
       ...{ dryRun: true, moreChanges: 0 },
       changes: [

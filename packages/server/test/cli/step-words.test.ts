@@ -51,7 +51,14 @@ describe("a grant in words", () => {
   test("that states it anew, with top-ups on top that the records do not hold", () => {
     const apart = stated("2026-01-20", "2026-01-10", months(1), { months: 1, days: 0 });
     expect(said([stated("2026-01-15", "2026-01-10"), topUp("2026-01-16"), apart])).toBe(
-      "By the provider's records: Fiber 100 (MONTHLY) (NET-1M) from 2026-01-10 00:00:00 to 2026-02-10 00:00:00, in place of what there was before; 1 month of top-ups, which they do not hold, came on top. Now 2 months from 2026-01-10 00:00:00, which is 2026-03-10 00:00:00.",
+      "By the provider's records: Fiber 100 (MONTHLY) (NET-1M) from 2026-01-10 00:00:00 to 2026-02-10 00:00:00, in place of what there was before; 1 month granted here, which they do not hold, came on top. Now 2 months from 2026-01-10 00:00:00, which is 2026-03-10 00:00:00.",
+    );
+  });
+
+  test("that states it anew, with goodwill on top", () => {
+    const given = stated("2026-01-20", "2026-01-10", months(1), { months: 0, days: 3 });
+    expect(said([stated("2026-01-15", "2026-01-10"), goodwill("2026-01-16", 3), given])).toContain(
+      "; 3 days granted here, which they do not hold, came on top. Now 1 month and 3 days from",
     );
   });
 

@@ -286,6 +286,32 @@ describe("a customer who was given days for nothing, exported and imported elsew
   });
 });
 
+describe("an export beside what is known of the same run", () => {
+  function exported(topUps: readonly string[], file = fileWith("2026-01-01", "2026-02-01")) {
+    const world = new ProviderWorld();
+    world.import(file, "2026-01-02");
+    for (const when of topUps) world.topUp("fiber1", when);
+    return exportOf(world, ALL_BOUQUETS);
+  }
+
+  test("is news where it tells of a top-up, and records end on the same day without one", () => {
+    const elsewhere = new ProviderWorld();
+    elsewhere.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-02");
+    elsewhere.import(read(exported(["2026-01-05"]), elsewhere, ALL_BOUQUETS), "2026-01-10", "included");
+    expect(elsewhere.subscription("fiber1")).toMatchObject({ grantedEnd: at("2026-03-01") });
+  });
+
+  test("is news where something was granted there later, though it ends earlier", () => {
+    const elsewhere = new ProviderWorld();
+    elsewhere.import(statedCustomer(), "2026-01-01");
+    elsewhere.topUp("fiber1", "2026-01-01");
+    elsewhere.import(fileWith("2026-01-01", "2026-03-01"), "2026-01-10", "included");
+    const text = exported(["2026-01-11"], fileWith("2026-01-01", "2026-01-15"));
+    const change = elsewhere.import(read(text, elsewhere, ALL_BOUQUETS), "2026-01-20", "included");
+    expect(change.entries).toMatchObject([{ grant: { kind: "statement", grantedEnd: at("2026-02-15") } }]);
+  });
+});
+
 const FIBER = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
 
 describe("a customer of an earlier export, a backup, or the provider's own file, to which a later export has come", () => {

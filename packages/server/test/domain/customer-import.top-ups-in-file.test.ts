@@ -136,6 +136,42 @@ describe("records that are imported just after a run has lapsed", () => {
   });
 });
 
+describe("records that leave seconds out", () => {
+  /** The provider's part to 1 February, and a month topped up: to 1 March, both at 10:00:05. */
+  function world(): ProviderWorld {
+    const made = new ProviderWorld();
+    made.import(fileWith("2026-01-01T10:00:05Z", "2026-02-01T10:00:05Z"), "2026-01-05");
+    made.topUp("fiber1", "2026-01-10");
+    return made;
+  }
+  const end = (made: ProviderWorld) => made.calendar.format(made.subscription("fiber1")?.end ?? 0);
+
+  test("count as a copy where they end with the very minute, and nobody says what they hold", () => {
+    const made = world();
+    expect(made.import(fileWith("2026-01-01T10:00:00Z", "2026-03-01T10:00:00Z"), "2026-01-11").entries).toEqual([]);
+    made.import(fileWith("2026-01-01T10:00:00Z", "2026-03-01T10:01:00Z"), "2026-01-12");
+    expect(end(made)).toBe("2026-04-01 10:01:00");
+  });
+
+  test("are taken where they hold the top-ups, and do not end before the minute", () => {
+    const made = world();
+    const taken = made.import(fileWith("2026-01-01T10:00:00Z", "2026-03-01T10:00:00Z"), "2026-01-11", "included");
+    expect(taken.passedOver).toEqual([]);
+    expect(end(made)).toBe("2026-03-01 10:00:00");
+    const earlier = made.import(fileWith("2026-01-01T10:00:00Z", "2026-03-01T09:59:00Z"), "2026-01-12", "included");
+    expect(earlier.passedOver).toHaveLength(1);
+  });
+
+  test("say nothing new beside the same records with their seconds", () => {
+    for (const mode of ["included", "apart", "unsaid"] as const) {
+      const made = world();
+      const again = made.import(fileWith("2026-01-01T10:00:00Z", "2026-02-01T10:00:00Z"), "2026-01-11", mode);
+      expect(again.entries).toEqual([]);
+      expect(again.passedOver).toEqual([]);
+    }
+  });
+});
+
 describe("records of a subscription that is still to begin", () => {
   test.each(["included", "apart", "unsaid"] as const)(
     "take nothing of a run that lasts, until they begin (%s)",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareCatalogues, effectOf } from "../../src/domain/import-effect.ts";
-import { ADD_ON, MONTHLY, QUARTERLY } from "./builders.ts";
+import { ADD_ON, at, MONTHLY, QUARTERLY } from "./builders.ts";
 import { fileWith, ProviderWorld } from "./provider-world.ts";
 
 const nothing = { bouquets: [], reorders: false };
@@ -62,4 +62,18 @@ test("a customer who comes back after a removal by hand is added, and what is no
   const change = world.import(fileWith("2026-01-01", "2026-01-20"), "2026-01-07", "included");
   const passedOver = [{ service: "internet", code: MONTHLY.code }];
   expect(effectOf({ customer: undefined, change })).toEqual({ kind: "added", parts: [], passedOver });
+});
+
+test("a customer's change tells on how many subscriptions top-ups came on top, and leaves out goodwill", () => {
+  const world = new ProviderWorld();
+  const effectOfFile = (end: string, when: string) => {
+    const customer = world.customer;
+    return effectOf({ customer, change: world.import(fileWith("2026-01-01", end), when, "apart") }).laidOnTop;
+  };
+  expect(effectOfFile("2026-02-01", "2026-01-02")).toBeUndefined();
+  world.goodwill("fiber1", at("2026-01-03"), 3);
+  expect(effectOfFile("2026-02-02", "2026-01-04")).toBeUndefined();
+  world.topUp("fiber1", "2026-01-05");
+  expect(effectOfFile("2026-02-02", "2026-01-06")).toBeUndefined();
+  expect(effectOfFile("2026-02-03", "2026-01-07")).toBe(1);
 });

@@ -101,6 +101,17 @@ describe("records that hold the top-ups", () => {
     expect(endOf()).toBe("2026-03-01");
   });
 
+  test("are not cut short for a top-up of an earlier run, that was reversed", () => {
+    const { world, endOf } = bookingWorld();
+    world.topUp("fiber1", "2026-01-05");
+    world.import(fileWith("2026-03-01", "2026-04-01"), "2026-03-01", "included");
+    world.topUp("fiber1", "2026-03-10");
+    world.reverse(KEY, at("2026-03-20"), 0);
+    expect(endOf()).toBe("2026-05-01");
+    world.import(fileWith("2026-03-01", "2026-04-15"), "2026-03-21", "included");
+    expect(endOf()).toBe("2026-05-01");
+  });
+
   test("do not grow by goodwill where they are copied from here, night after night", () => {
     const { world, book, endOf } = bookingWorld();
     world.topUp("fiber1", "2026-01-05");
