@@ -35,7 +35,10 @@ const IMPORT_LAW: readonly (readonly [room: string, allowed: readonly string[]])
   ["store/errors.ts", []],
   ["store/batcher.ts", []],
   ["http/", ["http/", "operations/", "domain/", ...PORT]],
-  ["metrics/", ["metrics/", "operations/observer.ts", "operations/ports.ts", "domain/", ...PORT]],
+  [
+    "metrics/",
+    ["metrics/", "operations/observer.ts", "operations/ports.ts", "store/common/settling.ts", "domain/", ...PORT],
+  ],
   [
     "cli/",
     [

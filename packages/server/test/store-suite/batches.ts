@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { PlanLedger } from "../../src/store/search.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import {
@@ -107,6 +108,19 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     expect((await store.search.findLedgers(SITA_NET)).flatMap(checkoutsOf)).toEqual(asked);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2085-04-10 09:00:00");
     expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("ten thousand may wait, and who comes then is turned away at once", async () => {
+    const { store, command } = await openProvider(makeDatabase);
+    const sent = command(SITA_NET, "NET-1M");
+    const waiting = Array.from({ length: 10_000 }, () => store.settleTopUp(sent));
+    const turnedAway = store.settleTopUp(command(SITA_NET, "NET-1M"));
+    await expect(turnedAway).rejects.toThrow(new StoreUnavailable("too many top-ups are waiting"));
+    const kinds = (await Promise.all(waiting)).map(({ kind }) => kind);
+    expect(new Set(kinds.slice(1))).toEqual(new Set(["replayed"]));
+    expect(kinds[0]).toBe("recorded");
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-02-10 09:00:00");
   });
 
   test("closing waits for what is being settled", async () => {

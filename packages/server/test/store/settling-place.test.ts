@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SettlingItem } from "../../src/store/sqlite/settling.ts";
+import type { SettlingItem } from "../../src/store/common/settling.ts";
 import { settleHereOrThere } from "../../src/store/sqlite/settling-place.ts";
 
 const ITEM: SettlingItem = { kind: "conclusion", checkoutId: "x" };

@@ -11,6 +11,7 @@ import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
+import { BATCH_LIMITS, overloaded, type SettlingItem } from "../common/settling.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
@@ -40,14 +41,10 @@ import { PartnerTables } from "./partners.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
 import { Session, type Statement } from "./session.ts";
-import { type Settled, TopUpTables, type ToSettle } from "./top-ups.ts";
+import { type Settled, TopUpTables } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
 import { Watch } from "./watch.ts";
 
-/** Large enough to share a commit widely, small enough that locks are held for a moment only. */
-const MAX_BATCH = 256;
-/** More than a second of work on a slow server: beyond that, a clear refusal beats a long wait. */
-const MAX_WAITING = 10_000;
 /** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
 /** Of the connections, for look-ups: batches that are held up must not take all. */
@@ -87,7 +84,7 @@ export class PostgresStore implements Store {
   readonly #customers: CustomerTables;
   readonly #imports: CustomerImports;
   readonly #topUps: TopUpTables;
-  readonly #batcher: Batcher<ToSettle, Settled>;
+  readonly #batcher: Batcher<SettlingItem, Settled>;
 
   constructor(options: PostgresStoreParts, provider: ProviderSettings) {
     const database = new Database(options);
@@ -114,9 +111,8 @@ export class PostgresStore implements Store {
       // What others hold up says nothing of the neighbours in the batch.
       isAway: (error) => error instanceof StoreUnavailable && !(error instanceof StoreContended),
       isHeldUp: (error) => error instanceof StoreContended,
-      maxBatch: MAX_BATCH,
-      maxWaiting: MAX_WAITING,
-      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      ...BATCH_LIMITS,
+      overloaded,
       observe: options.observeBatch,
       concurrency: {
         ...CONCURRENCY,

@@ -1,8 +1,8 @@
 import { DAY_MS, type Instant } from "../../domain/calendar.ts";
 import { CHECKOUT_VALID_MS, checkoutIssuedAt, customerDigest, customerDigestIn } from "../../domain/checkout.ts";
-import { isTooLateToRecord, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
+import type { TopUpCommand, TopUpOutcome, Transaction } from "../../domain/top-up.ts";
 import { qualified, SUBSCRIPTION_COLUMNS, type TopUpRow, topUpColumns, toTransaction } from "../common/rows.ts";
-import { StoreUnavailable } from "../errors.ts";
+import { refuseIfTooLate, type SettlingItem } from "../common/settling.ts";
 import type { Conclusion, ProviderSettings } from "../store.ts";
 import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } from "./batch-snapshot.ts";
 import type { CatalogueTables } from "./catalogues.ts";
@@ -11,11 +11,6 @@ import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
 import { SHARE_RETIREMENT } from "./locks.ts";
 import type { Query, Statement } from "./session.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
-
-/** What is settled in batches. */
-export type ToSettle =
-  | { readonly kind: "top_up"; readonly command: TopUpCommand }
-  | { readonly kind: "conclusion"; readonly checkoutId: string };
 
 export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conclusion: Conclusion };
 
@@ -117,7 +112,7 @@ export class TopUpTables {
    * Loads, decides and writes a batch in one transaction, with one round trip to each side of the decision.
    * @throws StoreUnavailable where it is not known whether it was recorded.
    */
-  async settle(batch: readonly ToSettle[]): Promise<Settled[]> {
+  async settle(batch: readonly SettlingItem[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
     const begunAt = this.#clock();
@@ -140,7 +135,7 @@ export class TopUpTables {
         if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
         return { kind: "concluded", conclusion: snapshot.conclude(item.checkoutId) };
       });
-      if (isTooLateToRecord(now, this.#clock())) throw new StoreUnavailable("the batch took too long to be recorded");
+      refuseIfTooLate(now, this.#clock());
       await session.commit(writesOf(snapshot, now));
       return settled;
     });
@@ -148,11 +143,11 @@ export class TopUpTables {
 }
 
 /** Whether a checkout has expired, or may have by the time that others make way. */
-function mayRetire(batch: readonly ToSettle[], now: Instant): boolean {
+function mayRetire(batch: readonly SettlingItem[], now: Instant): boolean {
   return batch.some(({ kind }) => kind === "conclusion") || isAnyOlder(batch, now - CHECKOUT_VALID_MS / 2);
 }
 
-function isAnyOlder(batch: readonly ToSettle[], than: Instant): boolean {
+function isAnyOlder(batch: readonly SettlingItem[], than: Instant): boolean {
   return batch.some((item) => {
     const { checkoutId } = item.kind === "top_up" ? item.command : item;
     return (checkoutIssuedAt(checkoutId) ?? than) < than;
@@ -160,7 +155,7 @@ function isAnyOlder(batch: readonly ToSettle[], than: Instant): boolean {
 }
 
 /** Locks first: what is read after it cannot change any more. */
-function openingOf(batch: readonly ToSettle[], commands: readonly TopUpCommand[]): readonly [Query, ...Query[]] {
+function openingOf(batch: readonly SettlingItem[], commands: readonly TopUpCommand[]): readonly [Query, ...Query[]] {
   const checkoutIds = [
     ...new Set(batch.map((item) => (item.kind === "top_up" ? item.command.checkoutId : item.checkoutId))),
   ];

@@ -2,18 +2,14 @@ import type { Instant } from "../../domain/calendar.ts";
 import type { SettledTopUp, TopUpCommand } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import { toProviderRow } from "../common/provider-settings.ts";
+import { BATCH_LIMITS, overloaded, type SettlingItem } from "../common/settling.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { Conclusion, ObserveBatch, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
-import { type Settle, type Settled, type SettlingItem, settleIn } from "./settling.ts";
+import { type Settle, type Settled, settleIn } from "./settling.ts";
 import { settleHereOrThere } from "./settling-place.ts";
 import { SettlingThread, type StartSettlingThread } from "./settling-thread.ts";
 import type { TopUpTables } from "./top-ups.ts";
-
-/** Large enough to share a flush widely, small enough that the event loop turns between two. */
-const MAX_BATCH = 256;
-/** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
-const MAX_WAITING = 10_000;
 
 export interface SettlerParts {
   readonly path: string;
@@ -48,9 +44,8 @@ export class Settler {
     this.#batcher = new Batcher({
       settle,
       isAway: (error) => error instanceof StoreUnavailable,
-      maxBatch: MAX_BATCH,
-      maxWaiting: MAX_WAITING,
-      overloaded: () => new StoreUnavailable("too many top-ups are waiting"),
+      ...BATCH_LIMITS,
+      overloaded,
       observe: observeBatch,
     });
   }

@@ -1,9 +1,10 @@
 import type { Instant } from "../../domain/calendar.ts";
 import { type SettledTopUp, type TopUpCommand, transactionOf } from "../../domain/top-up.ts";
 import type { ProviderRow } from "../common/provider-settings.ts";
+import type { SettlingItem } from "../common/settling.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { FileIdentities } from "./file.ts";
-import type { Settled, SettlingItem } from "./settling.ts";
+import type { Settled } from "./settling.ts";
 
 /*
  * What two threads say to each other. Everything is copied on its way, and nothing but data can be; an object takes

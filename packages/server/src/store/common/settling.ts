@@ -1,0 +1,29 @@
+import type { Instant } from "../../domain/calendar.ts";
+import { isTooLateToRecord, type TopUpCommand } from "../../domain/top-up.ts";
+import { StoreUnavailable } from "../errors.ts";
+
+/** What is settled in batches: data alone, so that another thread can be asked for it. */
+export type SettlingItem =
+  | { readonly kind: "top_up"; readonly command: TopUpCommand }
+  | { readonly kind: "conclusion"; readonly checkoutId: string };
+
+export const BATCH_LIMITS = {
+  /** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */
+  maxBatch: 256,
+  /** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
+  maxWaiting: 10_000,
+} as const;
+
+/** What whoever comes when {@link BATCH_LIMITS} has been reached is told. */
+export function overloaded(): StoreUnavailable {
+  return new StoreUnavailable("too many top-ups are waiting");
+}
+
+/**
+ * To be asked right before a batch is committed.
+ * @param decidedAt the time that its items were decided by.
+ * @throws StoreUnavailable where nothing of it may be recorded any more.
+ */
+export function refuseIfTooLate(decidedAt: Instant, now: Instant): void {
+  if (isTooLateToRecord(decidedAt, now)) throw new StoreUnavailable("the batch took too long to be recorded");
+}
