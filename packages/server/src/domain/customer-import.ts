@@ -63,7 +63,7 @@ export function changeCustomer(
   now: Instant,
   calendar: Calendar,
   mode: ImportMode,
-  normaliseMobile: NormaliseMobile = () => undefined,
+  normaliseMobile: NormaliseMobile,
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
   const profile = { cuid, firstName, lastName, mobile, status };

@@ -6,6 +6,9 @@ import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-j
  */
 export type NormaliseMobile = (text: string) => string | undefined;
 
+/** Of a provider without a country: numbers have no other form than they are written in. */
+export const AS_WRITTEN: NormaliseMobile = () => undefined;
+
 /** The zeros of the scripts whose digits are read: Arabic, Persian, Devanagari, Bengali and full-width ones. */
 const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xff10];
 const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g;

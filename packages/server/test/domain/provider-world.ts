@@ -4,6 +4,7 @@ import type { Connection, Customer } from "../../src/domain/customer.ts";
 import { type CustomerChange, changeCustomer, type ImportMode } from "../../src/domain/customer-import.ts";
 import type { StatedConnection, StatedCustomer, StatedSubscription } from "../../src/domain/customer-row.ts";
 import { foldGrants } from "../../src/domain/fold.ts";
+import { AS_WRITTEN } from "../../src/domain/mobile-number.ts";
 import {
   applyGrant,
   type CountedGrant,
@@ -111,7 +112,7 @@ export class ProviderWorld {
       mobileForm: undefined,
       ledgers: [...this.#ledgers].map(([key, grants]) => ({ ...partsOf(key), grants })),
     };
-    const change = changeCustomer(stored, stated, now, this.calendar, mode);
+    const change = changeCustomer(stored, stated, now, this.calendar, mode, AS_WRITTEN);
     const before = this.customer;
     const connections = change.connections.map((connection) => {
       const { subscriptions } = before?.connections.find((candidate) => isSame(candidate, connection)) ?? {};

@@ -1,8 +1,13 @@
 import type { Service } from "../../domain/bouquet.ts";
+import type { Instant } from "../../domain/calendar.ts";
 import type { Connection } from "../../domain/customer.ts";
+import type { ImportedChange } from "../../domain/customer-audit.ts";
+import { changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerWithLedgers, StoredLedger } from "../../domain/known-connections.ts";
+import { AS_WRITTEN } from "../../domain/mobile-number.ts";
 import type { Subscription } from "../../domain/subscription.ts";
+import type { ProviderSettings } from "../store.ts";
 import {
   type ConnectionRow,
   type CustomerRow,
@@ -59,6 +64,16 @@ export class StoredCustomers {
       connections,
       mobileForm: row?.mobile_e164 ?? undefined,
       ledgers: (this.#ledgers.get(cuid) ?? []).map(toLedger),
+    };
+  }
+
+  /** What an import at this time makes of one of them, or of a new one, as it is said to be. */
+  change(stated: StatedCustomer, now: Instant, mode: ImportMode, provider: ProviderSettings): ImportedChange {
+    const { calendar, normaliseMobile = AS_WRITTEN } = provider;
+    const stored = this.find(stated.cuid);
+    return {
+      customer: stored.customer,
+      change: changeCustomer(stored, stated, now, calendar, mode, normaliseMobile),
     };
   }
 

@@ -3,7 +3,7 @@ import type { Instant } from "../../domain/calendar.ts";
 import { customerDigest } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
-import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
+import type { CustomerChange, ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
 import { e164Of } from "../common/provider-settings.ts";
@@ -81,27 +81,17 @@ export class CustomerImports {
       const imported: ImportedChange[] = [];
       for (const once of withoutRepetition(customers)) {
         const stored = await loadStored(session, environment, once);
-        const changes = once.map((stated) => {
-          const found = stored.find(stated.cuid);
-          const change = changeCustomer(
-            found,
-            stated,
-            by.at,
-            this.#provider.calendar,
-            mode,
-            this.#provider.normaliseMobile,
-          );
-          imported.push({ customer: found.customer, change });
-          return change;
-        });
+        const some = once.map((stated) => stored.change(stated, by.at, mode, this.#provider));
+        const changes = some.map(({ change }) => change);
         await session.runAll(writesOf(environment, changes, this.#provider));
+        for (const each of some) imported.push(each);
       }
       await session.commit(await auditing(session, customersImported(environment, mode, imported), by));
       return imported.map(effectOf);
     });
   }
 
-  /** As {@link import}, and writes nothing: it holds no lock, and sees one moment. */
+  /** As the port's `previewCustomers` says: it holds no lock, and sees one moment. */
   preview(
     environment: Environment,
     customers: readonly StatedCustomer[],
@@ -111,18 +101,7 @@ export class CustomerImports {
     return this.#database.transact([ONE_VIEW, READ_PROVIDER], async ([, provider = []], session) => {
       verifyProvider(provider, this.#provider);
       const stored = await loadStored(session, environment, customers);
-      return customers.map((stated) => {
-        const found = stored.find(stated.cuid);
-        const change = changeCustomer(
-          found,
-          stated,
-          now,
-          this.#provider.calendar,
-          mode,
-          this.#provider.normaliseMobile,
-        );
-        return effectOf({ customer: found.customer, change });
-      });
+      return customers.map((stated) => effectOf(stored.change(stated, now, mode, this.#provider)));
     });
   }
 }

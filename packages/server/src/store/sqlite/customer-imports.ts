@@ -1,8 +1,8 @@
 import type { Attribution } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { customersImported, type ImportedChange } from "../../domain/customer-audit.ts";
-import { type CustomerChange, changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
+import { customersImported } from "../../domain/customer-audit.ts";
+import type { CustomerChange, ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import { type CustomerEffect, effectOf } from "../../domain/import-effect.ts";
 import { e164Of } from "../common/provider-settings.ts";
@@ -79,19 +79,12 @@ export class CustomerImports {
     mode: ImportMode,
     provider: ProviderSettings,
   ): CustomerEffect[] {
-    const { calendar, normaliseMobile } = provider;
     const effects: CustomerEffect[] = [];
     for (let from = 0; from < customers.length; from += CUSTOMERS_AT_ONCE) {
       for (const once of withoutRepetition(customers.slice(from, from + CUSTOMERS_AT_ONCE))) {
         const cuids = once.map(({ cuid }) => cuid);
         const stored = this.#stored.find(environment, cuids);
-        const imported = once.map((stated): ImportedChange => {
-          const found = stored.find(stated.cuid);
-          return {
-            customer: found.customer,
-            change: changeCustomer(found, stated, by.at, calendar, mode, normaliseMobile),
-          };
-        });
+        const imported = once.map((stated) => stored.change(stated, by.at, mode, provider));
         this.#write(
           environment,
           stored,
@@ -105,7 +98,7 @@ export class CustomerImports {
     return effects;
   }
 
-  /** As {@link import}, and writes nothing. */
+  /** As the port's `previewCustomers` says. */
   preview(
     environment: Environment,
     customers: readonly StatedCustomer[],
@@ -113,16 +106,9 @@ export class CustomerImports {
     mode: ImportMode,
     provider: ProviderSettings,
   ): CustomerEffect[] {
-    const { calendar, normaliseMobile } = provider;
     // Who stands twice is asked for once.
     const stored = this.#stored.find(environment, [...new Set(customers.map(({ cuid }) => cuid))]);
-    return customers.map((stated) => {
-      const found = stored.find(stated.cuid);
-      return effectOf({
-        customer: found.customer,
-        change: changeCustomer(found, stated, now, calendar, mode, normaliseMobile),
-      });
-    });
+    return customers.map((stated) => effectOf(stored.change(stated, now, mode, provider)));
   }
 
   #write(
