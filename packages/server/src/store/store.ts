@@ -4,14 +4,7 @@ import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
 import type { CheckoutSecret } from "../domain/checkout-secret.ts";
-import type {
-  Connection,
-  ConnectionKey,
-  Customer,
-  CustomerOverview,
-  CustomerProfile,
-  Environment,
-} from "../domain/customer.ts";
+import type { Connection, ConnectionKey, CustomerOverview, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CustomerEffect } from "../domain/import-effect.ts";
@@ -84,8 +77,6 @@ export interface Store {
   // Customers
   /** Up to two customers that a code fits: two are enough to know that it is ambiguous. */
   lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]>;
-  /** The same, with all that is known of them. */
-  findCustomers(environment: Environment, code: string): Promise<Customer[]>;
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;
   /**
    * Writes all of the given customers in one transaction, or none.

@@ -3,6 +3,7 @@ import { importCustomers } from "../../src/operations/import-customers.ts";
 import type { ImportProgress } from "../../src/operations/import-report.ts";
 import type { RejectedLine } from "../../src/operations/source-rows.ts";
 import type { Store } from "../../src/store/store.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { ndjson, startTestService, type TestService } from "../support/service.ts";
 
 const CATALOGUE = [
@@ -60,14 +61,14 @@ async function run(service: TestService, rows: readonly object[], { skipInvalid 
 }
 
 const cuids = async (service: TestService, code: string) =>
-  (await service.store.findCustomers("production", code)).map(({ cuid }) => cuid);
+  (await customersOf(service.store, "production", code)).map(({ cuid }) => cuid);
 
 describe("importing customers", () => {
   test("adds them, with their subscriptions named by the catalogue", async () => {
     const service = await startWithCatalogue();
     const { report } = await run(service, [customer("1", subscribed("TV-1M")), customer("2")]);
     expect(report).toMatchObject({ accepted: 2, rejected: 0 });
-    const [found] = await service.store.findCustomers("production", "S");
+    const [found] = await customersOf(service.store, "production", "S");
     expect(found?.connections[0]?.subscriptions).toMatchObject([
       { plan: "Family TV", bouquet: { code: "TV-1M", name: "Family TV (MONTHLY)", addOn: false } },
     ]);
@@ -148,7 +149,7 @@ describe("importing customers", () => {
   test("a customer that stands twice is as the last line says", async () => {
     const service = await startWithCatalogue();
     await run(service, [customer("1", { last_name: "First" }), customer("1", { last_name: "Last" })]);
-    const found = await service.store.findCustomers("production", "1");
+    const found = await customersOf(service.store, "production", "1");
     expect(found).toMatchObject([{ lastName: "Last" }]);
   });
 
@@ -161,7 +162,7 @@ describe("importing customers", () => {
     const service = await startTestService({ bare: true, timeZone: "Asia/Kathmandu" });
     await service.importCatalogue(CATALOGUE);
     await run(service, [customer("1", subscribed("TV-1M"))]);
-    const [found] = await service.store.findCustomers("production", "1");
+    const [found] = await customersOf(service.store, "production", "1");
     const end = found?.connections[0]?.subscriptions[0]?.end ?? 0;
     expect(new Date(end).toISOString()).toBe("2026-12-10T03:15:00.000Z");
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resetTrial } from "../../src/operations/trial.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { prepareTopUp, START, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -129,7 +130,7 @@ describe("resetting the trial environment", () => {
       { cuid: "1000001", first_name: "Real", last_name: "One", status: "active", connections: {} },
     ]);
     await resetTrial(service.ports);
-    expect(await service.store.findCustomers("production", "1000001")).toMatchObject([{ firstName: "Real" }]);
+    expect(await customersOf(service.store, "production", "1000001")).toMatchObject([{ firstName: "Real" }]);
   });
 
   test("leaves a database that is in order, however often it is done", async () => {

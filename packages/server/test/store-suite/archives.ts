@@ -4,6 +4,7 @@ import { digestOf } from "../../src/store/common/archive.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
 import { expectRecorded, openProvider, RAM_NET, restate, SITA, SITA_NET } from "./provider.ts";
@@ -177,7 +178,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
         if (isOf(chunk, "top_up")) inArchive.push(...(chunk as Rows).rows.map(([checkoutId]) => checkoutId));
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
-      expect(await other.findCustomers("production", "2000001")).toHaveLength(1);
+      expect(await customersOf(other, "production", "2000001")).toHaveLength(1);
       isTaken = true;
       return inArchive.map(String).sort();
     });
@@ -242,7 +243,7 @@ async function visible(store: Store) {
     catalogues: await Promise.all(environments.map((environment) => store.currentCatalogue(environment))),
     bouquets: await Promise.all(environments.map((environment) => store.knownBouquets(environment))),
     customers: await Promise.all(
-      environments.flatMap((environment) => codes.map((code) => store.findCustomers(environment, code))),
+      environments.flatMap((environment) => codes.map((code) => customersOf(store, environment, code))),
     ),
   };
 }

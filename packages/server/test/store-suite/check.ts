@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CheckEvent, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { copyRows, findWrong, type MakeDatabase, openStore, type TestDatabase } from "./database.ts";
 import { expectRecorded, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -189,10 +190,10 @@ export function testCheck(makeDatabase: MakeDatabase): void {
 
   test("a check changes nothing, and the store works on after it", async () => {
     const { store, command } = await openProvider(makeDatabase);
-    const before = await store.findCustomers("production", "2000001");
+    const before = await customersOf(store, "production", "2000001");
     await collect(store);
     await collect(store);
-    expect(await store.findCustomers("production", "2000001")).toEqual(before);
+    expect(await customersOf(store, "production", "2000001")).toEqual(before);
     expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   });
 

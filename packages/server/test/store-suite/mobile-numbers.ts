@@ -27,13 +27,11 @@ async function put(store: Store, ...rows: readonly Row[]): Promise<void> {
   await store.importCustomers("production", stated(...rows), by(START), "unsaid");
 }
 
-/** Whom each of the three ways to look somebody up finds; they must agree. */
+/** Whom each of the two ways to look somebody up finds; they must agree. */
 async function found(store: Store, code: string): Promise<string[]> {
-  const whole = (await store.findCustomers("production", code)).map(({ cuid }) => cuid).toSorted();
   const overviews = (await store.lookUpCustomers("production", code)).map(({ cuid }) => cuid).toSorted();
-  expect(overviews).toEqual(whole);
-  expect((await store.search.findCuids("production", code, 20)).slice(0, 2)).toEqual(whole);
-  return whole;
+  expect((await store.search.findCuids("production", code, 20)).slice(0, 2)).toEqual(overviews);
+  return overviews;
 }
 
 export function testMobileNumbers(makeDatabase: MakeDatabase): void {
@@ -45,7 +43,7 @@ export function testMobileNumbers(makeDatabase: MakeDatabase): void {
       const store = await open();
       await put(store, { cuid: "1", mobile }, { cuid: "2", mobile: "9841000001" });
       for (const form of FORMS) expect(await found(store, form)).toEqual(["1"]);
-      expect((await store.findCustomers("production", "9841000000"))[0]?.mobile).toBe(mobile);
+      expect((await store.lookUpCustomers("production", "9841000000"))[0]?.mobile).toBe(mobile);
       expect(await findWrong(store)).toEqual([]);
     },
   );

@@ -3,6 +3,7 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { by } from "../support/by.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
@@ -74,7 +75,7 @@ export function testRefusals(makeDatabase: MakeDatabase): void {
     const { store, command, now } = await openProvider(makeDatabase);
     const sport = command(SITA_TV, "SPORT-1M");
     expect((await store.settleTopUp(sport)).kind).toBe("refused");
-    const [sita] = await store.findCustomers("production", "2000001");
+    const [sita] = await customersOf(store, "production", "2000001");
     const connections = (sita?.connections ?? []).map((connection) => ({
       ...connection,
       segment: "hd",

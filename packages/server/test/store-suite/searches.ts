@@ -9,6 +9,7 @@ import { formatTransactionId, TXN_ID_SLACK_MS } from "../../src/domain/transacti
 import { STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -260,7 +261,7 @@ function testLedgers(makeDatabase: MakeDatabase): void {
 function testFoundCustomers(makeDatabase: MakeDatabase): void {
   test("is found by the cuid alone, and with it by every code", async () => {
     const { store } = await openProvider(makeDatabase);
-    const [sita] = await store.findCustomers("production", SITA.cuid);
+    const [sita] = await customersOf(store, "production", SITA.cuid);
     expect(await store.search.findCustomer("production", SITA.cuid)).toEqual(sita);
     for (const code of [SITA.cuid, SITA.mobile, "sita", "sita-iptv"])
       expect(await store.search.findCuids("production", code, 20)).toEqual([SITA.cuid]);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { copyStore } from "../../src/operations/copy-store.ts";
 import { findWrong, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
+import { customersOf } from "../support/customers-of.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
@@ -45,8 +46,8 @@ test("whatever rows a table can hold come to PostgreSQL and back as they are", a
   expect(await archiveOf(back.store)).toEqual(await archiveOf(store));
   expect(await findWrong(back.store)).toEqual([]);
   const [trial, production] = [
-    await back.store.findCustomers("trial", "both"),
-    await back.store.findCustomers("production", "both"),
+    await customersOf(back.store, "trial", "both"),
+    await customersOf(back.store, "production", "both"),
   ];
   expect(trial.map(({ connections }) => connections.length)).toEqual([1]);
   expect(production.map(({ firstName, connections }) => [firstName, connections.length])).toEqual([[LONG, 3]]);

@@ -10,6 +10,7 @@ import type { StaffPorts } from "../../src/operations/ports.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { by } from "./by.ts";
 import type { CommandLine } from "./command-line.ts";
+import { customersOf } from "./customers-of.ts";
 import { ndjson } from "./service.ts";
 
 /* Rows as they stand in a provider's own files. */
@@ -84,7 +85,7 @@ export async function fillDatabase(line: CommandLine): Promise<string> {
 
 /** The ids of the customers that a code finds. */
 export async function customersFound(line: CommandLine, code: string): Promise<string[]> {
-  const found = await inDatabase(line, ({ store }) => store.findCustomers("production", code));
+  const found = await inDatabase(line, ({ store }) => customersOf(store, "production", code));
   return found.map(({ cuid }) => cuid);
 }
 

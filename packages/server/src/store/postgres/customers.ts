@@ -58,11 +58,14 @@ export class CustomerTables {
   }
 
   async lookUp(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    return toOverviews(await this.#ofCode<OverviewRow>(OVERVIEW, environment, code));
-  }
-
-  async findByCode(environment: Environment, code: string): Promise<Customer[]> {
-    return toCustomers(await this.#ofCode<JoinedRow>(WHOLE_CUSTOMER, environment, code));
+    const [, normal] = codesToFind(code, this.#provider);
+    const found = await (normal === undefined
+      ? this.#database.ask<{ cuid: string }>(CUIDS, [code, environment])
+      : this.#database.ask<{ cuid: string }>(CUIDS_OF_TWO, [code, environment, normal]));
+    const rows = found.map(({ cuid }) =>
+      this.#database.ask<OverviewRow>(OVERVIEW, [customerDigest({ environment, cuid }), environment, cuid]),
+    );
+    return toOverviews((await Promise.all(rows)).flat());
   }
 
   async findByCuid(environment: Environment, cuid: string): Promise<Customer | undefined> {
@@ -75,17 +78,5 @@ export class CustomerTables {
     const rows = await this.#database.ask<JoinedRow>(ONE_CONNECTION, values);
     const [first] = rows;
     return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
-  }
-
-  /** The rows by which a statement tells of those whom a code fits. */
-  async #ofCode<Row>(statement: Statement, environment: Environment, code: string): Promise<Row[]> {
-    const [, normal] = codesToFind(code, this.#provider);
-    const found = await (normal === undefined
-      ? this.#database.ask<{ cuid: string }>(CUIDS, [code, environment])
-      : this.#database.ask<{ cuid: string }>(CUIDS_OF_TWO, [code, environment, normal]));
-    const rows = found.map(({ cuid }) =>
-      this.#database.ask<Row>(statement, [customerDigest({ environment, cuid }), environment, cuid]),
-    );
-    return (await Promise.all(rows)).flat();
   }
 }

@@ -5,7 +5,7 @@ import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
-import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
@@ -193,10 +193,6 @@ export class PostgresStore implements Store {
 
   lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
     return this.#customers.lookUp(environment, code);
-  }
-
-  findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#customers.findByCode(environment, code);
   }
 
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {

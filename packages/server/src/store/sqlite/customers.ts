@@ -24,9 +24,7 @@ const OF_CODES = "c.cuid = k.cuid AND c.environment = ?2";
 /** What every request asks. None of it may read what was granted, or it would take longer from year to year. */
 export const FIND = {
   overviews: `SELECT ${overviewColumns(BASE_END)} FROM ${CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
-  byCode: `${SELECT} ${CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
   overviewsOfTwo: `SELECT ${overviewColumns(BASE_END)} FROM ${TWO_CODES} CROSS JOIN ${JOIN} WHERE ${OF_CODES}`,
-  byTwoCodes: `${SELECT} ${TWO_CODES} CROSS JOIN ${JOIN} ${SUBSCRIPTIONS} WHERE ${OF_CODES}`,
   byCuid: `${SELECT} ${JOIN} ${SUBSCRIPTIONS} WHERE c.cuid = ?1 AND c.environment = ?2`,
   connection: `${SELECT} ${JOIN} AND n.service = ?3 AND n.req_id = ?4 ${SUBSCRIPTIONS}
     WHERE c.cuid = ?1 AND c.environment = ?2`,
@@ -38,18 +36,14 @@ export const MARK_TOPPED_UP = `UPDATE customer_row SET topped_up = 1 WHERE ${OF_
 /** The SQL of customers, their connections, and the codes by which they are found. */
 export class CustomerTables {
   readonly #overviews;
-  readonly #byCode;
   readonly #overviewsOfTwo;
-  readonly #byTwoCodes;
   readonly #byCuid;
   readonly #connection;
   readonly #markToppedUp;
 
   constructor(database: Database) {
     this.#overviews = database.prepareRows(FIND.overviews);
-    this.#byCode = database.prepareRows(FIND.byCode);
     this.#overviewsOfTwo = database.prepareRows(FIND.overviewsOfTwo);
-    this.#byTwoCodes = database.prepareRows(FIND.byTwoCodes);
     this.#byCuid = database.prepareRows(FIND.byCuid);
     this.#connection = database.prepareRows(FIND.connection);
     this.#markToppedUp = database.prepare(MARK_TOPPED_UP);
@@ -60,12 +54,6 @@ export class CustomerTables {
     const rows =
       normal === undefined ? this.#overviews(code, environment) : this.#overviewsOfTwo(code, environment, normal);
     return toOverviews(rows.map(overviewRow));
-  }
-
-  /** @param normal as of {@link lookUp}. */
-  findByCode(environment: Environment, code: string, normal?: string): Customer[] {
-    const rows = normal === undefined ? this.#byCode(code, environment) : this.#byTwoCodes(code, environment, normal);
-    return toCustomers(rows.map(joinedRow));
   }
 
   findByCuid(environment: Environment, cuid: string): Customer | undefined {

@@ -5,7 +5,7 @@ import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
-import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../domain/customer.ts";
+import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
@@ -145,12 +145,6 @@ export class SqliteStore implements Store {
 
   async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
     return this.#database.read(() => this.#tables.customers.lookUp(environment, ...codesToFind(code, this.provider)));
-  }
-
-  async findCustomers(environment: Environment, code: string): Promise<Customer[]> {
-    return this.#database.read(() =>
-      this.#tables.customers.findByCode(environment, ...codesToFind(code, this.provider)),
-    );
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
