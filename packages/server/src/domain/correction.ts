@@ -3,6 +3,7 @@ import type { Calendar, Instant } from "./calendar.ts";
 import { type Connection, type ConnectionKey, isBlocked, isWokenByGrant } from "./customer.ts";
 import { runOf } from "./customer-audit.ts";
 import { foldGrants, foldSteps } from "./fold.ts";
+import type { Ledger } from "./ledger.ts";
 import { applyGrant, type BouquetLabel, type Grant, hasEnded, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
 
@@ -27,20 +28,15 @@ export interface Correction extends LedgerChange {
   readonly audited: AuditedChange;
 }
 
-/** The ledger of the plan that a top-up went to. */
-export interface PlanGrants {
-  readonly plan: string;
-  readonly grants: readonly Grant[];
-  /** Whether the beginning of it was let go. */
-  readonly isPruned: boolean;
-}
-
-export interface ReversalSnapshot {
-  readonly transaction: Transaction | undefined;
+export interface LedgersSnapshot {
   /** Undefined where it is gone. */
   readonly connection: Connection | undefined;
-  /** All ledgers of the connection. */
-  readonly ledgers: readonly PlanGrants[];
+  /** All of the connection, also of one that is gone. */
+  readonly ledgers: readonly Ledger[];
+}
+
+export interface ReversalSnapshot extends LedgersSnapshot {
+  readonly transaction: Transaction | undefined;
 }
 
 export type ReversalOutcome =
@@ -97,7 +93,7 @@ function isOf(grant: Grant, checkoutId: string): boolean {
 /** A connection that was imported as inactive is active for what was granted on it: with the last of that, it is not. */
 export function isToppedUpAfter(
   connection: Connection | undefined,
-  ledgers: readonly PlanGrants[],
+  ledgers: readonly Ledger[],
   calendar: Calendar,
 ): false | undefined {
   // What was let go may have been the reason, too.
@@ -132,7 +128,7 @@ export type GoodwillOutcome =
  * ended. No import takes them back.
  */
 export function decideGoodwill(
-  { connection, ledgers }: Pick<ReversalSnapshot, "connection" | "ledgers">,
+  { connection, ledgers }: LedgersSnapshot,
   { days, plan: asked, ...key }: GoodwillCommand,
   at: Instant,
   calendar: Calendar,
@@ -165,7 +161,7 @@ export interface Grantable {
   readonly subscription: Subscription | undefined;
 }
 
-export function findGrantable({ plan, grants }: PlanGrants, subscriptions: readonly Subscription[]): Grantable[] {
+export function findGrantable({ plan, grants }: Ledger, subscriptions: readonly Subscription[]): Grantable[] {
   const subscription = subscriptions.find((each) => each.plan === plan);
   const labels = grants.flatMap((grant) => ("bouquet" in grant ? [grant.bouquet] : []));
   const bouquet = subscription?.bouquet ?? labels.at(-1);

@@ -1,8 +1,7 @@
-import type { Service } from "./bouquet.ts";
 import type { Calendar } from "./calendar.ts";
 import type { Connection, Customer } from "./customer.ts";
 import { foldGrants } from "./fold.ts";
-import type { Grant } from "./subscription.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** What is stored of a customer, and why. */
 export interface CustomerWithLedgers {
@@ -13,19 +12,14 @@ export interface CustomerWithLedgers {
   /** The one form of the mobile number by which it is found; another version of topupd may have known another. */
   readonly mobileForm: string | undefined;
   /** All that was ever granted to it. It outlasts whatever was removed from the database by hand. */
-  readonly ledgers: readonly StoredLedger[];
-}
-
-/** All grants of one plan of one connection, oldest first. */
-export interface StoredLedger {
-  readonly service: Service;
-  readonly reqId: string;
-  readonly plan: string;
-  readonly grants: readonly Grant[];
+  readonly ledgers: readonly ConnectionLedger[];
 }
 
 /** What names a connection of a customer. */
 export type ConnectionName = Pick<Connection, "service" | "reqId">;
+
+/** A ledger, and whose of the customer's connections it is. */
+export interface ConnectionLedger extends Ledger, ConnectionName {}
 
 /** A connection with the subscriptions that it has by its ledgers. */
 export type KnownConnection = Pick<Connection, "service" | "reqId" | "blocked" | "subscriptions">;
@@ -53,7 +47,7 @@ export function knownConnections({ connections, ledgers }: CustomerWithLedgers, 
   return known;
 }
 
-export function isLedgerOf(ledger: StoredLedger, { service, reqId }: ConnectionName, plan: string): boolean {
+export function isLedgerOf(ledger: ConnectionLedger, { service, reqId }: ConnectionName, plan: string): boolean {
   return ledger.plan === plan && ledger.service === service && ledger.reqId === reqId;
 }
 

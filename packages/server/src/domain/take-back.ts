@@ -6,12 +6,12 @@ import {
   findGrantable,
   type GoodwillCommand,
   isToppedUpAfter,
-  type PlanGrants,
-  type ReversalSnapshot,
+  type LedgersSnapshot,
   subjectOf,
 } from "./correction.ts";
 import { runOf } from "./customer-audit.ts";
 import { type FoldStep, foldSteps } from "./fold.ts";
+import type { Ledger } from "./ledger.ts";
 import { type BouquetLabel, hasEnded, type Subscription } from "./subscription.ts";
 
 /*
@@ -39,7 +39,7 @@ export type TakeBackOutcome =
 
 /** Takes days back that were given for nothing: at most as many as are left of them. */
 export function decideTakeBack(
-  { connection, ledgers }: Pick<ReversalSnapshot, "connection" | "ledgers">,
+  { connection, ledgers }: LedgersSnapshot,
   { days, plan: asked, ...key }: GoodwillCommand,
   at: Instant,
   calendar: Calendar,
@@ -76,12 +76,12 @@ export function decideTakeBack(
   return { kind: "taken_back", key, plan, grant, before, after, toppedUp, audited };
 }
 
-function find(ledgers: readonly PlanGrants[], plan: string): PlanGrants {
+function find(ledgers: readonly Ledger[], plan: string): Ledger {
   return ledgers.find((ledger) => ledger.plan === plan) ?? { plan, grants: [], isPruned: false };
 }
 
 /** The goodwill days of the current run that were given here, and lie on top of what records state, or that records have taken the place of. */
-function goodwillOf({ plan, grants }: PlanGrants, calendar: Calendar) {
+function goodwillOf({ plan, grants }: Ledger, calendar: Calendar) {
   let [days, isInRecords] = [0, false];
   for (const step of foldSteps(plan, grants, calendar)) {
     const { grant, before, after, counts } = step;
@@ -105,14 +105,14 @@ function givenAfter(days: number, { grant, counts, before, after }: FoldStep): n
 
 /** What a ledger comes to with some of its goodwill days taken back. */
 class Taking {
-  readonly #ledger: PlanGrants;
+  readonly #ledger: Ledger;
   readonly #bouquet: BouquetLabel;
   readonly #at: Instant;
   readonly #calendar: Calendar;
   /** Where it ends without any goodwill in the run. */
   readonly #paidEnd: Instant;
 
-  constructor(ledger: PlanGrants, bouquet: BouquetLabel, given: number, at: Instant, calendar: Calendar) {
+  constructor(ledger: Ledger, bouquet: BouquetLabel, given: number, at: Instant, calendar: Calendar) {
     this.#ledger = ledger;
     this.#bouquet = bouquet;
     this.#at = at;

@@ -3,7 +3,7 @@ import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
 import { explainLedger, type Step } from "../domain/explanation.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import type { PlanLedger } from "../store/search.ts";
+import type { RecordedLedger } from "../store/search.ts";
 import { type ConnectionCandidate, type ConnectionRequest, MOST_HOLDERS } from "./find-connection.ts";
 import type { Ports } from "./ports.ts";
 
@@ -68,7 +68,7 @@ async function hasImportedTopUps(
 }
 
 /** The steps by which one plan's ledger comes to its end. */
-export function explainPlan({ plan, entries, isPruned }: PlanLedger, calendar: Calendar): ExplainedPlan {
+export function explainPlan({ plan, entries, isPruned }: RecordedLedger, calendar: Calendar): ExplainedPlan {
   const steps = explainLedger(
     plan,
     entries.map(({ grant }) => grant),

@@ -1,6 +1,7 @@
 import type { Service } from "../domain/bouquet.ts";
 import type { Instant } from "../domain/calendar.ts";
 import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
+import type { Ledger } from "../domain/ledger.ts";
 import type { Money } from "../domain/money.ts";
 import type { SettlementSum } from "../domain/settlement.ts";
 import type { Grant } from "../domain/subscription.ts";
@@ -21,7 +22,7 @@ export interface Search {
    * The ledgers of a connection, in the order of their plans; also of one that is not there any more, and
    * none for one that never was.
    */
-  findLedgers(connection: ConnectionKey): Promise<PlanLedger[]>;
+  findLedgers(connection: ConnectionKey): Promise<RecordedLedger[]>;
   findByTxnId(txnId: string): Promise<Transaction | undefined>;
   /** How each of some top-ups was taken back, by its checkoutId; those that were not are left out. For a page at most. */
   findReversals(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
@@ -88,12 +89,9 @@ export interface Period {
   readonly until: Instant;
 }
 
-/** All grants of one plan on one connection, oldest first. */
-export interface PlanLedger {
-  readonly plan: string;
+/** A ledger with each grant beside the top-up that it came from. */
+export interface RecordedLedger extends Omit<Ledger, "grants"> {
   readonly entries: readonly LedgerEntry[];
-  /** Whether the beginning of it was let go. */
-  readonly isPruned: boolean;
 }
 
 export interface LedgerEntry {

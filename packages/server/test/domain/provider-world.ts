@@ -110,7 +110,7 @@ export class ProviderWorld {
       customer: this.customer,
       connections: this.customer?.connections ?? [],
       mobileForm: undefined,
-      ledgers: [...this.#ledgers].map(([key, grants]) => ({ ...partsOf(key), grants })),
+      ledgers: [...this.#ledgers].map(([key, grants]) => ({ ...partsOf(key), grants, isPruned: false })),
     };
     const change = changeCustomer(stored, stated, now, this.calendar, mode, AS_WRITTEN);
     const before = this.customer;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { PlanLedger } from "../../src/store/search.ts";
+import type { RecordedLedger } from "../../src/store/search.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import {
   endOf,
@@ -134,6 +134,6 @@ export function testBatches(makeDatabase: MakeDatabase): void {
 }
 
 /** Of the top-ups of a ledger, in its order. */
-function checkoutsOf({ entries }: PlanLedger): string[] {
+function checkoutsOf({ entries }: RecordedLedger): string[] {
   return entries.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction.checkoutId]));
 }

@@ -4,7 +4,7 @@ import type { Connection } from "../../domain/customer.ts";
 import type { ImportedChange } from "../../domain/customer-audit.ts";
 import { changeCustomer, type ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
-import type { CustomerWithLedgers, StoredLedger } from "../../domain/known-connections.ts";
+import type { ConnectionLedger, CustomerWithLedgers } from "../../domain/known-connections.ts";
 import { AS_WRITTEN } from "../../domain/mobile-number.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -12,6 +12,7 @@ import {
   type ConnectionRow,
   type CustomerRow,
   type GrantRow,
+  isPrunedBefore,
   type SubscriptionRow,
   toConnection,
   toGrant,
@@ -87,9 +88,9 @@ export class StoredCustomers {
   }
 }
 
-function toLedger(grants: readonly StoredGrantRow[]): StoredLedger {
-  const [{ service, req_id: reqId, plan }] = grants as [StoredGrantRow];
-  return { service, reqId, plan, grants: grants.map(toGrant) };
+function toLedger(grants: readonly StoredGrantRow[]): ConnectionLedger {
+  const [{ service, req_id: reqId, plan, seq }] = grants as [StoredGrantRow];
+  return { service, reqId, plan, grants: grants.map(toGrant), isPruned: isPrunedBefore(seq) };
 }
 
 /** In runs in which nobody stands twice: who does is changed twice, the second time with the first in view. */

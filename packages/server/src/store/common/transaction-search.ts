@@ -1,11 +1,11 @@
 import type { Instant } from "../../domain/calendar.ts";
-import type { PlanGrants } from "../../domain/correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
+import type { Ledger } from "../../domain/ledger.ts";
 import type { Grant } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
 import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
-import type { LedgerEntry, PlanLedger, TransactionFilter, TransactionPage } from "../search.ts";
-import { GRANT_COLUMNS, type GrantRow, qualified, toGrant, toTransaction } from "./rows.ts";
+import type { LedgerEntry, RecordedLedger, TransactionFilter, TransactionPage } from "../search.ts";
+import { GRANT_COLUMNS, type GrantRow, isPrunedBefore, qualified, toGrant, toTransaction } from "./rows.ts";
 
 /*
  * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and
@@ -113,26 +113,23 @@ export function ledgersQuery(condition: string, { grants = "subscription_grant",
     WHERE ${condition} ORDER BY g.plan, g.seq`;
 }
 
-/** Entries are numbered from here on, and keep their numbers when those before them go. */
-const FIRST_SEQ = 1;
-
 /** @param rows as {@link ledgersQuery} gives them. */
-export function toLedgers(rows: readonly LedgerRow[], connection: ConnectionKey): PlanLedger[] {
-  const ledgers: (PlanLedger & { readonly entries: LedgerEntry[] })[] = [];
+export function toRecordedLedgers(rows: readonly LedgerRow[], connection: ConnectionKey): RecordedLedger[] {
+  const ledgers: (RecordedLedger & { readonly entries: LedgerEntry[] })[] = [];
   for (const row of rows) {
     const entry = { grant: toGrant(row), transaction: transactionOf(row, connection) };
     const last = ledgers.at(-1);
     if (last?.plan === row.plan) last.entries.push(entry);
-    else ledgers.push({ plan: row.plan, entries: [entry], isPruned: row.seq > FIRST_SEQ });
+    else ledgers.push({ plan: row.plan, entries: [entry], isPruned: isPrunedBefore(row.seq) });
   }
   return ledgers;
 }
 
-/** The grants alone. @param rows as {@link ledgersQuery} gives them. */
-export function toPlanGrants(rows: readonly LedgerRow[]): PlanGrants[] {
-  const plans = new Map<string, PlanGrants & { readonly grants: Grant[] }>();
+/** Without the top-ups. @param rows as {@link ledgersQuery} gives them. */
+export function toLedgers(rows: readonly LedgerRow[]): Ledger[] {
+  const plans = new Map<string, Ledger & { readonly grants: Grant[] }>();
   for (const row of rows) {
-    const ledger = plans.get(row.plan) ?? { plan: row.plan, grants: [], isPruned: row.seq > FIRST_SEQ };
+    const ledger = plans.get(row.plan) ?? { plan: row.plan, grants: [], isPruned: isPrunedBefore(row.seq) };
     ledger.grants.push(toGrant(row));
     plans.set(row.plan, ledger);
   }

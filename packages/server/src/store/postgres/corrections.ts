@@ -14,7 +14,7 @@ import type { Connection, ConnectionKey } from "../../domain/customer.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../domain/take-back.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { reversalColumns, type TopUpRow, toTransaction } from "../common/rows.ts";
-import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
+import { type LedgerRow, toLedgers } from "../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../corrections.ts";
 import type { ProviderSettings } from "../store.ts";
 import { auditing } from "./audit.ts";
@@ -129,7 +129,7 @@ async function findConnection(session: Session, key: ConnectionKey): Promise<Con
 }
 
 async function findLedgers(session: Session, key: ConnectionKey) {
-  return toPlanGrants(await session.run<LedgerRow>(LEDGERS, connectionKey(key)));
+  return toLedgers(await session.run<LedgerRow>(LEDGERS, connectionKey(key)));
 }
 
 function markReversed(digest: number, transaction: Transaction, by: ReasonedAttribution): Query[] {

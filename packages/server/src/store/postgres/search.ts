@@ -24,13 +24,13 @@ import {
   ledgersQuery,
   STEP_ROWS,
   searchInSteps,
-  toLedgers,
+  toRecordedLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
 import type {
   CustomerPage,
   Period,
-  PlanLedger,
+  RecordedLedger,
   RecordedReversal,
   Search,
   TransactionFilter,
@@ -134,8 +134,8 @@ export class SearchTables implements Search {
     return toCustomers(await this.#step<JoinedRow>(PAGE, [digest, after ?? "", environment, limit]));
   }
 
-  async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {
-    return toLedgers(await this.#database.ask<LedgerRow>(LEDGERS, connectionKey(connection)), connection);
+  async findLedgers(connection: ConnectionKey): Promise<RecordedLedger[]> {
+    return toRecordedLedgers(await this.#database.ask<LedgerRow>(LEDGERS, connectionKey(connection)), connection);
   }
 
   async findByTxnId(txnId: string): Promise<Transaction | undefined> {

@@ -14,7 +14,7 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../domain/take-back.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../common/rows.ts";
-import { type LedgerRow, toPlanGrants } from "../common/transaction-search.ts";
+import { type LedgerRow, toLedgers } from "../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../corrections.ts";
 import { OF_CONNECTION } from "./customers.ts";
 import type { Database } from "./database.ts";
@@ -84,7 +84,7 @@ export class CorrectionTables implements Corrections {
 
   #ledgers({ cuid, environment, service, reqId }: ConnectionKey) {
     const rows = this.#database.prepare(LEDGERS).all(cuid, environment, service, reqId);
-    return toPlanGrants(rows as unknown as LedgerRow[]);
+    return toLedgers(rows as unknown as LedgerRow[]);
   }
 
   #markReversed(transaction: Transaction, by: ReasonedAttribution): void {

@@ -23,13 +23,13 @@ import {
   ledgersQuery,
   STEP_ROWS,
   searchInSteps,
-  toLedgers,
+  toRecordedLedgers,
   txnIdRange,
 } from "../common/transaction-search.ts";
 import type {
   CustomerPage,
   Period,
-  PlanLedger,
+  RecordedLedger,
   RecordedReversal,
   Search,
   TransactionFilter,
@@ -126,10 +126,10 @@ export class SearchTables implements Search {
     return this.#database.ask(() => toCustomers(this.#page(after, environment, limit).map(joinedRow)));
   }
 
-  async findLedgers(connection: ConnectionKey): Promise<PlanLedger[]> {
+  async findLedgers(connection: ConnectionKey): Promise<RecordedLedger[]> {
     const { cuid, environment, service, reqId } = connection;
     const rows = this.#database.ask(() => this.#ledgers.all(cuid, environment, service, reqId));
-    return toLedgers(rows as unknown as LedgerRow[], connection);
+    return toRecordedLedgers(rows as unknown as LedgerRow[], connection);
   }
 
   async findByTxnId(txnId: string): Promise<Transaction | undefined> {
