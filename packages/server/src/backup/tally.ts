@@ -22,6 +22,7 @@ export class Tally {
     return this.#partners;
   }
 
+  /** @throws BackupRefused where the chunk holds a top-up without an amount. */
   add(chunk: ArchiveChunk): void {
     if (chunk.kind === "totals") {
       this.#announced = chunk.totals;
@@ -53,10 +54,12 @@ export class Tally {
 
   #addTopUp(row: Row): void {
     const { partner, environment, service, status, amount } = TOP_UP;
+    const paid = amount(row);
+    if (typeof paid !== "number") throw new BackupRefused("is altered: one of its top-ups has no amount");
     const key = keyOf([partner, environment, service, status].map((read) => read(row)));
     const sum = this.#money.get(key) ?? { topUps: 0, amount: 0n };
     sum.topUps += 1;
-    sum.amount += BigInt(Number(amount(row)));
+    sum.amount += BigInt(paid);
     this.#money.set(key, sum);
   }
 }

@@ -100,6 +100,21 @@ describe("verifying a backup", () => {
     expect(seen.at(-1)).toEqual({ table: "top_up", rows: 6, of: 6 });
   });
 
+  test.each(["abc", "45000", null, true, new Uint8Array(2)])("refuses a top-up whose amount is %j", async (amount) => {
+    const chunks = smallArchive().map((chunk) =>
+      chunk.kind === "rows" && chunk.table === "top_up"
+        ? rowsChunk(
+            "top_up",
+            chunk.rows.map((row) => row.map((value) => (value === 45_000 ? amount : value))),
+          )
+        : chunk,
+    );
+    const backup = await makeBackup(chunks);
+    const verified = verifyBackup(() => inPieces(backup), unwatched);
+    await expect(verified).rejects.toThrow(/is altered: one of its top-ups has no amount/);
+    await expect(verified).rejects.toBeInstanceOf(BackupRefused);
+  });
+
   test("finds a row that was lost before it was written", async () => {
     const chunks = smallArchive().map((chunk) =>
       chunk.kind === "rows" && chunk.table === "partner" ? rowsChunk("partner", chunk.rows.slice(1)) : chunk,
