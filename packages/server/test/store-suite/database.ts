@@ -10,6 +10,7 @@ export interface OpenOptions {
   readonly currencyExponent?: number | undefined;
   readonly defaultCountry?: string | undefined;
   readonly observeBatch?: ObserveBatch | undefined;
+  readonly mustExist?: boolean;
 }
 
 /** What the suite needs of a kind of store: one database, and stores on it. */

@@ -3,7 +3,7 @@ import { StoreRefused } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, openStore, type TestDatabase } from "./database.ts";
+import { type MakeDatabase, type OpenOptions, openStore, type TestDatabase } from "./database.ts";
 import { BOUQUETS, expectRecorded, openProvider, restate, SITA, SITA_NET } from "./provider.ts";
 
 const FILLINGS: readonly (readonly [string, (store: Store, now: number) => Promise<unknown>])[] = [
@@ -33,6 +33,15 @@ export function testLostRows(makeDatabase: MakeDatabase): void {
     await expectRefused(database, /^the database's time zone is "Mars\/Olympus" .*restore a backup/);
   });
 
+  test("a database that lacks a migration is refused by who only asks, and what brings it up to date is named", async () => {
+    const { store, database } = await openStore(makeDatabase);
+    await store.close();
+    await database.tamper("DELETE FROM schema_migration");
+    const refused = /^the database is of an older topupd: topupd migrate, or topupd serve at its start, brings it/;
+    await expectRefused(database, refused, { mustExist: true });
+    expect(await database.read("SELECT * FROM schema_migration")).toEqual([]);
+  });
+
   test("a database with top-ups whose checkout secrets are lost is refused, and given no other", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, database } = opened;
@@ -52,8 +61,13 @@ export function testLostRows(makeDatabase: MakeDatabase): void {
   });
 }
 
-async function expectRefused(database: TestDatabase, message: RegExp): Promise<void> {
-  const error = await database.open({ clock: () => 0, random: seededRandom(9) }).catch((refusal: unknown) => refusal);
+async function expectRefused(
+  database: TestDatabase,
+  message: RegExp,
+  options: Partial<OpenOptions> = {},
+): Promise<void> {
+  const opened = database.open({ clock: () => 0, random: seededRandom(9), ...options });
+  const error = await opened.catch((refusal: unknown) => refusal);
   expect(error).toBeInstanceOf(StoreRefused);
   expect((error as StoreRefused).message).toMatch(message);
 }

@@ -4,6 +4,10 @@ import type { Instant } from "../../domain/calendar.ts";
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
 
+/** Said where a database lacks migrations, and whoever opened it may not apply them. */
+export const NOT_UP_TO_DATE =
+  "the database is of an older topupd: topupd migrate, or topupd serve at its start, brings it up to date";
+
 /** One numbered file of SQL. Once released it is never edited: its checksum is on record wherever it was applied. */
 export interface Migration {
   readonly number: number;

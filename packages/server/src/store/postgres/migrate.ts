@@ -1,5 +1,11 @@
 import type { Instant } from "../../domain/calendar.ts";
-import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../common/migrations.ts";
+import {
+  type AppliedMigration,
+  migrationStates,
+  NOT_UP_TO_DATE,
+  pendingMigrations,
+  readMigrations,
+} from "../common/migrations.ts";
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
 import { withOwnSession } from "./database.ts";
@@ -44,8 +50,7 @@ export async function migrate(session: Session, now: Instant, mayApply: boolean)
     );
   if (isNew) await session.execute(JOURNAL);
   const pending = pendingMigrations(readMigrations(MIGRATIONS), isNew ? [] : await readApplied(session, tables));
-  if (pending.length > 0 && !mayApply)
-    throw new StoreRefused("the database is of an older topupd: topupd migrate brings it up to date");
+  if (pending.length > 0 && !mayApply) throw new StoreRefused(NOT_UP_TO_DATE);
   for (const { number, name, sql, checksum } of pending) {
     await session.execute(sql);
     await session.run(RECORD, [number, name, checksum, now]);

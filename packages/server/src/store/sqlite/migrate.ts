@@ -6,6 +6,7 @@ import {
   type AppliedMigration,
   type Migration,
   migrationStates,
+  NOT_UP_TO_DATE,
   pendingMigrations,
   readMigrations,
 } from "../common/migrations.ts";
@@ -95,7 +96,7 @@ function readJournal(database: Pick<Database, "prepare">): AppliedMigration[] {
 }
 
 function apply(database: Database, { number, name, sql, checksum }: Migration, now: Instant, mayApply: boolean): void {
-  if (!mayApply) throw new StoreRefused("the database is of an older topupd: topupd serve brings it up to date");
+  if (!mayApply) throw new StoreRefused(NOT_UP_TO_DATE);
   database.exec(sql);
   const [dangling] = database.prepare("PRAGMA foreign_key_check").all();
   if (dangling !== undefined) throw new StoreRefused(`migration ${name} leaves rows that refer to nothing`);
