@@ -1,5 +1,5 @@
 import type { CatalogueRow } from "../domain/catalogue-row.ts";
-import type { ConnectionRow, CustomerRow } from "../domain/customer-export.ts";
+import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer-export.ts";
 import { CATALOGUE_COLUMNS, CONNECTION_COLUMNS, CUSTOMER_COLUMNS } from "./csv-cells.ts";
 
 type Cells = readonly string[];
@@ -8,7 +8,7 @@ export const CUSTOMERS_HEADER: Cells = [...CUSTOMER_COLUMNS, ...CONNECTION_COLUM
 export const CATALOGUE_HEADER: Cells = CATALOGUE_COLUMNS;
 
 /** A line for each connection; a customer without any has one in which the connection's cells are empty. */
-export function customerLines(row: CustomerRow): Cells[] {
+export function customerLines(row: CustomerFileRow): Cells[] {
   const { cuid, first_name, last_name, mobile = "", status, connections } = row;
   const profile = [cuid, first_name, last_name, mobile, status];
   const lines = Object.entries(connections).flatMap(([service, list]) =>
@@ -17,7 +17,7 @@ export function customerLines(row: CustomerRow): Cells[] {
   return lines.length > 0 ? lines : [[...profile, ...CONNECTION_COLUMNS.map(() => "")]];
 }
 
-function connectionCells(connection: ConnectionRow): string[] {
+function connectionCells(connection: ConnectionFileRow): string[] {
   const { stb, username = "", status, segment = "", topped_up, blocked_by_staff, subscriptions = [] } = connection;
   const carried = subscriptions.map((each) => (each.carried === undefined ? "" : JSON.stringify(each.carried)));
   return [

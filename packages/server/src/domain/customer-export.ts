@@ -4,26 +4,26 @@ import type { Connection, Customer } from "./customer.ts";
 import type { RowContext } from "./customer-row.ts";
 
 /** One row of a customers file, in the order in which its fields are written. */
-export interface CustomerRow {
+export interface CustomerFileRow {
   readonly cuid: string;
   readonly first_name: string;
   readonly last_name: string;
   readonly mobile?: string;
   readonly status: string;
-  readonly connections: Readonly<Partial<Record<Service, readonly ConnectionRow[]>>>;
+  readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
 }
 
-export interface ConnectionRow {
+export interface ConnectionFileRow {
   readonly stb?: string;
   readonly username?: string;
   readonly status: string;
   readonly segment?: string;
   readonly topped_up?: true;
   readonly blocked_by_staff?: true;
-  readonly subscriptions?: readonly SubscriptionRow[];
+  readonly subscriptions?: readonly SubscriptionFileRow[];
 }
 
-export interface SubscriptionRow {
+export interface SubscriptionFileRow {
   readonly code: string;
   readonly startdate: string;
   readonly enddate: string;
@@ -31,7 +31,7 @@ export interface SubscriptionRow {
 }
 
 /** The row that {@link readCustomerRow} reads as this very customer. */
-export function customerRow(customer: Customer, context: RowContext): CustomerRow {
+export function customerRow(customer: Customer, context: RowContext): CustomerFileRow {
   const { cuid, firstName, lastName, mobile, status } = customer;
   const of = (service: Service) => {
     const connections = customer.connections.filter((connection) => connection.service === service);
@@ -45,7 +45,7 @@ export function customerRow(customer: Customer, context: RowContext): CustomerRo
   };
 }
 
-function connectionRow(connection: Connection, context: RowContext): ConnectionRow {
+function connectionRow(connection: Connection, context: RowContext): ConnectionFileRow {
   const { service, reqId, status, segment, toppedUp, blocked, subscriptions } = connection;
   return {
     ...(service === "tv" ? { stb: reqId } : { username: reqId }),
@@ -63,7 +63,7 @@ function subscriptionRow(
   subscription: Connection["subscriptions"][number],
   service: Service,
   { calendar, findBouquet }: RowContext,
-): SubscriptionRow {
+): SubscriptionFileRow {
   const { bouquet, start, end } = subscription;
   const carried = carriedOf(subscription, findBouquet(service, bouquet.code), calendar);
   const dates = { startdate: calendar.format(start), enddate: calendar.format(end) };

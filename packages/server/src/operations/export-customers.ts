@@ -1,5 +1,5 @@
 import type { Environment } from "../domain/customer.ts";
-import { type CustomerRow, customerRow } from "../domain/customer-export.ts";
+import { type CustomerFileRow, customerRow } from "../domain/customer-export.ts";
 import { bouquetFinder } from "./bouquet-finder.ts";
 import type { Ports } from "./ports.ts";
 
@@ -13,7 +13,7 @@ const CUSTOMERS_AT_ONCE = 500;
 export async function* exportCustomers(
   { store }: Pick<Ports, "store">,
   environment: Environment,
-): AsyncGenerator<readonly CustomerRow[]> {
+): AsyncGenerator<readonly CustomerFileRow[]> {
   const context = {
     calendar: store.provider.calendar,
     findBouquet: bouquetFinder(await store.knownBouquets(environment)),

@@ -13,7 +13,7 @@ import {
 } from "../domain/reconciliation.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
-import type { Period } from "../store/search.ts";
+import type { RecordedWithin } from "../store/search.ts";
 import type { Store } from "../store/store.ts";
 import { findReversals } from "./find-reversals.ts";
 import { Partitions, partitionOf, type ScratchRecord } from "./partitions.ts";
@@ -27,7 +27,7 @@ export interface ReconcilePorts extends Pick<Ports, "store"> {
 }
 
 export interface ReconcileRequest {
-  readonly period: Period & { readonly partnerId: number };
+  readonly period: RecordedWithin & { readonly partnerId: number };
   readonly key: ReconciliationKey;
   /** Whether what matches is answered too, and not only counted. */
   readonly isAll: boolean;
@@ -161,7 +161,7 @@ async function search(store: Store, { period, key }: ReconcileRequest, row: Thei
 }
 
 /** Which of them were taken back later than a period: that counts on the day on which it was done. */
-async function findReversedLater(store: Store, { until }: Period, transactions: readonly Transaction[]) {
+async function findReversedLater(store: Store, { until }: RecordedWithin, transactions: readonly Transaction[]) {
   const reversals = await findReversals({ store }, transactions);
   return new Set([...reversals].filter(([, { at }]) => at >= until).map(([checkoutId]) => checkoutId));
 }
@@ -172,7 +172,7 @@ async function findByKey(store: Store, key: ReconciliationKey, text: string): Pr
   return undefined;
 }
 
-function toOurRow(transaction: Transaction, key: string | undefined, period: Period, newer: number): OurRow {
+function toOurRow(transaction: Transaction, key: string | undefined, period: RecordedWithin, newer: number): OurRow {
   const { txnId, checkoutId, amount, status, at } = transaction;
   const isInPeriod = at >= period.from && at < period.until;
   return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater: false };

@@ -1,6 +1,6 @@
+import { BackupCount } from "../backup/backup-count.ts";
 import { type Bytes, readChunks, readHeader, verifySeal } from "../backup/backup-file.ts";
 import type { BackupHeader } from "../backup/header.ts";
-import { Tally } from "../backup/tally.ts";
 import type { ArchiveTotals, Store } from "../store/store.ts";
 import { type CopyProgress, fillStore } from "./copy-store.ts";
 import { type ArchiveProgress, watchArchive } from "./watch-archive.ts";
@@ -45,7 +45,7 @@ export async function verifyBackup(
   open: OpenBackup,
   onProgress: (progress: ArchiveProgress) => void,
 ): Promise<VerifiedBackup> {
-  const tally = new Tally();
-  for await (const chunk of watchArchive(readChunks(open()), onProgress)) tally.add(chunk);
-  return { totals: tally.conclude(), partners: tally.partners };
+  const count = new BackupCount();
+  for await (const chunk of watchArchive(readChunks(open()), onProgress)) count.add(chunk);
+  return { totals: count.conclude(), partners: count.partners };
 }

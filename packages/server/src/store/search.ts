@@ -33,12 +33,12 @@ export interface Search {
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
   /**
-   * What the top-ups come to that were recorded in a period, whatever became of them since. In no order, and without
+   * What the top-ups come to that were recorded within a stretch of time, whatever became of them since. In no order, and without
    * those of which there are none.
    */
-  sumTopUps(period: Period): Promise<SettlementSum[]>;
-  /** The same of the reversals that were made in a period, whenever their top-ups were recorded. */
-  sumReversals(period: Period): Promise<SettlementSum[]>;
+  sumTopUps(within: RecordedWithin): Promise<SettlementSum[]>;
+  /** The same of the reversals that were made within one, whenever their top-ups were recorded. */
+  sumReversals(within: RecordedWithin): Promise<SettlementSum[]>;
 }
 
 export interface CustomerPage {
@@ -81,7 +81,7 @@ export interface TransactionPage {
 }
 
 /** A stretch of time in which something was recorded, of one partner or, where none is named, of all. */
-export interface Period {
+export interface RecordedWithin {
   readonly environment: Environment;
   readonly partnerId: number | undefined;
   readonly from: Instant;

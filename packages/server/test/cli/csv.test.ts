@@ -6,7 +6,7 @@ import { readCustomersCsv } from "../../src/cli/csv-customers.ts";
 import { csvText } from "../../src/cli/csv-text.ts";
 import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv-writing.ts";
 import { CommandFailed } from "../../src/cli/runtime.ts";
-import type { CustomerRow } from "../../src/domain/customer-export.ts";
+import type { CustomerFileRow } from "../../src/domain/customer-export.ts";
 import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/operations/source-rows.ts";
 import { RUNS } from "../domain/builders.ts";
 
@@ -51,7 +51,7 @@ describe("a cell", () => {
 });
 
 describe("customers in CSV", () => {
-  const anyRow: fc.Arbitrary<CustomerRow> = fc.record({
+  const anyRow: fc.Arbitrary<CustomerFileRow> = fc.record({
     cuid: fc.uuid(),
     first_name: fc.oneof(fc.constant(""), anyText),
     last_name: anyText,
@@ -100,7 +100,7 @@ describe("customers in CSV", () => {
   test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
     const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e" }));
     const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
-    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerRow;
+    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerFileRow;
     expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,,,"X\nY","s\ns","e\ne",\r\n');
   });
 

@@ -7,7 +7,7 @@ import type { SettlementSum } from "../../src/domain/settlement.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { STEP_ROWS } from "../../src/store/common/transaction-search.ts";
-import type { Period } from "../../src/store/search.ts";
+import type { RecordedWithin } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -149,12 +149,12 @@ async function openLedger(makeDatabase: MakeDatabase) {
     );
   };
   const { search } = opened.store;
-  const whole = (period: Partial<Period>): Period => {
+  const whole = (period: Partial<RecordedWithin>): RecordedWithin => {
     const always = { environment: "production", partnerId: undefined, from: 0, until: opened.now + HOUR } as const;
     return { ...always, ...period };
   };
-  const sums = async (period: Partial<Period>) => inOrder(await search.sumTopUps(whole(period)));
-  const reversals = async (period: Partial<Period>) => inOrder(await search.sumReversals(whole(period)));
+  const sums = async (period: Partial<RecordedWithin>) => inOrder(await search.sumTopUps(whole(period)));
+  const reversals = async (period: Partial<RecordedWithin>) => inOrder(await search.sumReversals(whole(period)));
   return { opened, topUp, sums, reversals };
 }
 

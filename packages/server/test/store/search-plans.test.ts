@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { customerDigest } from "../../src/domain/checkout.ts";
-import { periodValues } from "../../src/store/common/settlement-sums.ts";
+import { withinValues } from "../../src/store/common/settlement-sums.ts";
 import { FILTER_VALUES, filterValues, STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import { withOwnSession } from "../../src/store/postgres/database.ts";
 import { IN_ORDER } from "../../src/store/postgres/in-order.ts";
@@ -195,7 +195,7 @@ async function expectSteps(session: Session): Promise<void> {
   const step = [...NOTHING, "txn", `txn${String(STEP_ROWS).padStart(23, "0")}`, 50];
   expect(await scansOf(session, postgres.MATCHES.text, step)).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);
 
-  const sums = [...periodValues({ environment: "production", partnerId: undefined, from: 0, until: ROWS })];
+  const sums = [...withinValues({ environment: "production", partnerId: undefined, from: 0, until: ROWS })];
   expect(
     await scansOf(session, postgres.SUMS.text, [...sums, ...step.slice(FILTER_VALUES, FILTER_VALUES + 2)]),
   ).toEqual([["top_up_by_txn_id", STEP_ROWS - 1]]);

@@ -53,7 +53,7 @@ export const Connections = Type.Object(
   { title: "Connections", description: "All connections of a customer, by service. A list may be empty." },
 );
 
-export const SubscriptionRow = Type.Object(
+export const SubscriptionItem = Type.Object(
   {
     code: Type.String({ description: "The code of the bouquet bought last." }),
     name: Type.String({ description: "The name of the bouquet bought last." }),
@@ -79,7 +79,7 @@ export function packagesBody<Item extends TSchema>(bouquet: Item) {
       Type.Object(
         {
           connection,
-          subscriptions: Type.Array(SubscriptionRow, {
+          subscriptions: Type.Array(SubscriptionItem, {
             description:
               "The subscriptions that have not ended; the provider may also list those that ended in the last days.",
           }),

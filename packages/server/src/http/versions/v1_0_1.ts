@@ -15,7 +15,7 @@ import {
   Customer,
   type NamedConnection,
   packagesBody,
-  type SubscriptionRow,
+  type SubscriptionItem,
   TransactionBody,
   type TvConnection,
 } from "./schemas.ts";
@@ -109,7 +109,7 @@ function renderUsername({ reqId, status }: ConnectionInformation): Static<typeof
 function renderSubscription(
   { bouquet, start, end }: Subscription,
   { calendar }: ProviderSettings,
-): Static<typeof SubscriptionRow> {
+): Static<typeof SubscriptionItem> {
   return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
 }
 

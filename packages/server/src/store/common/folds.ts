@@ -8,7 +8,7 @@ import type { CheckEvent } from "../store.ts";
 import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
 
 /** A grant, beside the subscription that its plan is stored to amount to. */
-interface LedgerRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {
+interface GrantAndSubscriptionRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {
   /** Of the grant, where the subscription has them by the columns' own names. */
   carried_end_at: number | null;
   carried_goodwill_days: number | null;
@@ -56,8 +56,10 @@ type Rows = AsyncIterable<unknown> | Iterable<unknown>;
 /** Folds every plan's grants anew, and holds the outcome against what is stored. */
 export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerator<CheckEvent> {
   let [count, wrong] = [0, 0];
-  for await (const ledger of groupByPlan(rows as AsyncIterable<LedgerRow> | Iterable<LedgerRow>)) {
-    const [first] = ledger as [LedgerRow];
+  for await (const ledger of groupByPlan(
+    rows as AsyncIterable<GrantAndSubscriptionRow> | Iterable<GrantAndSubscriptionRow>,
+  )) {
+    const [first] = ledger as [GrantAndSubscriptionRow];
     count += 1;
     if (isDeepStrictEqual(storedSubscription(first), foldGrants(first.plan, ledger.map(grantOf), calendar))) continue;
     wrong += 1;
@@ -69,12 +71,14 @@ export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerato
   if (wrong === 0) yield { kind: "checked", what: "subscriptions equal the fold of their grants", count };
 }
 
-function grantOf(row: LedgerRow): Grant {
+function grantOf(row: GrantAndSubscriptionRow): Grant {
   return toGrant({ ...row, granted_end_at: row.carried_end_at, goodwill_days: row.carried_goodwill_days });
 }
 
-async function* groupByPlan(rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>): AsyncGenerator<LedgerRow[]> {
-  let group: LedgerRow[] = [];
+async function* groupByPlan(
+  rows: AsyncIterable<GrantAndSubscriptionRow> | Iterable<GrantAndSubscriptionRow>,
+): AsyncGenerator<GrantAndSubscriptionRow[]> {
+  let group: GrantAndSubscriptionRow[] = [];
   for await (const row of rows) {
     if (group[0] !== undefined && !isSamePlan(group[0], row)) {
       yield group;
@@ -85,7 +89,7 @@ async function* groupByPlan(rows: AsyncIterable<LedgerRow> | Iterable<LedgerRow>
   if (group.length > 0) yield group;
 }
 
-function isSamePlan(a: LedgerRow, b: LedgerRow): boolean {
+function isSamePlan(a: GrantAndSubscriptionRow, b: GrantAndSubscriptionRow): boolean {
   return (
     a.cuid === b.cuid &&
     a.environment === b.environment &&
@@ -95,7 +99,7 @@ function isSamePlan(a: LedgerRow, b: LedgerRow): boolean {
   );
 }
 
-function storedSubscription(row: LedgerRow) {
+function storedSubscription(row: GrantAndSubscriptionRow) {
   if (row.s_plan === null) return undefined;
   return toSubscription({
     plan: row.s_plan,

@@ -95,7 +95,7 @@ export function prunableRetired(
 }
 
 /** A top-up that was recorded at another topupd. */
-export interface ImportedRow {
+export interface ImportedTopUpRow {
   readonly cuid: string;
   readonly environment: Environment;
   readonly checkout_id: string;
@@ -115,7 +115,7 @@ export function importedQuery(condition: string, order: string, join = ""): stri
 }
 
 /** Those of a page that may go: with their checkouts, and with their reversals. */
-export function prunableImported(page: readonly ImportedRow[], before: Instant): ImportedRow[] {
+export function prunableImported(page: readonly ImportedTopUpRow[], before: Instant): ImportedTopUpRow[] {
   return page.filter(
     ({ at, checkout_id: checkoutId, reversed_at: reversedAt }) =>
       at < before && isCheckoutFromBefore(checkoutId, before) && (reversedAt === null || reversedAt < before),
@@ -124,8 +124,8 @@ export function prunableImported(page: readonly ImportedRow[], before: Instant):
 
 /** @param page that was looked at. */
 export function prunedImported(
-  rows: readonly ImportedRow[],
-  page: readonly ImportedRow[],
+  rows: readonly ImportedTopUpRow[],
+  page: readonly ImportedTopUpRow[],
   calendar: Calendar,
 ): PrunedPortion<ImportedCursor> {
   const last = page.length < IMPORTED_AT_ONCE ? undefined : page.at(-1);
@@ -135,7 +135,13 @@ export function prunedImported(
 }
 
 function prunedTopUp(
-  { environment, partner_id: partnerId, status, amount, at }: Omit<ImportedRow, "cuid" | "checkout_id" | "reversed_at">,
+  {
+    environment,
+    partner_id: partnerId,
+    status,
+    amount,
+    at,
+  }: Omit<ImportedTopUpRow, "cuid" | "checkout_id" | "reversed_at">,
   calendar: Calendar,
 ): PrunedTopUps {
   const year = calendar.format(at).slice(0, 4);

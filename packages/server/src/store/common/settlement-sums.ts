@@ -1,6 +1,6 @@
 import type { Service } from "../../domain/bouquet.ts";
 import type { SettlementSum } from "../../domain/settlement.ts";
-import type { Period } from "../search.ts";
+import type { RecordedWithin } from "../search.ts";
 import { txnIdRange } from "./transaction-search.ts";
 
 /*
@@ -19,10 +19,10 @@ export interface SumStep {
 }
 
 export async function sumInSteps(
-  period: Period,
+  within: RecordedWithin,
   step: (least: string, beyond: string) => Promise<SumStep>,
 ): Promise<SettlementSum[]> {
-  const range = txnIdRange(period, { before: undefined, limit: 0 });
+  const range = txnIdRange(within, { before: undefined, limit: 0 });
   const rows: SumRow[] = [];
   let beyond = range.beyond;
   for (;;) {
@@ -47,13 +47,13 @@ export function addUp(rows: readonly SumRow[]): SettlementSum[] {
 /** What both stores ask of the rows of a table, and how they put them together. */
 export const SUM_COLUMNS = "partner_id, service, bouquet_code";
 
-/** The values of a period, in the order in which {@link sumCondition} takes them. */
-export function periodValues({ environment, partnerId, from, until }: Period): (string | number | null)[] {
+/** The values of a {@link RecordedWithin}, in the order in which {@link sumCondition} takes them. */
+export function withinValues({ environment, partnerId, from, until }: RecordedWithin): (string | number | null)[] {
   return [environment, partnerId ?? null, from, until];
 }
 
-/** How many values {@link periodValues} gives: further parameters come after them. */
-export const PERIOD_VALUES = 4;
+/** How many values {@link withinValues} gives: further parameters come after them. */
+export const WITHIN_VALUES = 4;
 
 export function sumCondition(parameter: (index: number, type: string) => string): string {
   const partnerId = parameter(2, "integer");

@@ -11,26 +11,26 @@ import {
 import type { Access, TokenUses } from "../access.ts";
 import type { Database } from "./database.ts";
 import { findPartner, findTokenById, insertToken, type PartnerTables } from "./partners.ts";
-import type { Statement } from "./session.ts";
+import type { Prepared } from "./session.ts";
 import { columnsOf } from "./tables.ts";
 
-const SET_ALLOWED: Statement = {
+const SET_ALLOWED: Prepared = {
   name: "partner_allowed",
   text: "UPDATE partner SET allowed_addresses = $2::jsonb WHERE name = $1",
 };
-const REPLACE: Statement = {
+const REPLACE: Prepared = {
   name: "token_replace",
   text: "UPDATE access_token SET expires_at = $2, replaced_by = $3 WHERE id = $1",
 };
 /** In the order of the ids: two processes that record at a time must not wait for each other. */
-const RECORD_USES: Statement = {
+const RECORD_USES: Prepared = {
   name: "token_uses_record",
   text: `INSERT INTO access_token_use (token_id, last_used_at)
     SELECT used.id, used.at FROM unnest($1::text[], $2::bigint[]) AS used(id, at)
     JOIN access_token ON access_token.id = used.id ORDER BY access_token.id
     ON CONFLICT (token_id) DO UPDATE SET last_used_at = greatest(access_token_use.last_used_at, excluded.last_used_at)`,
 };
-const LAST_USES: Statement = { name: "token_uses", text: "SELECT token_id, last_used_at FROM access_token_use" };
+const LAST_USES: Prepared = { name: "token_uses", text: "SELECT token_id, last_used_at FROM access_token_use" };
 
 /** The SQL of what staff set of partners and tokens, and of how tokens are used. */
 export class AccessTables implements Access {

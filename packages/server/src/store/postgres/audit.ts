@@ -18,15 +18,15 @@ import {
 } from "../common/audit-rows.ts";
 import type { Database } from "./database.ts";
 import { LOCK_AUDIT } from "./locks.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
-const LAST: Statement = { name: "audit_last", text: "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1" };
-const READ_ON: Statement = {
+const LAST: Prepared = { name: "audit_last", text: "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1" };
+const READ_ON: Prepared = {
   name: "audit_read_on",
   text: `SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE seq > $1 ORDER BY seq LIMIT $2`,
 };
-const LIST: Statement = {
+const LIST: Prepared = {
   name: "audit_list",
   text: `SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE ${auditCondition({ value: (index, type) => `$${index}::${type}`, position: "strpos" })}
     ORDER BY seq DESC LIMIT $${AUDIT_FILTER_VALUES + 1}`,

@@ -11,17 +11,17 @@ import { IN_ORDER } from "./in-order.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
 import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
 const CACHED_REVISIONS = 16;
 
-const CURRENT: Statement = {
+const CURRENT: Prepared = {
   name: "catalogue_current",
   text: "SELECT revision FROM catalogue_revision WHERE environment = $1 ORDER BY revision DESC LIMIT 1",
 };
-const BOUQUETS: Statement = { name: "bouquets", text: "SELECT * FROM bouquet WHERE revision = $1 ORDER BY position" };
+const BOUQUETS: Prepared = { name: "bouquets", text: "SELECT * FROM bouquet WHERE revision = $1 ORDER BY position" };
 /*
  * Revisions are never deleted, and after years of nightly imports they are many. So nothing asks for what is known by
  * reading them all: from each code, the index leads to the next one, and to its newest revision.
@@ -30,7 +30,7 @@ const NEWEST = `SELECT newest.* FROM wanted CROSS JOIN LATERAL (
     SELECT bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
     WHERE service = wanted.service AND code = wanted.code AND environment = $1
     ORDER BY bouquet.revision DESC LIMIT 1) AS newest`;
-export const KNOWN: Statement = {
+export const KNOWN: Prepared = {
   name: "bouquets_known",
   text: `WITH RECURSIVE wanted (service, code) AS (
       (SELECT service, code FROM bouquet ORDER BY service, code LIMIT 1) UNION ALL
@@ -39,7 +39,7 @@ export const KNOWN: Statement = {
         ORDER BY service, code LIMIT 1) AS next
     ) ${NEWEST}`,
 };
-export const KNOWN_AMONG: Statement = {
+export const KNOWN_AMONG: Prepared = {
   name: "bouquets_known_among",
   text: `WITH wanted (service, code) AS (SELECT * FROM unnest($2::text[], $3::text[])) ${NEWEST}`,
 };
@@ -47,20 +47,20 @@ export const KNOWN_AMONG: Statement = {
  * A code of the other environment alone is followed through all its revisions there, to no end. Where those are more
  * than its own, an environment's own are read.
  */
-const HAS_FEWER: Statement = {
+const HAS_FEWER: Prepared = {
   name: "catalogue_fewer",
   text: "SELECT count(*) FILTER (WHERE environment = $1) <= count(*) / 2 AS fewer FROM catalogue_revision",
 };
-export const OF_FEW: Statement = {
+export const OF_FEW: Prepared = {
   name: "bouquets_of_few",
   text: `SELECT DISTINCT ON (service, code) bouquet.* FROM bouquet JOIN catalogue_revision USING (revision)
     WHERE environment = $1 ORDER BY service, code, revision DESC`,
 };
-const NEXT: Statement = {
+const NEXT: Prepared = {
   name: "catalogue_next",
   text: "SELECT coalesce(max(revision), 0) + 1 AS revision FROM catalogue_revision",
 };
-const ADD: Statement = {
+const ADD: Prepared = {
   name: "catalogue_add",
   text: "INSERT INTO catalogue_revision (revision, environment, created_at) VALUES ($1, $2, $3)",
 };

@@ -6,13 +6,13 @@ import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
-import type { Session, Statement } from "./session.ts";
+import type { Prepared, Session } from "./session.ts";
 
-const LIST: Statement = {
+const LIST: Prepared = {
   name: "secrets",
   text: `SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC`,
 };
-const PUT: Statement = {
+const PUT: Prepared = {
   name: "secret_put",
   text: `INSERT INTO checkout_secret (id, key, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (id) DO UPDATE SET key = $2, created_at = $3`,

@@ -22,13 +22,13 @@ import { type ConnectionRows, gatherConnections } from "./batch-snapshot.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
 import { LEDGERS } from "./search.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 import { columnsOf, insertRows } from "./tables.ts";
 import { CONNECTIONS, FIND, LOCK_CUSTOMERS } from "./top-ups.ts";
 
 /** Holds the top-up: where it was imported, its customer may have no row here by which to hold it. */
-const HOLD: Statement = { name: "top_up_hold", text: `${FIND.text} FOR NO KEY UPDATE` };
-const MARK_REVERSED: Statement = {
+const HOLD: Prepared = { name: "top_up_hold", text: `${FIND.text} FOR NO KEY UPDATE` };
+const MARK_REVERSED: Prepared = {
   name: "top_up_reverse",
   text: "UPDATE top_up SET status = 'reversed' WHERE customer_digest = $1 AND checkout_id = $2",
 };
@@ -45,12 +45,12 @@ export const ADD_REVERSALS = insertRows("reversal", [
   ["author", "text"],
   ["reason", "text"],
 ]);
-const SET: Readonly<Record<"topped_up" | "blocked", Statement>> = {
+const SET: Readonly<Record<"topped_up" | "blocked", Prepared>> = {
   topped_up: setting("topped_up"),
   blocked: setting("blocked"),
 };
 
-function setting(column: string): Statement {
+function setting(column: string): Prepared {
   const key = CONNECTION_KEY.map(([name], index) => `${name} = $${index + 1}`).join(" AND ");
   return { name: `connection_${column}`, text: `UPDATE connection SET ${column} = $6 WHERE ${key}` };
 }

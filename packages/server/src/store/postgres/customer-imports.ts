@@ -14,7 +14,7 @@ import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
 import { LOCK_IMPORT } from "./locks.ts";
 import { HOLD_PROVIDER, ONE_VIEW, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 import { type Column, deleteRows, insertRows, replacing } from "./tables.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
 
@@ -49,7 +49,7 @@ const PUT_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
 const THESE = "WHERE customer_digest = ANY($1::bigint[]) AND environment = $2";
 
 /** What {@link StoredRows} holds, in its order. */
-const LOAD_STORED: readonly Statement[] = [
+const LOAD_STORED: readonly Prepared[] = [
   { name: "stored_customers", text: `SELECT * FROM customer ${THESE}` },
   { name: "stored_connections", text: `SELECT * FROM connection ${THESE} ORDER BY cuid, position` },
   { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE}` },

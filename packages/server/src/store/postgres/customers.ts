@@ -6,14 +6,14 @@ import { codesToFind } from "../common/provider-settings.ts";
 import { toProfile } from "../common/rows.ts";
 import type { FoundConnection, ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
-import type { Statement } from "./session.ts";
+import type { Prepared } from "./session.ts";
 
-const CUIDS: Statement = {
+const CUIDS: Prepared = {
   name: "cuids",
   text: "SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 LIMIT 2",
 };
 /** By a mobile number in two forms. Whom both fit is one customer. */
-const CUIDS_OF_TWO: Statement = {
+const CUIDS_OF_TWO: Prepared = {
   name: "cuids_of_two",
   text: "SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2",
 };
@@ -29,17 +29,17 @@ const THIS_CUSTOMER = "WHERE c.customer_digest = $1 AND c.environment = $2 AND c
 export const CONNECTIONS = `LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
       AND n.environment = c.environment AND n.cuid = c.cuid`;
 
-export const OVERVIEW: Statement = {
+export const OVERVIEW: Prepared = {
   name: "overview",
   text: `SELECT ${overviewColumns(BASE_END)} FROM customer AS c ${CONNECTIONS} ${THIS_CUSTOMER}`,
 };
-export const WHOLE_CUSTOMER: Statement = {
+export const WHOLE_CUSTOMER: Prepared = {
   name: "customer",
   text: `${CUSTOMER}
     ${CONNECTIONS}
     ${SUBSCRIPTIONS} ${THIS_CUSTOMER} ORDER BY n.service, n.req_id`,
 };
-export const ONE_CONNECTION: Statement = {
+export const ONE_CONNECTION: Prepared = {
   name: "connection",
   text: `${CUSTOMER}
     LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest

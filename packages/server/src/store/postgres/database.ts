@@ -1,6 +1,6 @@
 import pg from "pg";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
-import { BEGIN, clientConfig, type Purpose, type Query, Session, type Statement, setUp } from "./session.ts";
+import { BEGIN, clientConfig, type Prepared, type Purpose, type Query, Session, setUp } from "./session.ts";
 import { Sockets } from "./sockets.ts";
 import { OutdatedPlan, translateAtConnecting } from "./trouble.ts";
 
@@ -49,7 +49,7 @@ export class Database {
   }
 
   /** Asks one question, on a session of its own. */
-  async ask<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]> {
+  async ask<Row>(statement: Prepared, values?: readonly unknown[]): Promise<Row[]> {
     return this.#withSession((session) => session.run<Row>(statement, values));
   }
 

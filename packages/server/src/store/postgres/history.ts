@@ -12,24 +12,24 @@ import { ADD_REVERSALS } from "./corrections.ts";
 import type { Database } from "./database.ts";
 import { LOCK_IMPORT, LOCK_RETIREMENT } from "./locks.ts";
 import { HOLD_PROVIDER, ONE_VIEW, READ_PROVIDER, verifyProvider } from "./provider.ts";
-import type { Query, Statement } from "./session.ts";
+import type { Prepared, Query } from "./session.ts";
 import { columnsOf, unnest } from "./tables.ts";
 import { CHECKOUT_KEY, INSERT_TOP_UPS, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
 
-const TXN_IDS: Statement = {
+const TXN_IDS: Prepared = {
   name: "history_txn_ids",
   text: "SELECT txn_id, checkout_id FROM top_up WHERE txn_id = ANY($1::text[])",
 };
-const MARK_REVERSED: Statement = {
+const MARK_REVERSED: Prepared = {
   name: "history_reverse",
   text: `UPDATE top_up AS t SET status = 'reversed' FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
     WHERE t.customer_digest = k.customer_digest AND t.checkout_id = k.checkout_id`,
 };
 const FIND = { topUps: find("top_up"), reversals: find("reversal"), retired: find("retired_checkout") };
 /** Nobody else may take them back meanwhile. */
-const HOLD_TOP_UPS: Statement = { name: "history_hold", text: `${FIND.topUps.text} FOR NO KEY UPDATE OF t` };
+const HOLD_TOP_UPS: Prepared = { name: "history_hold", text: `${FIND.topUps.text} FOR NO KEY UPDATE OF t` };
 
-function find(table: string): Statement {
+function find(table: string): Prepared {
   return {
     name: `history_${table}`,
     text: `SELECT t.* FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
@@ -79,7 +79,7 @@ export class HistoryTables implements History {
   }
 }
 
-function questionsAbout(topUps: readonly HistoricTopUp[], findTopUps: Statement): Query[] {
+function questionsAbout(topUps: readonly HistoricTopUp[], findTopUps: Prepared): Query[] {
   const checkouts = columnsOf(CHECKOUT_KEY.length, topUps.map(checkoutKey));
   return [
     [findTopUps, checkouts],

@@ -2,11 +2,11 @@ import { customerDigest } from "../../domain/checkout.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
 import { grantColumns, subscriptionColumns } from "../common/rows.ts";
-import type { Query, Statement } from "./session.ts";
+import type { Prepared, Query } from "./session.ts";
 import { type Column, columnsOf, deleteRows, insertRows, replacing, unnest } from "./tables.ts";
 
-/** A grant to append, and what the plan amounts to after it. */
-export interface PlanWrite {
+/** What is written to one ledger: a grant to append, and what the plan amounts to after it. */
+export interface LedgerWrite {
   readonly key: ConnectionKey;
   readonly plan: string;
   /** Undefined where the subscription alone is to be put. */
@@ -61,7 +61,7 @@ const GRANT: readonly Column[] = [
   ["goodwill_days", "integer"],
 ];
 const GRANT_VALUES = GRANT.map(([name]) => name).filter((name) => name !== "later");
-const APPEND_GRANTS: Statement = {
+const APPEND_GRANTS: Prepared = {
   name: "grants_append",
   text: `INSERT INTO subscription_grant (${GRANT_VALUES.join(", ")}, seq)
     SELECT ${GRANT_VALUES.map((name) => `k.${name}`).join(", ")}, k.later + coalesce(
@@ -74,7 +74,7 @@ const APPEND_GRANTS: Statement = {
  * Appends grants, and puts what their plans amount to after them. To be sent while the customers are locked.
  * @param entries those of one plan in the order in which they were made.
  */
-export function appendEntries(entries: readonly PlanWrite[]): Query[] {
+export function appendEntries(entries: readonly LedgerWrite[]): Query[] {
   const latest = new Map<
     string,
     { readonly ids: readonly unknown[]; readonly subscription: Subscription | undefined }

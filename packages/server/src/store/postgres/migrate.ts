@@ -9,7 +9,7 @@ import {
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
 import { withOwnSession } from "./database.ts";
-import type { Session, Statement } from "./session.ts";
+import type { Prepared, Session } from "./session.ts";
 import { translateAtOpening } from "./trouble.ts";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
@@ -21,16 +21,16 @@ const JOURNAL = `CREATE TABLE schema_migration (
   applied_at bigint  NOT NULL
 )`;
 
-const TABLES: Statement = {
+const TABLES: Prepared = {
   name: "tables",
   text: `SELECT relname AS name FROM pg_catalog.pg_class
     WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'p')`,
 };
-const APPLIED: Statement = {
+const APPLIED: Prepared = {
   name: "applied",
   text: "SELECT name, checksum, applied_at FROM schema_migration ORDER BY number",
 };
-const RECORD: Statement = {
+const RECORD: Prepared = {
   name: "record",
   text: "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
 };

@@ -6,7 +6,7 @@ import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
 import type { Memory } from "./memory.ts";
-import type { Session, Statement } from "./session.ts";
+import type { Prepared, Session } from "./session.ts";
 
 const PARTNER_COLUMNS = `partner.id AS partner_id, partner.name AS partner_name,
   partner.status AS partner_status, partner.created_at AS partner_created_at,
@@ -15,26 +15,26 @@ const TOKENS = `SELECT access_token.id, access_token.environment, access_token.c
     access_token.expires_at, access_token.revoked_at, access_token.replaced_by, ${PARTNER_COLUMNS}
   FROM access_token JOIN partner ON partner.id = access_token.partner_id`;
 
-const FIND: Statement = { name: "partner", text: `SELECT ${PARTNER_COLUMNS} FROM partner WHERE name = $1` };
-const LIST: Statement = { name: "partners", text: `SELECT ${PARTNER_COLUMNS} FROM partner ORDER BY id` };
-const ADD: Statement = {
+const FIND: Prepared = { name: "partner", text: `SELECT ${PARTNER_COLUMNS} FROM partner WHERE name = $1` };
+const LIST: Prepared = { name: "partners", text: `SELECT ${PARTNER_COLUMNS} FROM partner ORDER BY id` };
+const ADD: Prepared = {
   name: "partner_add",
   text: `INSERT INTO partner (id, name, status, created_at)
     SELECT coalesce(max(id), 0) + 1, $1, 'active', $2 FROM partner`,
 };
-const SET_STATUS: Statement = { name: "partner_status", text: "UPDATE partner SET status = $2 WHERE name = $1" };
-const ADD_TOKEN: Statement = {
+const SET_STATUS: Prepared = { name: "partner_status", text: "UPDATE partner SET status = $2 WHERE name = $1" };
+const ADD_TOKEN: Prepared = {
   name: "token_add",
   text: `INSERT INTO access_token (hash, id, partner_id, environment, created_at, expires_at, revoked_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 };
-const TOKEN_BY_HASH: Statement = { name: "token", text: `${TOKENS} WHERE access_token.hash = $1` };
-const TOKEN_BY_ID: Statement = { name: "token_by_id", text: `${TOKENS} WHERE access_token.id = $1` };
-const LIST_TOKENS: Statement = {
+const TOKEN_BY_HASH: Prepared = { name: "token", text: `${TOKENS} WHERE access_token.hash = $1` };
+const TOKEN_BY_ID: Prepared = { name: "token_by_id", text: `${TOKENS} WHERE access_token.id = $1` };
+const LIST_TOKENS: Prepared = {
   name: "tokens",
   text: `${TOKENS} ORDER BY access_token.created_at, access_token.id`,
 };
-const REVOKE: Statement = {
+const REVOKE: Prepared = {
   name: "token_revoke",
   text: "UPDATE access_token SET revoked_at = $2 WHERE id = $1",
 };

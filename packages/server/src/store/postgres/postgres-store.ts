@@ -40,7 +40,7 @@ import { Memory } from "./memory.ts";
 import { PartnerTables } from "./partners.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
-import { Session, type Statement } from "./session.ts";
+import { type Prepared, Session } from "./session.ts";
 import { type Settled, TopUpTables } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
 import { Watch } from "./watch.ts";
@@ -50,7 +50,7 @@ const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
 /** Of the connections, for look-ups: batches that are held up must not take all. */
 const SPARE_CONNECTIONS = 1;
 
-const PING: Statement = {
+const PING: Prepared = {
   name: "ping",
   text: "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM provider",
 };

@@ -9,16 +9,16 @@ import {
   verifyProviderRow,
 } from "../common/provider-settings.ts";
 import type { ProviderSettings } from "../store.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 
-const READ: Statement = {
+const READ: Prepared = {
   name: "provider",
   text: "SELECT time_zone, currency_exponent, default_country FROM provider",
 };
-const LOCK: Statement = { name: "provider_lock", text: `${READ.text} FOR UPDATE` };
-const SHARE: Statement = { name: "provider_share", text: `${READ.text} FOR SHARE` };
-const HOW_FILLED: Statement = { name: "filling", text: FILLING };
-const PUT: Statement = {
+const LOCK: Prepared = { name: "provider_lock", text: `${READ.text} FOR UPDATE` };
+const SHARE: Prepared = { name: "provider_share", text: `${READ.text} FOR SHARE` };
+const HOW_FILLED: Prepared = { name: "filling", text: FILLING };
+const PUT: Prepared = {
   name: "provider_put",
   text: `INSERT INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (true, $1, $2, $3)
     ON CONFLICT (only_row) DO UPDATE SET time_zone = $1, currency_exponent = $2, default_country = $3`,

@@ -7,7 +7,7 @@ import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
-  type ImportedRow,
+  type ImportedTopUpRow,
   importedQuery,
   keyOf,
   NEWEST_RECORD,
@@ -34,26 +34,26 @@ import { auditing } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { connectionKey, PLAN_KEY } from "./ledger.ts";
 import { LOCK_REFERENCE } from "./locks.ts";
-import type { Query, Session, Statement } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 import { deleteRows } from "./tables.ts";
 import { CHECKOUT_KEY, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
 
-const NEWEST: Statement = { name: "retention_newest", text: NEWEST_RECORD };
-const MOVE_HORIZON: Statement = {
+const NEWEST: Prepared = { name: "retention_newest", text: NEWEST_RECORD };
+const MOVE_HORIZON: Prepared = {
   name: "retention_move",
   text: `INSERT INTO retention (only_row, pruned_before) VALUES (true, $1)
     ON CONFLICT (only_row) DO UPDATE SET pruned_before = excluded.pruned_before`,
 };
-const CUSTOMERS: Statement = {
+const CUSTOMERS: Prepared = {
   name: "retention_customers",
   text: `SELECT environment, cuid FROM customer WHERE (customer_digest, environment, cuid) > ($1, $2, $3)
     ORDER BY customer_digest, environment, cuid LIMIT ${CUSTOMERS_AT_ONCE}`,
 };
-const LEDGERS: Statement = {
+const LEDGERS: Prepared = {
   name: "retention_ledgers",
   text: prunableQuery("g.customer_digest = ANY($1::bigint[])", { join: "AND t.customer_digest = g.customer_digest" }),
 };
-const IMPORTED: Statement = {
+const IMPORTED: Prepared = {
   name: "retention_imported",
   text: importedQuery(
     "t.imported AND (t.customer_digest, t.checkout_id) > ($1, $2)",
@@ -61,7 +61,7 @@ const IMPORTED: Statement = {
     "AND r.customer_digest = t.customer_digest",
   ),
 };
-const RETIRED: Statement = {
+const RETIRED: Prepared = {
   name: "retention_retired",
   text: `SELECT checkout_id, at FROM retired_checkout WHERE (customer_digest, checkout_id) > ($1, $2)
     ORDER BY customer_digest, checkout_id LIMIT ${RETIRED_AT_ONCE}`,
@@ -127,12 +127,12 @@ export class RetentionTables implements Retention {
     after: ImportedCursor | undefined,
   ): Promise<PrunedPortion<ImportedCursor>> {
     const cursor = after === undefined ? [BEFORE_ALL, ""] : [customerDigest(after), after.checkoutId];
-    const page = await this.#database.ask<ImportedRow>(IMPORTED, cursor);
+    const page = await this.#database.ask<ImportedTopUpRow>(IMPORTED, cursor);
     const rows = prunableImported(page, before);
     if (dryRun || rows.length === 0) return prunedImported(rows, page, this.#calendar);
     const digests = [...new Set(rows.map(customerDigest))];
     return this.#holding(digests, async (session) => {
-      const still = await session.run<ImportedRow>(IMPORTED, cursor);
+      const still = await session.run<ImportedTopUpRow>(IMPORTED, cursor);
       // Of the customers that are held.
       const gone = prunableImported(still, before).filter((row) => digests.includes(customerDigest(row)));
       const checkoutIds = gone.map(({ checkout_id: checkoutId }) => checkoutId);

@@ -1,7 +1,7 @@
-import type { Session, Statement } from "./session.ts";
+import type { Prepared, Session } from "./session.ts";
 
 /** Of the current schema, in words that do not depend on its name, on the server or on its version. */
-const PARTS: readonly Statement[] = [
+const PARTS: readonly Prepared[] = [
   {
     name: "schema_columns",
     text: `SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)

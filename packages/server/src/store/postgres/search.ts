@@ -9,12 +9,12 @@ import { codesToFind } from "../common/provider-settings.ts";
 import { type TopUpRow, toTransaction } from "../common/rows.ts";
 import {
   addUp,
-  PERIOD_VALUES,
-  periodValues,
   SUM_COLUMNS,
   type SumRow,
   sumCondition,
   sumInSteps,
+  WITHIN_VALUES,
+  withinValues,
 } from "../common/settlement-sums.ts";
 import {
   FILTER_VALUES,
@@ -29,9 +29,9 @@ import {
 } from "../common/transaction-search.ts";
 import type {
   CustomerPage,
-  Period,
   RecordedLedger,
   RecordedReversal,
+  RecordedWithin,
   Search,
   TransactionFilter,
   TransactionPage,
@@ -41,7 +41,7 @@ import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts"
 import type { Database } from "./database.ts";
 import { IN_ORDER } from "./in-order.ts";
 import { connectionKey } from "./ledger.ts";
-import type { Statement } from "./session.ts";
+import type { Prepared } from "./session.ts";
 import { columnsOf, unnest } from "./tables.ts";
 import { CHECKOUT_KEY } from "./top-ups.ts";
 
@@ -49,59 +49,59 @@ const [LEAST, BEYOND, LIMIT, DIGEST] = [1, 2, 3, 4].map((next) => `$${FILTER_VAL
 const IN_RANGE = `t.txn_id >= ${LEAST} AND t.txn_id < ${BEYOND}
   AND ${filterCondition((index, type) => `$${index}::${type}`)} ORDER BY t.txn_id DESC LIMIT ${LIMIT}`;
 
-const CUIDS: Statement = {
+const CUIDS: Prepared = {
   name: "search_cuids",
   text: `SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $4) AND environment = $2 ORDER BY cuid LIMIT $3`,
 };
-export const LEDGERS: Statement = {
+export const LEDGERS: Prepared = {
   name: "search_ledgers",
   text: ledgersQuery(
     "g.customer_digest = $1 AND g.environment = $2 AND g.cuid = $3 AND g.service = $4 AND g.req_id = $5",
     { join: "AND t.customer_digest = g.customer_digest" },
   ),
 };
-const BY_TXN_ID: Statement = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };
+const BY_TXN_ID: Prepared = { name: "search_txn_id", text: "SELECT * FROM top_up WHERE txn_id = $1" };
 /** Less than every digest. */
 const BEFORE_ALL = -1;
 
 /** By the customer's key, in which the digest of the cuid stands first. */
-export const PAGE: Statement = {
+export const PAGE: Prepared = {
   name: "search_customers",
   text: `SELECT ${JOINED_COLUMNS} FROM (SELECT * FROM customer
       WHERE (customer_digest, cuid) > ($1::bigint, $2::text) AND customer_digest >= $1 AND environment = $3
       ORDER BY customer_digest, environment, cuid LIMIT $4) AS c
     ${CONNECTIONS} ${SUBSCRIPTIONS} ORDER BY c.customer_digest, c.cuid, n.service, n.req_id`,
 };
-const REVERSALS: Statement = {
+const REVERSALS: Prepared = {
   name: "search_reversals",
   text: `SELECT r.checkout_id, r.at, r.author, r.reason FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
     JOIN reversal AS r ON r.customer_digest = k.customer_digest AND r.checkout_id = k.checkout_id`,
 };
 /** The least txnId of a step. */
-export const BOUNDARY: Statement = {
+export const BOUNDARY: Prepared = {
   name: "search_boundary",
   text: `SELECT txn_id FROM top_up WHERE txn_id >= $1 AND txn_id < $2
     ORDER BY txn_id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
 };
-export const MATCHES: Statement = {
+export const MATCHES: Prepared = {
   name: "search_matches",
   text: `SELECT t.* FROM top_up AS t WHERE ${IN_RANGE}`,
 };
 // The customer's few are told apart first: otherwise PostgreSQL may go through all txnIds in their order.
-export const MATCHES_OF_CUSTOMER: Statement = {
+export const MATCHES_OF_CUSTOMER: Prepared = {
   name: "search_matches_of_customer",
   text: `WITH t AS MATERIALIZED (SELECT * FROM top_up WHERE customer_digest = ${DIGEST})
     SELECT t.* FROM t WHERE ${IN_RANGE}`,
 };
 /** What the top-ups of a step come to. */
-export const SUMS: Statement = {
+export const SUMS: Prepared = {
   name: "search_sums",
   text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM top_up
-    WHERE txn_id >= $${PERIOD_VALUES + 1} AND txn_id < $${PERIOD_VALUES + 2}
+    WHERE txn_id >= $${WITHIN_VALUES + 1} AND txn_id < $${WITHIN_VALUES + 2}
       AND ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
 };
-/** What the reversals of a period come to. Each is made by hand, so a day has few. */
-export const REVERSAL_SUMS: Statement = {
+/** What the reversals of a stretch of time come to. Each is made by hand, so a day has few. */
+export const REVERSAL_SUMS: Prepared = {
   name: "search_reversal_sums",
   text: `SELECT ${SUM_COLUMNS}, count(*)::int AS count, sum(amount)::text AS amount FROM reversal
     WHERE ${sumCondition((index, type) => `$${index}::${type}`)} GROUP BY ${SUM_COLUMNS}`,
@@ -166,9 +166,9 @@ export class SearchTables implements Search {
     });
   }
 
-  async sumTopUps(period: Period): Promise<SettlementSum[]> {
-    const values = periodValues(period);
-    return sumInSteps(period, (least, beyond) =>
+  async sumTopUps(within: RecordedWithin): Promise<SettlementSum[]> {
+    const values = withinValues(within);
+    return sumInSteps(within, (least, beyond) =>
       this.#database.transact([[IN_ORDER], [BOUNDARY, [least, beyond]]], async ([, found], session) => {
         const boundary = (found as { txn_id: string }[])[0]?.txn_id;
         const rows = await session.run<SumsRow>(SUMS, [...values, boundary ?? least, beyond]);
@@ -177,17 +177,17 @@ export class SearchTables implements Search {
     );
   }
 
-  async sumReversals(period: Period): Promise<SettlementSum[]> {
-    const rows = await this.#database.ask<SumsRow>(REVERSAL_SUMS, periodValues(period));
+  async sumReversals(within: RecordedWithin): Promise<SettlementSum[]> {
+    const rows = await this.#database.ask<SumsRow>(REVERSAL_SUMS, withinValues(within));
     return addUp(rows.map(toSumRow));
   }
 
-  async #find(statement: Statement, values: readonly unknown[]): Promise<Transaction[]> {
+  async #find(statement: Prepared, values: readonly unknown[]): Promise<Transaction[]> {
     return (await this.#step<TopUpRow>(statement, values)).map(toTransaction);
   }
 
   /** In a transaction that is rolled back, since it only reads: how it is planned is of no concern to others. */
-  #step<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  #step<Row>(statement: Prepared, values: readonly unknown[]): Promise<Row[]> {
     return this.#database.transact([[IN_ORDER]], (_, session) => session.run<Row>(statement, values));
   }
 }

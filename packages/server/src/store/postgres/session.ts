@@ -4,14 +4,14 @@ import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { Sockets } from "./sockets.ts";
 import { translate } from "./trouble.ts";
 
-/** A question that is prepared once in each session, under its name. */
-export interface Statement {
+/** A statement of SQL that is prepared once in each session, under its name. */
+export interface Prepared {
   readonly name: string;
   readonly text: string;
 }
 
 /** A statement with its parameters. */
-export type Query = readonly [statement: Statement, values?: readonly unknown[]];
+export type Query = readonly [statement: Prepared, values?: readonly unknown[]];
 
 /**
  * How long, in milliseconds, a session waits for anything. PostgreSQL enforces the waits inside a transaction
@@ -130,7 +130,7 @@ export class Session {
     this.#client = client;
   }
 
-  async run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+  async run<Row>(statement: Prepared, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#send(statement, values)).rows as Row[];
   }
 
@@ -193,13 +193,13 @@ export class Session {
     }
   }
 
-  #send({ name, text }: Statement, values: readonly unknown[]): Promise<pg.QueryResult> {
+  #send({ name, text }: Prepared, values: readonly unknown[]): Promise<pg.QueryResult> {
     return this.#client.query({ name, text, values: values as unknown[] }).catch(rethrow);
   }
 }
 
-export const BEGIN: Statement = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-const COMMIT: Statement = { name: "commit", text: "COMMIT" };
+export const BEGIN: Prepared = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const COMMIT: Prepared = { name: "commit", text: "COMMIT" };
 
 function rethrow(error: unknown): never {
   throw translate(error);

@@ -1,4 +1,4 @@
-import type { Query, Statement } from "./session.ts";
+import type { Prepared, Query } from "./session.ts";
 
 /** A column, and its type as PostgreSQL names it. */
 export type Column = readonly [name: string, type: string];
@@ -38,7 +38,7 @@ export function unnest(columns: readonly Column[]): string {
 /** One statement that inserts any number of rows. @param conflict what is done with those that are there. */
 export function insertRows(table: string, columns: readonly Column[], conflict = ""): (rows: Rows) => Query {
   const names = columns.map(([name]) => name).join(", ");
-  const statement: Statement = {
+  const statement: Prepared = {
     name: `${table}_insert`,
     text: `INSERT INTO ${table} (${names}) SELECT * FROM ${unnest(columns)} ${conflict}`,
   };
@@ -48,7 +48,7 @@ export function insertRows(table: string, columns: readonly Column[], conflict =
 /** One statement that deletes any number of rows by their key. */
 export function deleteRows(table: string, key: readonly Column[]): (rows: Rows) => Query {
   const names = key.map(([name]) => name);
-  const statement: Statement = {
+  const statement: Prepared = {
     name: `${table}_delete`,
     text: `DELETE FROM ${table} AS t USING ${unnest(key)} AS k(${names.join(", ")})
       WHERE ${names.map((name) => `t.${name} = k.${name}`).join(" AND ")}`,

@@ -9,7 +9,7 @@ import type { CatalogueTables } from "./catalogues.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
 import { SHARE_RETIREMENT } from "./locks.ts";
-import type { Query, Statement } from "./session.ts";
+import type { Prepared, Query } from "./session.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
 
 export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conclusion: Conclusion };
@@ -18,7 +18,7 @@ export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conc
  * A customer's row is the lock of all that is recorded for the customer. Every transaction that needs several
  * takes them in this order, so that no two ever wait for each other.
  */
-export const LOCK_CUSTOMERS: Statement = {
+export const LOCK_CUSTOMERS: Prepared = {
   name: "customers_lock",
   text: `SELECT environment, cuid, status FROM customer WHERE customer_digest = ANY($1::bigint[])
     ORDER BY customer_digest, environment, cuid FOR NO KEY UPDATE`,
@@ -26,7 +26,7 @@ export const LOCK_CUSTOMERS: Statement = {
 
 // That a digest is one of those asked for says nothing new, but that the others' shards need not be looked at.
 const KEY_NAMES = CONNECTION_KEY.map(([name]) => name);
-export const CONNECTIONS: Statement = {
+export const CONNECTIONS: Prepared = {
   name: "connections",
   text: `SELECT n.environment, n.cuid, n.service, n.req_id, n.status, n.topped_up, n.segment, n.blocked,
       s.plan, ${qualified("s", SUBSCRIPTION_COLUMNS)}
@@ -41,7 +41,7 @@ export const CHECKOUT_KEY: readonly Column[] = [
   ["customer_digest", "bigint"],
   ["checkout_id", "text"],
 ];
-export const CHECKOUTS: Statement = {
+export const CHECKOUTS: Prepared = {
   name: "checkouts",
   text: `SELECT k.checkout_id AS asked, r.checkout_id IS NOT NULL AS retired, t.*
     FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
@@ -54,11 +54,11 @@ export const CHECKOUTS: Statement = {
 export interface RetentionRow {
   pruned_before: Instant;
 }
-export const PRUNED_BEFORE: Statement = { name: "retention", text: "SELECT pruned_before FROM retention" };
+export const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
 /** Nothing is let go for weeks: a checkout that is younger need not be held against the horizon. */
 const SURELY_KEPT_MS = DAY_MS;
 
-export const FIND: Statement = {
+export const FIND: Prepared = {
   name: "top_up",
   text: "SELECT * FROM top_up WHERE customer_digest = $1 AND checkout_id = $2",
 };
@@ -81,7 +81,7 @@ export const INSERT_TOP_UPS = insertRows("top_up", [
   ["imported", "boolean"],
 ]);
 export const RETIRE = insertRows("retired_checkout", [...CHECKOUT_KEY, ["at", "bigint"]], "ON CONFLICT DO NOTHING");
-export const MARK_TOPPED_UP: Statement = {
+export const MARK_TOPPED_UP: Prepared = {
   name: "topped_up",
   text: `UPDATE connection AS n SET topped_up = true FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
     WHERE ${KEY_NAMES.map((name) => `n.${name} = k.${name}`).join(" AND ")} AND n.customer_digest = ANY($1)`,

@@ -1,11 +1,11 @@
 import { StoreUnavailable } from "../errors.ts";
 import { endClient, openClient } from "./database.ts";
-import { Session, type Statement } from "./session.ts";
+import { type Prepared, Session } from "./session.ts";
 import { Sockets } from "./sockets.ts";
 import { isOutage, isSilence } from "./trouble.ts";
 
 const CHANNEL = "topupd_reference";
-const POLL: Statement = {
+const POLL: Prepared = {
   name: "watch",
   text: `SELECT version, pg_is_in_recovery() AS is_standby, current_setting('fsync') = 'on' AS is_durable
     FROM reference_version`,

@@ -7,7 +7,7 @@ import {
   CUSTOMERS_AT_ONCE,
   checkoutsOf,
   findPrunable,
-  type ImportedRow,
+  type ImportedTopUpRow,
   importedQuery,
   lastOfLedgers,
   NEWEST_RECORD,
@@ -118,7 +118,7 @@ export class RetentionTables implements Retention {
     const read = () =>
       this.#database
         .prepare(IMPORTED)
-        .all(after?.cuid ?? "", after?.environment ?? "", after?.checkoutId ?? "") as unknown as ImportedRow[];
+        .all(after?.cuid ?? "", after?.environment ?? "", after?.checkoutId ?? "") as unknown as ImportedTopUpRow[];
     const page = this.#database.ask(read);
     const rows = prunableImported(page, before);
     if (dryRun || rows.length === 0) return prunedImported(rows, page, this.#calendar);

@@ -8,12 +8,12 @@ import { codesToFind } from "../common/provider-settings.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../common/rows.ts";
 import {
   addUp,
-  PERIOD_VALUES,
-  periodValues,
   SUM_COLUMNS,
   type SumRow,
   sumCondition,
   sumInSteps,
+  WITHIN_VALUES,
+  withinValues,
 } from "../common/settlement-sums.ts";
 import {
   FILTER_VALUES,
@@ -28,9 +28,9 @@ import {
 } from "../common/transaction-search.ts";
 import type {
   CustomerPage,
-  Period,
   RecordedLedger,
   RecordedReversal,
+  RecordedWithin,
   Search,
   TransactionFilter,
   TransactionPage,
@@ -61,9 +61,9 @@ export const LEDGERS = ledgersQuery("g.cuid = ? AND g.environment = ? AND g.serv
 });
 /** What the top-ups of a step come to. */
 export const SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM top_up
-  WHERE txn_id >= ?${PERIOD_VALUES + 1} AND txn_id < ?${PERIOD_VALUES + 2} AND ${sumCondition((index) => `?${index}`)}
+  WHERE txn_id >= ?${WITHIN_VALUES + 1} AND txn_id < ?${WITHIN_VALUES + 2} AND ${sumCondition((index) => `?${index}`)}
   GROUP BY ${SUM_COLUMNS}`;
-/** What the reversals of a period come to. Each is made by hand, so a day has few. */
+/** What the reversals of a stretch of time come to. Each is made by hand, so a day has few. */
 export const REVERSAL_SUMS = `SELECT ${SUM_COLUMNS}, count(*), CAST(sum(amount) AS TEXT) FROM reversal
   WHERE ${sumCondition((index) => `?${index}`)} GROUP BY ${SUM_COLUMNS}`;
 
@@ -153,17 +153,17 @@ export class SearchTables implements Search {
     });
   }
 
-  async sumTopUps(period: Period): Promise<SettlementSum[]> {
-    const values = periodValues(period);
-    return sumInSteps(period, async (least, beyond) => {
+  async sumTopUps(within: RecordedWithin): Promise<SettlementSum[]> {
+    const values = withinValues(within);
+    return sumInSteps(within, async (least, beyond) => {
       const boundary = await this.#nextBoundary(least, beyond);
       const rows = this.#database.ask(() => this.#sums(...values, boundary ?? least, beyond));
       return { boundary, rows: rows as unknown as SumRow[] };
     });
   }
 
-  async sumReversals(period: Period): Promise<SettlementSum[]> {
-    const rows = this.#database.ask(() => this.#reversalSums(...periodValues(period)));
+  async sumReversals(within: RecordedWithin): Promise<SettlementSum[]> {
+    const rows = this.#database.ask(() => this.#reversalSums(...withinValues(within)));
     return addUp(rows as unknown as SumRow[]);
   }
 

@@ -11,7 +11,7 @@ interface Sum {
 }
 
 /** Counts what a backup holds, without any database, and holds it against what the backup says of itself. */
-export class Tally {
+export class BackupCount {
   readonly #partners = new Map<number, string>();
   readonly #rows = new Map(ARCHIVE_TABLES.map(({ name }) => [name, 0]));
   readonly #money = new Map<string, Sum>();
