@@ -165,14 +165,6 @@ export function toGrant(row: GrantRow): Grant {
   return { kind, at, bouquet, start, span: { months, days, seconds }, onTop, grantedEnd, goodwillDays };
 }
 
-/** Entries of a ledger are numbered from here on, and keep their numbers when those before them go. */
-const FIRST_SEQ = 1;
-
-/** Whether a ledger lacks its beginning. @param seq of the first entry that there is. */
-export function isPrunedBefore(seq: number): boolean {
-  return seq > FIRST_SEQ;
-}
-
 export function toBouquet(row: BouquetRow): Bouquet {
   return {
     service: row.service,

@@ -12,13 +12,13 @@ import {
   type ConnectionRow,
   type CustomerRow,
   type GrantRow,
-  isPrunedBefore,
   type SubscriptionRow,
   toConnection,
   toGrant,
   toProfile,
   toSubscription,
 } from "./rows.ts";
+import { isPrunedBefore } from "./transaction-search.ts";
 
 type OfCustomer = { readonly cuid: string };
 type OfConnection = OfCustomer & { readonly service: Service; readonly req_id: string };

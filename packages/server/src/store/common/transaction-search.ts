@@ -5,7 +5,7 @@ import type { Grant } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
 import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
 import type { LedgerEntry, RecordedLedger, TransactionFilter, TransactionPage } from "../search.ts";
-import { GRANT_COLUMNS, type GrantRow, isPrunedBefore, qualified, toGrant, toTransaction } from "./rows.ts";
+import { GRANT_COLUMNS, type GrantRow, qualified, toGrant, toTransaction } from "./rows.ts";
 
 /*
  * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and
@@ -111,6 +111,14 @@ export function ledgersQuery(condition: string, { grants = "subscription_grant",
       t.at AS topped_up_at, t.status, t.udf1, t.udf2
     FROM ${grants} AS g LEFT JOIN top_up AS t ON t.checkout_id = g.checkout_id ${join}
     WHERE ${condition} ORDER BY g.plan, g.seq`;
+}
+
+/** Entries of a ledger are numbered from here on, and keep their numbers when those before them go. */
+const FIRST_SEQ = 1;
+
+/** Whether a ledger lacks its beginning. @param seq of the first entry that there is. */
+export function isPrunedBefore(seq: number): boolean {
+  return seq > FIRST_SEQ;
 }
 
 /** @param rows as {@link ledgersQuery} gives them. */
