@@ -63,11 +63,16 @@ export function hashAccessToken(token: string): Buffer {
 export function admitAccessToken(token: AccessToken | undefined, now: Instant, peer: Peer): Result<AccessToken> {
   if (token === undefined) return refused("unknown_token");
   if (token.revokedAt !== undefined) return refused("revoked_token");
-  if (token.expiresAt !== undefined && now >= token.expiresAt) return refused("expired_token");
+  if (hasTokenEnded(token, now)) return refused("expired_token");
   if (token.partner.status === "suspended") return refused("partner_suspended");
   const { allowedAddresses } = token.partner;
   if (allowedAddresses !== undefined && !allowedAddresses.has(peer.ip)) return refused("address_not_allowed");
   return done(token);
+}
+
+/** Whether it has reached its end, if it has one. Whether it was revoked before is another question. */
+export function hasTokenEnded({ expiresAt }: Pick<AccessToken, "expiresAt">, now: Instant): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
 function checksum(body: string): string {

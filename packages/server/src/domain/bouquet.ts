@@ -21,6 +21,11 @@ export interface Bouquet {
   readonly period: Period;
 }
 
+/** What tells a bouquet from the others of its revision. No service holds a colon. */
+export function bouquetKey({ service, code }: Pick<Bouquet, "service" | "code">): string {
+  return `${service}:${code}`;
+}
+
 const ADD_ON_MARKER = "[AddOn]";
 
 /** What the interface says with a bouquet's name (section 2): period, add-on, and by default the plan. */

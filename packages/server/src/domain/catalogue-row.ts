@@ -1,4 +1,4 @@
-import { type Bouquet, readBouquetName, SERVICES, type Service } from "./bouquet.ts";
+import { type Bouquet, bouquetKey, readBouquetName, SERVICES, type Service } from "./bouquet.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
@@ -65,7 +65,7 @@ export class CatalogueRows {
 
   add(bouquet: Bouquet, retired = false): Reading<Bouquet> {
     const fields = new FieldReader({});
-    const code = `${bouquet.service}:${bouquet.code}`;
+    const code = bouquetKey(bouquet);
     const plan = `${bouquet.service}:${bouquet.plan}`;
     const list = retired ? this.retired : this.bouquets;
     if (list.length >= CATALOGUE_MAX_BOUQUETS) {

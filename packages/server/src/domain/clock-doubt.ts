@@ -1,4 +1,4 @@
-import type { Instant } from "./calendar.ts";
+import { DAY_MS, type Instant } from "./calendar.ts";
 import { SHORTEST_RETENTION_DAYS } from "./pruning.ts";
 
 /*
@@ -6,7 +6,6 @@ import { SHORTEST_RETENTION_DAYS } from "./pruning.ts";
  * knows better, so it is held against what was recorded last: in a service that is used, that is not long ago.
  */
 
-const DAY_MS = 86_400_000;
 /**
  * Less than the shortest age of what is let go. So a clock that is believed may be as wrong as it likes: the horizon
  * that is counted back from it stays before the newest record.

@@ -8,6 +8,9 @@ import type { CurrencyExponent } from "./money.ts";
 import { TRANSACTION_STATUSES, type Transaction } from "./top-up.ts";
 import { isTransactionId, isTransactionIdOf } from "./transaction-id.ts";
 
+/** The longest udf1 and udf2, in characters (interface, section 8). */
+export const FREE_FIELD_MAX_LENGTH = 30;
+
 /** A top-up that another topupd has recorded, and how it was taken back there. */
 export interface HistoricTopUp {
   readonly transaction: Transaction;
@@ -127,6 +130,3 @@ function readReversal(fields: FieldReader, isReversed: boolean, context: History
 function readFreeText(fields: FieldReader, name: "udf1" | "udf2"): string | undefined {
   return fields.optionalText(name, { maxLength: FREE_FIELD_MAX_LENGTH, mayBeEmpty: true });
 }
-
-/** The longest udf1 and udf2, in characters (interface, section 8). */
-const FREE_FIELD_MAX_LENGTH = 30;

@@ -1,4 +1,4 @@
-import type { Bouquet, Service } from "./bouquet.ts";
+import { type Bouquet, bouquetKey, type Service } from "./bouquet.ts";
 import type { ImportedChange } from "./customer-audit.ts";
 import type { CustomerChange, PassedOver } from "./customer-import.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
@@ -65,20 +65,20 @@ export function compareCatalogues(
   after: readonly Bouquet[],
   exponent: CurrencyExponent,
 ): CatalogueEffect {
-  const former = new Map(before.map((bouquet) => [keyOf(bouquet), bouquet]));
-  const current = new Set(after.map(keyOf));
+  const former = new Map(before.map((bouquet) => [bouquetKey(bouquet), bouquet]));
+  const current = new Set(after.map(bouquetKey));
   const bouquets = after.flatMap((bouquet): BouquetEffect[] => {
     const { service, code } = bouquet;
-    const was = former.get(keyOf(bouquet));
+    const was = former.get(bouquetKey(bouquet));
     if (was === undefined) return [{ kind: "added", service, code, fields: [] }];
     const fields = differences(was, bouquet, exponent);
     return fields.length === 0 ? [] : [{ kind: "changed", service, code, fields }];
   });
   const removed = before
-    .filter((bouquet) => !current.has(keyOf(bouquet)))
+    .filter((bouquet) => !current.has(bouquetKey(bouquet)))
     .map(({ service, code }): BouquetEffect => ({ kind: "removed", service, code, fields: [] }));
-  const stayed = after.map(keyOf).filter((key) => former.has(key));
-  const stayedBefore = before.map(keyOf).filter((key) => current.has(key));
+  const stayed = after.map(bouquetKey).filter((key) => former.has(key));
+  const stayedBefore = before.map(bouquetKey).filter((key) => current.has(key));
   return {
     bouquets: [...bouquets, ...removed],
     unchanged: after.length - bouquets.length,
@@ -97,8 +97,4 @@ function differences(was: Bouquet, is: Bouquet, exponent: CurrencyExponent): Bou
   return describe(was)
     .map(([field = "", from = ""], index) => ({ field, from, to: after[index]?.[1] ?? "" }))
     .filter(({ from, to }) => from !== to);
-}
-
-function keyOf({ service, code }: Pick<Bouquet, "service" | "code">): string {
-  return `${service}:${code}`;
 }

@@ -2,7 +2,7 @@ import type { Calendar, Instant } from "./calendar.ts";
 import { checkoutIssuedAt } from "./checkout.ts";
 import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
 import { readDay } from "./day-range.ts";
-import { type FoldStep, foldSteps, placesTakenBack } from "./fold.ts";
+import { type FoldStep, foldSteps, isWord, placesTakenBack } from "./fold.ts";
 import { type Grant, hasEnded } from "./subscription.ts";
 
 /*
@@ -64,9 +64,7 @@ function beginsAnew({ grant, counts, before: state }: FoldStep, before: Instant)
 
 /** Records that repeat the last word change nothing, and neither do copies of what was taken back since. */
 function keepsWhatImportsNeed(steps: readonly FoldStep[], count: number): boolean {
-  const word = steps.findLastIndex(
-    ({ grant: { kind }, counts }) => counts && (kind === "statement" || kind === "withdrawal"),
-  );
+  const word = steps.findLastIndex(isWord);
   if (word >= count) return true;
   if (steps[word]?.grant.kind === "statement") return false;
   return !steps.slice(word + 1, count).some(({ grant }) => grant.kind === "reversal" || grant.kind === "take_back");

@@ -1,4 +1,4 @@
-import { type AccessToken, TRIAL_TOKEN_VALID_MS } from "./access-token.ts";
+import { type AccessToken, hasTokenEnded, TRIAL_TOKEN_VALID_MS } from "./access-token.ts";
 import type { Instant } from "./calendar.ts";
 
 /** What is to take the place of a token. */
@@ -30,7 +30,7 @@ export interface RefusedRotation {
  */
 export function rotateAccessToken(token: AccessToken, to: Succession, at: Instant): Rotation | RefusedRotation {
   if (token.revokedAt !== undefined) return { kind: "revoked", token };
-  if (token.expiresAt !== undefined && token.expiresAt <= at) return { kind: "ended", token };
+  if (hasTokenEnded(token, at)) return { kind: "ended", token };
   if (token.replacedBy !== undefined) return { kind: "replaced", token };
   const usual = to.expiresAt === "as_before" ? token.expiresAt : to.expiresAt;
   const expiresAt = token.environment === "trial" ? at + TRIAL_TOKEN_VALID_MS : usual;

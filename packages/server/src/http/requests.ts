@@ -1,4 +1,5 @@
 import { SERVICES } from "../domain/bouquet.ts";
+import { FREE_FIELD_MAX_LENGTH } from "../domain/history-row.ts";
 import type { PackagesRequest } from "../operations/list-packages.ts";
 import type { LookUpRequest } from "../operations/look-up-customer.ts";
 import type { TransactionQuery } from "../operations/query-transaction.ts";
@@ -12,9 +13,6 @@ import {
   requestForm,
   typedIdentifierField,
 } from "./request-fields.ts";
-
-/** The longest udf1 and udf2, in characters (interface, section 8). */
-const FREE_FIELD_MAX_LENGTH = 30;
 
 /*
  * Requests as the interface, section 4, lists their fields.

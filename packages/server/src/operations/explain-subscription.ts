@@ -1,10 +1,10 @@
 import type { Calendar } from "../domain/calendar.ts";
-import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
+import type { ConnectionKey } from "../domain/customer.ts";
 import { explainLedger, type Step } from "../domain/explanation.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { RecordedLedger } from "../store/search.ts";
-import { type ConnectionCandidate, type ConnectionRequest, MOST_HOLDERS } from "./find-connection.ts";
+import { type ConnectionCandidate, type ConnectionRequest, connectionsMeant } from "./find-connection.ts";
 import type { Ports } from "./ports.ts";
 
 const MOST_LOOKED_AT = 1_000;
@@ -36,21 +36,16 @@ export interface ExplainedStep extends Step {
 /** Why each subscription of a connection ends when it does: the fold of its grants, step by step. */
 export async function explainSubscription(
   { store }: Pick<Ports, "store">,
-  { service, reqId, environment: asked, cuid }: ConnectionRequest,
+  request: ConnectionRequest,
 ): Promise<ExplanationAnswer> {
   const candidates: Explanation[] = [];
-  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
-    // A connection that is gone has no code any more: then its customer must be named.
-    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
-    for (const each of cuids) {
-      const connection = { environment, cuid: each, service, reqId };
-      const ledgers = await store.search.findLedgers(connection);
-      const found = await store.findConnection(connection);
-      if (ledgers.length === 0 && found?.connection === undefined) continue;
-      const plans = ledgers.map((ledger) => explainPlan(ledger, store.provider.calendar));
-      const hasImported = await hasImportedTopUps({ store }, connection);
-      candidates.push({ connection, customer: found?.profile, plans, hasImported });
-    }
+  for await (const connection of connectionsMeant({ store }, request)) {
+    const ledgers = await store.search.findLedgers(connection);
+    const found = await store.findConnection(connection);
+    if (ledgers.length === 0 && found?.connection === undefined) continue;
+    const plans = ledgers.map((ledger) => explainPlan(ledger, store.provider.calendar));
+    const hasImported = await hasImportedTopUps({ store }, connection);
+    candidates.push({ connection, customer: found?.profile, plans, hasImported });
   }
   const [explanation, another] = candidates;
   if (explanation === undefined) return { kind: "not_found" };

@@ -1,3 +1,4 @@
+import { bouquetKey } from "../domain/bouquet.ts";
 import { type CatalogueRow, catalogueRow } from "../domain/catalogue-row.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Ports } from "./ports.ts";
@@ -12,9 +13,9 @@ export async function exportCatalogue(
 ): Promise<readonly CatalogueRow[]> {
   const { currencyExponent } = store.provider;
   const current = (await store.currentCatalogue(environment))?.bouquets ?? [];
-  const sold = new Set(current.map(({ service, code }) => `${service}:${code}`));
+  const sold = new Set(current.map(bouquetKey));
   const known = await store.knownBouquets(environment);
-  const retired = known.filter(({ service, code }) => !sold.has(`${service}:${code}`));
+  const retired = known.filter((bouquet) => !sold.has(bouquetKey(bouquet)));
   return [
     ...current.map((bouquet) => catalogueRow(bouquet, currencyExponent)),
     ...retired.map((bouquet) => ({ ...catalogueRow(bouquet, currencyExponent), retired: true as const })),

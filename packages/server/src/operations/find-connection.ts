@@ -20,23 +20,33 @@ export type ConnectionAnswer =
   | { readonly kind: "not_found" };
 
 /** A connection's name may be the mobile number of many who do not have the connection. */
-export const MOST_HOLDERS = 1_000;
+const MOST_HOLDERS = 1_000;
 
 /** Whose connection is meant: nothing is ever changed by a guess. */
 export async function findConnection(
-  { store }: Pick<Ports, "store">,
-  { service, reqId, environment: asked, cuid }: ConnectionRequest,
+  ports: Pick<Ports, "store">,
+  request: ConnectionRequest,
 ): Promise<ConnectionAnswer> {
   const candidates: ConnectionCandidate[] = [];
-  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
-    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
-    for (const each of cuids) {
-      const connection = { environment, cuid: each, service, reqId };
-      const found = await store.findConnection(connection);
-      if (found?.connection !== undefined) candidates.push({ connection, customer: found.profile });
-    }
+  for await (const connection of connectionsMeant(ports, request)) {
+    const found = await ports.store.findConnection(connection);
+    if (found?.connection !== undefined) candidates.push({ connection, customer: found.profile });
   }
   const [candidate, another] = candidates;
   if (candidate === undefined) return { kind: "not_found" };
   return another === undefined ? { kind: "found", ...candidate } : { kind: "ambiguous", candidates };
+}
+
+/**
+ * All that may be meant: those of the customer who is named, or of everybody whom the connection's name fits. A connection
+ * that is gone has no code any more: then its customer must be named. Whether there is such a connection was not asked.
+ */
+export async function* connectionsMeant(
+  { store }: Pick<Ports, "store">,
+  { service, reqId, environment: asked, cuid }: ConnectionRequest,
+): AsyncGenerator<ConnectionKey> {
+  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
+    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
+    for (const each of cuids) yield { environment, cuid: each, service, reqId };
+  }
 }
