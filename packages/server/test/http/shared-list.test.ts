@@ -29,6 +29,26 @@ test("what does not end with its list is left to the serializer", () => {
   expect(serializeListing({ body: {} }, JSON.stringify)).toBe('{"body":{}}');
 });
 
+test.each(VERSIONS)("what the schema of $name does not have gets out with no bouquet", async ({ packages }) => {
+  const app = fastify();
+  const response = Type.Object({ success: Type.Boolean(), code: Type.String(), body: packages.schema });
+  app.get("/", { schema: { response: { 200: response } } }, (_, reply) => {
+    const customer = { cuid: "1", first_name: "A", last_name: "B", status: "active" };
+    const bouquets = [{ code: "A", name: "B", price: 1.5, amt: 1.5, segments: ["secret"] }];
+    const tv = { connection: { stb: "1", status: "active" }, subscriptions: [], bouquets };
+    const envelope = { success: true, code: "400aa010", body: { checkoutId: "c", customer, tv } };
+    const serialize = reply.getSerializationFunction("200") as unknown as (envelope: object) => string;
+    // The second is written with the first one's list.
+    const written = [1, 2].map(() => JSON.parse(serializeListing(envelope, serialize)));
+    reply.serializer(JSON.stringify).send(written);
+  });
+  const price = packages.schema === VERSIONS[0]?.packages.schema ? "price" : "amt";
+  const written: { body: { tv: { bouquets: object[] } } }[] = (await app.inject("/")).json();
+  expect(written.map(({ body }) => body.tv.bouquets)).toEqual(
+    [1, 2].map(() => [{ code: "A", name: "B", [price]: 1.5 }]),
+  );
+});
+
 test.each(VERSIONS)("a listing of $name is written as the serializer of its route writes it", async ({ packages }) => {
   const app = fastify();
   const response = Type.Object({ success: Type.Boolean(), code: Type.String(), body: packages.schema });

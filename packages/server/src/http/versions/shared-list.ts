@@ -1,6 +1,7 @@
 /*
- * A list of bouquets is the same for many listings, and the longest part of each: its JSON is made once, and put
- * into the others at the place where the serializer, given an empty list, leaves it.
+ * A list of bouquets is the same for many listings, and the longest part of each: its JSON is taken once out of a
+ * listing that the serializer has written, so it holds what the schema has and nothing else, and is put into the others
+ * at the place where the serializer, given an empty list, leaves it.
  */
 
 interface Listing {
@@ -12,7 +13,8 @@ export interface ListingEnvelope {
   readonly body: { readonly [service in "tv" | "internet" | "iptv"]?: Listing };
 }
 
-const EMPTY_LIST_AT_ITS_END = "[]}}}";
+const AFTER_THE_LIST = "}}}";
+const EMPTY_LIST_AT_ITS_END = `[]${AFTER_THE_LIST}`;
 
 const made = new WeakMap<readonly object[], string>();
 
@@ -27,13 +29,10 @@ export function serializeListing<Envelope extends ListingEnvelope>(
   if (listing === undefined) return serialize(envelope);
   const json = serialize({ ...envelope, body: { ...body, [service]: { ...listing, bouquets: [] } } });
   if (!json.endsWith(EMPTY_LIST_AT_ITS_END)) return serialize(envelope);
-  return `${json.slice(0, -EMPTY_LIST_AT_ITS_END.length)}${listJson(listing.bouquets)}}}}`;
-}
-
-function listJson(list: readonly object[]): string {
-  const known = made.get(list);
-  if (known !== undefined) return known;
-  const json = JSON.stringify(list);
-  made.set(list, json);
-  return json;
+  const beforeTheList = json.slice(0, -EMPTY_LIST_AT_ITS_END.length);
+  const known = made.get(listing.bouquets);
+  if (known !== undefined) return `${beforeTheList}${known}${AFTER_THE_LIST}`;
+  const whole = serialize(envelope);
+  made.set(listing.bouquets, whole.slice(beforeTheList.length, -AFTER_THE_LIST.length));
+  return whole;
 }
