@@ -2,25 +2,33 @@ import { type Calendar, type Instant, NO_SPAN } from "./calendar.ts";
 import { type FoldStep, foldSteps } from "./fold.ts";
 import type { Grant, Subscription } from "./subscription.ts";
 
-/**
- * What a grant did: began the plan's first run, went on with the run, began a run after the former had ended;
- * stated a subscription, stated one anew, stated one while top-ups had a part in the run; or took it back. Or
- * it counts no more, since all of it was taken back; is the reversal of a top-up, or takes goodwill back; or tells
- * nothing of what is left. What there was before an `opening` was let go.
- */
+/** What a grant did. */
 export type Effect =
+  /** A top-up, or goodwill, began a run where there was no subscription. */
   | "first_run"
+  /** It went on with the run that was on. */
   | "continued"
+  /** It began a run after the one before it had ended. */
   | "new_run"
+  /** Records stated a subscription where there was none. */
   | "stated"
+  /** They stated one in place of what there was. */
   | "restated"
+  /** The same, and something that was granted here has a part in the run. */
   | "restated_topped_up"
+  /** A withdrawal took the subscription back. */
   | "withdrawn"
-  | "reversed"
-  | "reversal"
-  | "take_back"
-  | "passed_over"
+  /** A withdrawal found no subscription to take back. */
   | "nothing"
+  /** A top-up, or goodwill, that counts no more, since all of it was taken back later. */
+  | "reversed"
+  /** It is itself what takes a top-up back. */
+  | "reversal"
+  /** It is itself what takes goodwill back. */
+  | "take_back"
+  /** Records that count no more: they spoke of a run that is not there without what was taken back. */
+  | "passed_over"
+  /** The first entry that is left of a ledger: what there was before it was let go, so nobody can tell what it did. */
   | "opening";
 
 /** One grant, and the subscription before and after it. */

@@ -12,8 +12,9 @@ export interface FirstSecretParts {
 
 /**
  * The secret of a database that has none.
- * @throws StoreRefused where one has been there: no other opens what it sealed, so that what becomes of a checkoutId
- *   that was given out could be told of those on record alone; and whoever took it away may have taken more.
+ * @throws StoreRefused where there are top-ups, and so there was a secret that is lost. A new one would not open the
+ *   checkoutIds that the lost one has sealed: of those that are not on record, nobody could tell any more whether they
+ *   were ever issued. And what lost the secret may have lost more.
  */
 export function firstSecret(hasTopUps: boolean, { clock, random }: FirstSecretParts): CheckoutSecret {
   if (!hasTopUps) return { id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() };

@@ -39,6 +39,7 @@ export interface SubscriptionRow {
   months: number;
   days: number;
   seconds: number;
+  /** Not of top-ups only: all that was granted here, goodwill too, and that the provider's records do not hold yet. */
   topped_up_months: number;
   topped_up_days: number;
   goodwill_days: number;

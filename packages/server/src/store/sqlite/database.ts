@@ -193,9 +193,10 @@ export class Database {
   }
 
   /**
-   * Closes the connection. Where it has written, and nobody else is there, the file alone is complete then. A file that
-   * is not at its path any more may end with this process: the log, which still has a name, is left as it is. So leaves it
-   * SQLite itself, when the last connection is closed.
+   * Closes the connection. Where it has written, and nobody else has the file open, the log is written into the file first,
+   * so that the file alone is complete. Not so where the file is not at its path any more: it may be gone once this process
+   * has closed it, and the log, which still has its name, is then all that is left. SQLite, too, leaves the log of such a
+   * file as it is when its last connection is closed.
    */
   close(): void {
     if (!this.#connection.isOpen) return;
