@@ -85,8 +85,9 @@ export interface RetentionAge {
 }
 
 const AGE = /^([1-9][0-9]{0,4})([ymd])$/;
-/** As much as a calendar tells with four digits for the year. */
+/** A hundred years, in months and in days: an age beyond them is sooner misspelt than meant. */
 const LONGEST_MONTHS = 1_200;
+const LONGEST_DAYS = 36_525;
 
 /** Reads `7y`, `18m` or `400d`; undefined for anything else, and for more than a hundred years. */
 export function readRetentionAge(text: string): RetentionAge | undefined {
@@ -96,7 +97,7 @@ export function readRetentionAge(text: string): RetentionAge | undefined {
     months: unit === "y" ? number * 12 : unit === "m" ? number : 0,
     days: unit === "d" ? number : 0,
   };
-  const isRead = unit !== undefined && age.months <= LONGEST_MONTHS && age.days <= LONGEST_MONTHS * 30;
+  const isRead = unit !== undefined && age.months <= LONGEST_MONTHS && age.days <= LONGEST_DAYS;
   return isRead ? age : undefined;
 }
 

@@ -103,13 +103,20 @@ describe("an age", () => {
     expect(start(age, now)).toBe(expected);
   });
 
+  test.each(["100y", "1200m", "36525d"])("is a hundred years at most: %s", (text) => {
+    expect(start(text, "2026-11-20T12:00:00Z")).toBe("1926-11-20 00:00:00");
+  });
+
   test("is at least 31 days", () => {
     expect(start("30d", "2026-11-20T12:00:00Z")).toBeUndefined();
     expect(start("1m", "2026-03-20T12:00:00Z")).toBeUndefined();
     expect(start("1m", "2026-04-20T12:00:00Z")).toBe("2026-03-20 00:00:00");
   });
 
-  test.each(["", "7", "y", "0y", "-1y", "7Y", "1.5y", "7 y", "7w", "101y", "1201m", "99999d"])("is not %j", (text) => {
-    expect(readRetentionAge(text)).toBeUndefined();
-  });
+  test.each(["", "7", "y", "0y", "-1y", "7Y", "1.5y", "7 y", "7w", "101y", "1201m", "36526d", "99999d"])(
+    "is not %j",
+    (text) => {
+      expect(readRetentionAge(text)).toBeUndefined();
+    },
+  );
 });
