@@ -8,7 +8,7 @@ import type { CheckEvent } from "../store.ts";
 import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
 
 /** A grant, beside the subscription that its plan is stored to amount to. */
-interface GrantAndSubscriptionRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {
+interface CheckedGrantRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {
   /** Of the grant, where the subscription has them by the columns' own names. */
   carried_end_at: number | null;
   carried_goodwill_days: number | null;
@@ -56,10 +56,8 @@ type Rows = AsyncIterable<unknown> | Iterable<unknown>;
 /** Folds every plan's grants anew, and holds the outcome against what is stored. */
 export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerator<CheckEvent> {
   let [count, wrong] = [0, 0];
-  for await (const ledger of groupByPlan(
-    rows as AsyncIterable<GrantAndSubscriptionRow> | Iterable<GrantAndSubscriptionRow>,
-  )) {
-    const [first] = ledger as [GrantAndSubscriptionRow];
+  for await (const ledger of groupByPlan(rows as AsyncIterable<CheckedGrantRow> | Iterable<CheckedGrantRow>)) {
+    const [first] = ledger as [CheckedGrantRow];
     count += 1;
     if (isDeepStrictEqual(storedSubscription(first), foldGrants(first.plan, ledger.map(grantOf), calendar))) continue;
     wrong += 1;
@@ -71,14 +69,14 @@ export async function* checkFolds(rows: Rows, calendar: Calendar): AsyncGenerato
   if (wrong === 0) yield { kind: "checked", what: "subscriptions equal the fold of their grants", count };
 }
 
-function grantOf(row: GrantAndSubscriptionRow): Grant {
+function grantOf(row: CheckedGrantRow): Grant {
   return toGrant({ ...row, granted_end_at: row.carried_end_at, goodwill_days: row.carried_goodwill_days });
 }
 
 async function* groupByPlan(
-  rows: AsyncIterable<GrantAndSubscriptionRow> | Iterable<GrantAndSubscriptionRow>,
-): AsyncGenerator<GrantAndSubscriptionRow[]> {
-  let group: GrantAndSubscriptionRow[] = [];
+  rows: AsyncIterable<CheckedGrantRow> | Iterable<CheckedGrantRow>,
+): AsyncGenerator<CheckedGrantRow[]> {
+  let group: CheckedGrantRow[] = [];
   for await (const row of rows) {
     if (group[0] !== undefined && !isSamePlan(group[0], row)) {
       yield group;
@@ -89,7 +87,7 @@ async function* groupByPlan(
   if (group.length > 0) yield group;
 }
 
-function isSamePlan(a: GrantAndSubscriptionRow, b: GrantAndSubscriptionRow): boolean {
+function isSamePlan(a: CheckedGrantRow, b: CheckedGrantRow): boolean {
   return (
     a.cuid === b.cuid &&
     a.environment === b.environment &&
@@ -99,7 +97,7 @@ function isSamePlan(a: GrantAndSubscriptionRow, b: GrantAndSubscriptionRow): boo
   );
 }
 
-function storedSubscription(row: GrantAndSubscriptionRow) {
+function storedSubscription(row: CheckedGrantRow) {
   if (row.s_plan === null) return undefined;
   return toSubscription({
     plan: row.s_plan,
