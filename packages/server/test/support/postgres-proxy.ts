@@ -19,6 +19,8 @@ export class PostgresProxy {
   /** Notifications stay here and never arrive. */
   dropsNotifications = false;
   commitFault: CommitFault | undefined;
+  /** The next session that a client sets up is told that it ends, and then nothing more comes, not even the end. */
+  silencesNextSetUp = false;
 
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -100,6 +102,12 @@ class Link {
     for (const side of this.#sides) side.setNoDelay();
     const cut = () => this.cut();
     const toServer = (message: Message) => {
+      if (proxy.silencesNextSetUp && isSetUp(message)) {
+        proxy.silencesNextSetUp = false;
+        this.isFrozen = true;
+        client.allowHalfOpen = true;
+        client.write(ENDED);
+      }
       if (!isCommit(message)) return "pass";
       const fault = takeFault(proxy, ["lost", "held"]);
       if (fault === "held") proxy.hold();
@@ -215,6 +223,20 @@ class Framing {
 function isCommit({ type, bytes }: Message): boolean {
   const [first, second] = bytes.toString("latin1", 5).split("\0");
   return (type === "P" && first === "commit") || (type === "B" && second === "commit");
+}
+
+function isSetUp({ type, bytes }: Message): boolean {
+  return type === "P" && bytes.includes("set_config('statement_timeout'");
+}
+
+/** PostgreSQL's word to a session that somebody ends: a type, a length, and fields that end with a zero each. */
+const ENDED = asError("SFATAL", "VFATAL", "C57P01", "Mterminating connection due to administrator command");
+
+function asError(...fields: readonly string[]): Buffer {
+  const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
+  const head = Buffer.from("E....");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
 
 function isCommitted({ type, bytes }: Message): boolean {

@@ -1,7 +1,18 @@
 import pg from "pg";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
-import { BEGIN, clientConfig, type Prepared, type Purpose, type Query, Session, setUp } from "./session.ts";
-import { Sockets } from "./sockets.ts";
+import { within } from "./patience.ts";
+import {
+  BEGIN,
+  clientConfig,
+  type Prepared,
+  type Purpose,
+  type Query,
+  Session,
+  setUp,
+  socketOf,
+  WAITS,
+} from "./session.ts";
+import { LEAVING_MS, Sockets } from "./sockets.ts";
 import { OutdatedPlan, translateAtConnecting } from "./trouble.ts";
 
 export interface DatabaseOptions {
@@ -90,7 +101,9 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    const timer = setTimeout(() => this.#sessions.sockets.destroyAll(), WAITS.closing);
     if (!this.#sessions.pool.ending) await leave(this.#sessions);
+    clearTimeout(timer);
     for (const { sockets } of this.#leaving) sockets.destroyAll();
   }
 
@@ -107,9 +120,7 @@ export class Database {
 
   async #tryWithSession<Result>(work: (session: Session, client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     if (this.#away !== undefined) throw new StoreUnavailable(`PostgreSQL cannot be reached: ${this.#away}`);
-    const client = await this.#sessions.pool.connect().catch((error: unknown) => {
-      throw translateAtConnecting(error);
-    });
+    const client = await this.#takeClient();
     try {
       const result = await work(new Session(client), client);
       client.release(client.getTransactionStatus() !== "I");
@@ -117,7 +128,21 @@ export class Database {
     } catch (error) {
       // What a session was in the middle of, and what it has prepared, is not known any more. Another one is soon made.
       client.release(true);
+      // The pool takes leave, and waits for the server to do so too.
+      setTimeout(() => socketOf(client).destroy(), LEAVING_MS).unref();
       throw error;
+    }
+  }
+
+  /** The pool has limits of its own for most of its steps, but not for every way in which they go wrong. */
+  async #takeClient(): Promise<pg.PoolClient> {
+    const taking = this.#sessions.pool.connect();
+    try {
+      return await within(WAITS.session, taking, "no connection to PostgreSQL could be had in time");
+    } catch (error) {
+      // One that comes yet is for others.
+      void taking.then((client) => client.release()).catch(() => {});
+      throw translateAtConnecting(error);
     }
   }
 }
@@ -130,7 +155,15 @@ interface PooledSessions {
 function makeSessions({ url, connections }: DatabaseOptions): PooledSessions {
   const sockets = new Sockets();
   // The driver waits for what this gives, though its types do not say so.
-  const onConnect = (client: pg.ClientBase) => setUp(client, "serving");
+  const onConnect = async (client: pg.ClientBase) => {
+    try {
+      await setUp(client, "serving");
+    } catch (error) {
+      // The pool tells whoever waits only once the server has closed its side, for which it would wait without end.
+      socketOf(client).destroy();
+      throw error;
+    }
+  };
   const config = { ...clientConfig({ url, purpose: "serving", sockets }), max: connections, idleTimeoutMillis: 60_000 };
   const pool = new pg.Pool({ ...config, ...({ onConnect } as object) });
   // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.

@@ -38,9 +38,10 @@ import { Database, endClient, openClient } from "./database.ts";
 import { HistoryTables } from "./history.ts";
 import { Memory } from "./memory.ts";
 import { PartnerTables } from "./partners.ts";
+import { within } from "./patience.ts";
 import { RetentionTables } from "./retention.ts";
 import { SearchTables } from "./search.ts";
-import { type Prepared, Session } from "./session.ts";
+import { type Prepared, Session, WAITS } from "./session.ts";
 import { type Settled, TopUpTables } from "./top-ups.ts";
 import { translateAtOpening } from "./trouble.ts";
 import { Watch } from "./watch.ts";
@@ -107,7 +108,14 @@ export class PostgresStore implements Store {
     this.#imports = new CustomerImports(database, provider);
     this.#topUps = new TopUpTables(database, this.#catalogues, provider, options.clock);
     this.#batcher = new Batcher({
-      settle: (batch) => this.#topUps.settle(batch),
+      // Whatever holds it up for so long: what becomes of it is not known, and others are not to wait for it. Should it
+      // go on yet, the rows that it locks keep it apart from them, as they do the batches of other processes.
+      settle: (batch) =>
+        within(
+          WAITS.batch,
+          this.#topUps.settle(batch),
+          "a batch of top-ups was not settled in time, for no known reason",
+        ),
       // What others hold up says nothing of the neighbours in the batch.
       isAway: (error) => error instanceof StoreUnavailable && !(error instanceof StoreContended),
       isHeldUp: (error) => error instanceof StoreContended,
@@ -134,7 +142,7 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#batcher.drained();
+    await within(WAITS.closing, this.#batcher.drained(), "top-ups are still being settled").catch(() => {});
     await this.#watch.close();
     await this.#database.close();
   }

@@ -1,4 +1,4 @@
-import type { Writable } from "node:stream";
+import type { Socket } from "node:net";
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { Sockets } from "./sockets.ts";
@@ -31,6 +31,12 @@ export const WAITS = {
   transaction: 20_000,
   /** For an answer; longer than a statement may take, so that it speaks of the network. */
   answer: 5_000,
+  /** For a session of the pool: to connect one and to set it up, or until one is free. */
+  session: 4_000,
+  /** For a batch, with all that comes before and after it; longer than all of that may take together. */
+  batch: 35_000,
+  /** For what is still under way when nobody waits for it any more. */
+  closing: 6_000,
 } as const;
 
 const OLDEST_VERSION = 150_000;
@@ -122,6 +128,11 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
 }
 
+/** The driver's types do not show it. */
+export function socketOf(client: pg.ClientBase): Socket {
+  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+}
+
 /** One session with PostgreSQL. Its errors speak of the store where they speak of the server. */
 export class Session {
   readonly #client: pg.ClientBase;
@@ -183,8 +194,7 @@ export class Session {
 
   /** Lets what is sent go out in one piece: in many, each would wake the other side by itself, which takes longer. */
   #together<Result>(send: () => Result): Result {
-    // The driver's types do not show the socket.
-    const { stream } = (this.#client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
+    const stream = socketOf(this.#client);
     stream.cork();
     try {
       return send();

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 
 /** For the server to close its side, which takes it a moment if it can be reached at all. */
-const LEAVING_MS = 500;
+export const LEAVING_MS = 500;
 
 /** The sockets of some sessions: whoever has them can part with a server that does not answer any more. */
 export class Sockets {
