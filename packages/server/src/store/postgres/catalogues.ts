@@ -14,9 +14,6 @@ import { HOLD_PROVIDER, READ_PROVIDER, verifyProvider } from "./provider.ts";
 import type { Prepared, Query, Session } from "./session.ts";
 import { insertRows } from "./tables.ts";
 
-/** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
-const CACHED_REVISIONS = 16;
-
 const CURRENT: Prepared = {
   name: "catalogue_current",
   text: "SELECT revision FROM catalogue_revision WHERE environment = $1 ORDER BY revision DESC LIMIT 1",
@@ -78,16 +75,18 @@ const ADD_BOUQUETS = insertRows("bouquet", [
   ["days", "integer"],
 ]);
 
-/** The SQL of catalogue revisions. A revision never changes, so each is read once. */
+/** The SQL of catalogue revisions. A revision never changes on one server, so each is read once. */
 export class CatalogueTables {
   readonly #database: Database;
   readonly #memory: Memory;
   readonly #provider: ProviderSettings;
-  readonly #revisions = new Map<number, Catalogue>();
+  readonly #revisions: Memory;
 
-  constructor(database: Database, memory: Memory, provider: ProviderSettings) {
+  /** @param revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
+  constructor(database: Database, memory: Memory, revisions: Memory, provider: ProviderSettings) {
     this.#database = database;
     this.#memory = memory;
+    this.#revisions = revisions;
     this.#provider = provider;
   }
 
@@ -100,9 +99,11 @@ export class CatalogueTables {
     return revision === undefined ? undefined : this.read(revision);
   }
 
-  async read(revision: number): Promise<Catalogue | undefined> {
-    const cached = this.#revisions.get(revision);
-    if (cached !== undefined) return cached;
+  read(revision: number): Promise<Catalogue | undefined> {
+    return this.#revisions.recall(String(revision), () => this.#load(revision));
+  }
+
+  async #load(revision: number): Promise<Catalogue | undefined> {
     const rows = await this.#database.transact(
       [READ_PROVIDER, [BOUQUETS, [revision]]],
       async ([provider = [], found = []]) => {
@@ -111,17 +112,14 @@ export class CatalogueTables {
       },
     );
     if (rows.length === 0) return undefined;
-    const catalogue = { revision, bouquets: rows.map(toBouquet) };
-    if (this.#revisions.size >= CACHED_REVISIONS) this.#revisions.delete(this.#revisions.keys().next().value as number);
-    this.#revisions.set(revision, catalogue);
-    return catalogue;
+    return { revision, bouquets: rows.map(toBouquet) };
   }
 
   /** Those of the revisions that were ever published. */
   async readAll(revisions: readonly number[]): Promise<Map<number, Catalogue>> {
     const found = new Map<number, Catalogue>();
     for (const revision of new Set(revisions)) {
-      const catalogue = this.#revisions.get(revision) ?? (await this.read(revision));
+      const catalogue = await this.read(revision);
       if (catalogue !== undefined) found.set(revision, catalogue);
     }
     return found;

@@ -1,17 +1,21 @@
-/** Entries are small, and few partners have many tokens; what is beyond this is asked for anew. */
+/** Entries are small, and few partners have many tokens. */
 const MOST = 10_000;
 
 /**
  * What processes keep in memory of partners, tokens, secrets and catalogues. It holds as long as the watch
- * says so, and is forgotten as a whole with the first change.
+ * says so, and is forgotten as a whole: what changes with the first change, what never does when another server may have
+ * taken over.
  */
 export class Memory {
   readonly #isFresh: () => boolean;
+  readonly #most: number;
   readonly #values = new Map<string, unknown>();
   #generation = 0;
 
-  constructor(isFresh: () => boolean) {
+  /** @param most entries; what is beyond is asked for anew. */
+  constructor(isFresh: () => boolean, most = MOST) {
     this.#isFresh = isFresh;
+    this.#most = most;
   }
 
   forget(): void {
@@ -29,7 +33,7 @@ export class Memory {
     const value = await load();
     // What was read before a change must not be kept after it.
     if (value !== undefined && generation === this.#generation && this.#isFresh()) {
-      if (this.#values.size >= MOST) this.#values.clear();
+      if (this.#values.size >= this.#most) this.#values.clear();
       this.#values.set(key, value);
     }
     return value;

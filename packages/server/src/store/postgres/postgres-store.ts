@@ -48,6 +48,8 @@ import { Watch } from "./watch.ts";
 
 /** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
+/** The newest catalogue of each environment, and those that were quoted in the last five minutes. */
+const CACHED_REVISIONS = 16;
 /** Of the connections, for look-ups: batches that are held up must not take all. */
 const SPARE_CONNECTIONS = 1;
 
@@ -90,6 +92,7 @@ export class PostgresStore implements Store {
   constructor(options: PostgresStoreParts, provider: ProviderSettings) {
     const database = new Database(options);
     const memory = new Memory(() => this.#watch.isFresh);
+    const revisions = new Memory(() => this.#watch.isFresh, CACHED_REVISIONS);
     this.provider = provider;
     this.#url = options.url;
     this.#clock = options.clock;
@@ -97,7 +100,7 @@ export class PostgresStore implements Store {
     this.#memory = memory;
     this.#partners = new PartnerTables(database, memory);
     this.#checkoutSecrets = new CheckoutSecretTable(database, memory);
-    this.#catalogues = new CatalogueTables(database, memory, provider);
+    this.#catalogues = new CatalogueTables(database, memory, revisions, provider);
     this.#customers = new CustomerTables(database, provider);
     this.search = new SearchTables(database, this.#customers, provider);
     this.corrections = new CorrectionTables(database, provider);
@@ -130,6 +133,7 @@ export class PostgresStore implements Store {
     });
     this.#watch = new Watch(options.url, {
       changed: () => memory.forget(),
+      reconnected: () => revisions.forget(),
       unanswered: () => database.renew(),
       away: (why) => database.markAway(why),
       back: () => database.markBack(),

@@ -22,6 +22,8 @@ const LEAVING_MS = 500;
 export interface WatchListener {
   /** Something of what is kept in memory has changed. */
   readonly changed: () => void;
+  /** Another server may have taken over, which has other rows under the same numbers. It is told before the change. */
+  readonly reconnected: () => void;
   /** A question stayed without an answer, though the server may well be there. */
   readonly unanswered: () => void;
   readonly away: (why: unknown) => void;
@@ -137,6 +139,7 @@ export class Watch {
     this.#holds = holds;
     this.#isFresh = !hasLapsed;
     if (this.#version === row.version) return;
+    if (this.#version === undefined) this.#listener.reconnected();
     this.#version = row.version;
     this.#listener.changed();
   }

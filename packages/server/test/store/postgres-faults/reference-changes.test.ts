@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { withinASecond } from "../../store-suite/database.ts";
+import { SITA_NET } from "../../store-suite/provider.ts";
 import { by } from "../../support/by.ts";
-import { type FaultyProvider, openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
+import { type FaultyProvider, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
 const HASH = createHash("sha256").update("a token").digest();
 
@@ -117,3 +118,25 @@ async function expectChangesToShow({ store, partner, revision, otherSession }: F
     await withinASecond(async () => expect(await see()).toBe(after));
   }
 }
+
+test.concurrent("a catalogue that another server has under the same number is the one that is listed and sold", async ({
+  expect,
+  onTestFinished,
+}) => {
+  const opened = await openFaultyProvider({ onTestFinished });
+  const { store, proxy, revision } = opened;
+  const priceOf = async () =>
+    (await store.currentCatalogue("production"))?.bouquets.find(({ code }) => code === "NET-1M")?.price ?? 0n;
+  const former = await priceOf();
+  await expect(store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).resolves.toMatchObject({ kind: "recorded" });
+  proxy.refuse();
+  // As a standby does that had not yet what was imported last, and was promoted: nothing is counted as a change.
+  await opened.database.tamper(`UPDATE bouquet SET price = price + 700 WHERE revision = ${revision}`);
+  await expect.poll(() => store.ping().then(String, () => "away")).toBe("away");
+  proxy.pass();
+  await untilWell(() => store.ping());
+  await expect.poll(priceOf, { timeout: 3_000 }).toBe(former + 700n);
+  expect(await store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "refused" });
+  const amount = former + 700n;
+  expect(await store.settleTopUp(opened.command(SITA_NET, "NET-1M", { amount }))).toMatchObject({ kind: "recorded" });
+});
