@@ -15,7 +15,7 @@ import { readPages } from "./pages.ts";
 import { describeSchema } from "./schema.ts";
 import type { Session } from "./session.ts";
 import { PRUNED_BEFORE } from "./top-ups.ts";
-import { isDamage, lacksPrivilege, StatementFailed, translateAtConnecting } from "./trouble.ts";
+import { isDamage, isReadOnly, lacksPrivilege, StatementFailed, translateAtConnecting } from "./trouble.ts";
 
 const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
 
@@ -95,12 +95,8 @@ async function* checkServer(session: Session): AsyncGenerator<CheckEvent> {
 /** Makes the tables beside those of the database, to compare them, and takes that back. */
 async function checkSchema(url: string, session: Session): Promise<CheckEvent> {
   const expected = await describeExpected(url);
-  if (expected === undefined)
-    return {
-      kind: "checked",
-      what: "tables and triggers were NOT compared: this user may not create a schema for it",
-      count: 1,
-    };
+  if (typeof expected === "string")
+    return { kind: "checked", what: `tables and triggers were NOT compared: ${expected}`, count: 1 };
   const found = await describeSchema(session);
   const missing = expected.find((part) => !found.includes(part));
   const added = found.find((part) => !expected.includes(part));
@@ -110,7 +106,8 @@ async function checkSchema(url: string, session: Session): Promise<CheckEvent> {
   return { kind: "wrong", what: `tables or triggers are not those of this topupd (${example.split("\n")[0]})` };
 }
 
-async function describeExpected(url: string): Promise<string[] | undefined> {
+/** @returns in words why they cannot be made. */
+async function describeExpected(url: string): Promise<string[] | string> {
   try {
     return await withOwnSession(url, "working", async (session) => {
       await session.execute("BEGIN; CREATE SCHEMA topupd_expected; SET LOCAL search_path = topupd_expected");
@@ -118,7 +115,8 @@ async function describeExpected(url: string): Promise<string[] | undefined> {
       return describeSchema(session);
     });
   } catch (error) {
-    if (lacksPrivilege(error)) return undefined;
+    if (lacksPrivilege(error)) return "this user may not create a schema for it";
+    if (isReadOnly(error)) return "the database takes no writes";
     throw error instanceof StatementFailed ? error : translateAtConnecting(error);
   }
 }

@@ -35,6 +35,13 @@ const RECORD: Prepared = {
   text: "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
 };
 
+/** Whether the schema is up to date. @throws StoreRefused as {@link migrate}. */
+export async function isMigrated(session: Session): Promise<boolean> {
+  const tables = await readTables(session);
+  if (tables.length === 0) return false;
+  return pendingMigrations(readMigrations(MIGRATIONS), await readApplied(session, tables)).length === 0;
+}
+
 /**
  * Brings the schema up to date. To be called inside a transaction that holds the lock of opening.
  * @throws StoreRefused where the database was migrated by a newer topupd, or lacks what may not be applied.
@@ -60,7 +67,7 @@ export async function migrate(session: Session, now: Instant, mayApply: boolean)
 /** The state of a database's migrations; one without tables lacks them all. */
 export async function readPostgresMigrations(url: string): Promise<MigrationState[]> {
   try {
-    return await withOwnSession(url, "working", async (session) => {
+    return await withOwnSession(url, "opening", async (session) => {
       const tables = await readTables(session);
       const applied = tables.length === 0 ? [] : await readApplied(session, tables);
       return migrationStates(readMigrations(MIGRATIONS), applied);

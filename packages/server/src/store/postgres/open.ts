@@ -1,12 +1,14 @@
 import type { ProviderWishes } from "../common/provider-settings.ts";
-import type { Store } from "../store.ts";
-import { ensureCheckoutSecret } from "./checkout-secrets.ts";
+import { StoreContended, StoreUnavailable } from "../errors.ts";
+import type { ProviderSettings, Store } from "../store.ts";
+import { ensureCheckoutSecret, listSecrets } from "./checkout-secrets.ts";
 import { withOwnSession } from "./database.ts";
 import { LOCK_OPENING } from "./locks.ts";
-import { migrate } from "./migrate.ts";
+import { isMigrated, migrate } from "./migrate.ts";
+import { within } from "./patience.ts";
 import { PostgresStore, type PostgresStoreParts } from "./postgres-store.ts";
-import { settleProviderSettings } from "./provider.ts";
-import { BEGIN } from "./session.ts";
+import { findProviderSettings, ONE_VIEW, settleProviderSettings } from "./provider.ts";
+import { BEGIN, type Session, WAITS } from "./session.ts";
 import { translateAtOpening } from "./trouble.ts";
 
 export interface PostgresStoreOptions extends ProviderWishes, PostgresStoreParts {
@@ -21,18 +23,56 @@ export interface PostgresStoreOptions extends ProviderWishes, PostgresStoreParts
  * @throws StoreUnavailable where it cannot be reached.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, mustExist = false, clock } = options;
   try {
-    const provider = await withOwnSession(url, "working", async (session) => {
-      await session.runAll([[BEGIN], LOCK_OPENING]);
-      await migrate(session, clock(), !mustExist);
-      const settled = await settleProviderSettings(session, options);
-      await ensureCheckoutSecret(session, options);
-      await session.commit([]);
-      return settled;
-    });
+    const provider = await withOwnSession(
+      options.url,
+      "opening",
+      async (session) => (await findSettled(session, options)) ?? (await settle(session, options)),
+    );
     return new PostgresStore(options, provider);
   } catch (error) {
     throw translateAtOpening(error);
+  }
+}
+
+/**
+ * What is settled once and for all. Takes no lock and writes nothing, so that it needs neither a standby nor a database
+ * that takes writes, and waits for nobody.
+ * @returns undefined where something is still to be settled.
+ */
+async function findSettled(session: Session, options: PostgresStoreOptions): Promise<ProviderSettings | undefined> {
+  const find = async () => {
+    await session.runAll([[BEGIN], ONE_VIEW]);
+    if (!(await isMigrated(session))) return undefined;
+    const provider = await findProviderSettings(session, options);
+    return (await listSecrets(session)).length === 0 ? undefined : provider;
+  };
+  const found = await within(WAITS.opening, find(), "PostgreSQL has not answered for a minute");
+  await session.rollBack();
+  return found;
+}
+
+/** Everything is read once more: another process may have settled it meanwhile. */
+async function settle(session: Session, options: PostgresStoreOptions): Promise<ProviderSettings> {
+  const { mustExist = false, clock } = options;
+  await within(WAITS.opening, lock(session), "PostgreSQL has not answered for a minute");
+  await migrate(session, clock(), !mustExist);
+  const settled = await settleProviderSettings(session, options);
+  await ensureCheckoutSecret(session, options);
+  await within(
+    WAITS.opening,
+    session.commit([]),
+    "PostgreSQL has not confirmed for a minute what was written: if it waits for a synchronous standby, pg_stat_activity shows SyncRep as wait_event",
+  );
+  return settled;
+}
+
+async function lock(session: Session): Promise<void> {
+  try {
+    await session.runAll([[BEGIN], LOCK_OPENING]);
+  } catch (cause) {
+    if (!(cause instanceof StoreContended)) throw cause;
+    const why = "another topupd has been making or migrating the database for a minute: see pg_stat_activity";
+    throw new StoreUnavailable(why, { cause });
   }
 }

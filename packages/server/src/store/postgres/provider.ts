@@ -34,18 +34,34 @@ export const ONE_VIEW: Query = [
 export const HOLD_PROVIDER: Query = [SHARE];
 
 /**
+ * The settings, unless they are still to be written.
+ * @throws StoreRefused as {@link settleProviderSettings}.
+ */
+export async function findProviderSettings(
+  session: Session,
+  wishes: ProviderWishes,
+): Promise<ProviderSettings | undefined> {
+  const { stored, settings } = await chooseSettings(session, READ, wishes);
+  return isProviderRow(stored, settings) ? settings : undefined;
+}
+
+/**
  * To be called inside a transaction that holds the lock of opening.
  * @throws StoreRefused where the operator asks for other settings than the database was filled with.
  */
 export async function settleProviderSettings(session: Session, wishes: ProviderWishes): Promise<ProviderSettings> {
-  const [stored] = await session.run<ProviderRow>(LOCK);
-  // Asked once the row is held: whoever fills the database holds it too.
-  const [{ filling }] = (await session.run<{ filling: Filling }>(HOW_FILLED)) as [{ filling: Filling }];
-  const chosen = chooseProviderSettings(stored, wishes, filling);
-  const settings = toProviderSettings(chosen);
+  // How it is filled is asked once the row is held: whoever fills the database holds it too.
+  const { stored, chosen, settings } = await chooseSettings(session, LOCK, wishes);
   if (!isProviderRow(stored, settings))
     await session.run(PUT, [chosen.time_zone, chosen.currency_exponent, chosen.default_country]);
   return settings;
+}
+
+async function chooseSettings(session: Session, read: Statement, wishes: ProviderWishes) {
+  const [stored] = await session.run<ProviderRow>(read);
+  const [{ filling }] = (await session.run<{ filling: Filling }>(HOW_FILLED)) as [{ filling: Filling }];
+  const chosen = chooseProviderSettings(stored, wishes, filling);
+  return { stored, chosen, settings: toProviderSettings(chosen) };
 }
 
 /** @throws StoreUnavailable where another process has changed them while the database was empty. */

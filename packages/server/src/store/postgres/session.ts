@@ -35,6 +35,8 @@ export const WAITS = {
   session: 4_000,
   /** For a batch, with all that comes before and after it; longer than all of that may take together. */
   batch: 35_000,
+  /** For each step by which a database is opened, but for migrations, which may take as long as they need. */
+  opening: 60_000,
   /** For what is still under way when nobody waits for it any more. */
   closing: 6_000,
 } as const;
@@ -44,10 +46,10 @@ const OLDEST_VERSION = 150_000;
 /**
  * What a session is for. `serving`: every statement has an index and takes little time; a plan that was made
  * while a table was small must not read all of it once it has grown. `watching`: one small question, whose
- * answer says whether others would get one. `working`: migrations, checks and copies, which may take as long
- * as they need.
+ * answer says whether others would get one. `opening`: what all sessions rest on, and migrations, while nobody else can
+ * open. `working`: checks and copies. The last two may take as long as they need.
  */
-export type Purpose = "serving" | "watching" | "working";
+export type Purpose = "serving" | "watching" | "opening" | "working";
 
 /** In milliseconds; 0 is no limit. */
 interface Limits {
@@ -62,6 +64,7 @@ const LIMITS: Readonly<Record<Purpose, Limits>> = {
   serving: WAITS,
   // PostgreSQL's own refusal comes well before the silence that speaks of the network.
   watching: { ...WAITS, statement: 1_000, lock: 1_000, answer: 2_000 },
+  opening: { statement: 0, lock: 55_000, idleInTransaction: 10_000, transaction: 0, answer: 0 },
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, transaction: 0, answer: 0 },
 };
 
@@ -117,7 +120,7 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   const limits = [statement, lock, idleInTransaction, transaction].map(String);
   const { rows } = await client.query<ServerRow>({
     text: SET_UP,
-    values: [...limits, purpose === "working" ? "on" : "off"],
+    values: [...limits, purpose === "serving" || purpose === "watching" ? "off" : "on"],
     // Still a part of connecting, for working sessions too. The driver's types do not know it.
     ...({ query_timeout: WAITS.connecting } as object),
   });

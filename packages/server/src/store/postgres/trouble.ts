@@ -9,6 +9,7 @@ const CONTENDED = new Map([
 ]);
 
 const LACKS_PRIVILEGE = "42501";
+const READ_ONLY = "25006";
 
 /** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
 const OUTDATED_PLAN = "RevalidateCachedQuery";
@@ -20,7 +21,7 @@ const AWAY: readonly (readonly [code: string, reason: string])[] = [
   ["57P", "PostgreSQL is stopping, or has ended the session"],
   ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
   ["25P04", "the transaction took too long"],
-  ["25006", "PostgreSQL takes no writes: it is a standby, or read-only"],
+  [READ_ONLY, "PostgreSQL takes no writes: it is a standby, or read-only"],
   [
     "53300",
     "PostgreSQL has no connection left: see max_connections, the limits of role and database, and --database-connections",
@@ -105,6 +106,11 @@ export function isDamage(error: unknown): boolean {
 /** Whether it was for want of a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return sqlState((error as Error).cause) === LACKS_PRIVILEGE;
+}
+
+/** Whether the database takes no writes from anybody. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState((error as Error).cause) === READ_ONLY;
 }
 
 /** As {@link translate}, for a session that could not be had: whatever the reason, nothing was asked of PostgreSQL. */
