@@ -19,6 +19,8 @@ export class PostgresProxy {
   /** Notifications stay here and never arrive. */
   dropsNotifications = false;
   commitFault: CommitFault | undefined;
+  /** Everything stands still, until `pass`, within the next statement of this name: with its last message, a Sync. */
+  splitStatement: string | undefined;
   /** The next session that a client sets up is told that it ends, and then nothing more comes, not even the end. */
   silencesNextSetUp = false;
 
@@ -94,6 +96,7 @@ export class PostgresProxy {
 /** One connection through the proxy. */
 class Link {
   isFrozen = false;
+  isSplitting = false;
   readonly #sides: readonly [client: Socket, server: Socket];
   readonly #ways: readonly [toServer: Way, toClient: Way];
 
@@ -108,10 +111,17 @@ class Link {
         client.allowHalfOpen = true;
         client.write(ENDED);
       }
+      if (message.type === "B" && isNamed(message, proxy.splitStatement)) {
+        proxy.splitStatement = undefined;
+        this.isSplitting = true;
+      } else if (message.type === "S" && this.isSplitting) {
+        this.isSplitting = false;
+        proxy.hold();
+      }
       if (!isCommit(message)) return "pass";
       const fault = takeFault(proxy, ["lost", "held"]);
       if (fault === "held") proxy.hold();
-      else if (fault === "lost" || message.type === "B") proxy.commits += 1;
+      else if (fault === "lost" || message.type !== "P") proxy.commits += 1;
       return fault === "lost" ? "cut" : "pass";
     };
     const toClient = (message: Message) => {
@@ -219,10 +229,16 @@ class Framing {
   }
 }
 
-/** Whether it prepares or binds the statement that commits. */
+/** Whether it prepares or binds the statement that commits, or is all of that in one. */
 function isCommit({ type, bytes }: Message): boolean {
+  if (type === "Q") return bytes.includes("COMMIT");
   const [first, second] = bytes.toString("latin1", 5).split("\0");
   return (type === "P" && first === "commit") || (type === "B" && second === "commit");
+}
+
+/** Of a message that binds a prepared statement: to which portal, and then which. */
+function isNamed({ bytes }: Message, name: string | undefined): boolean {
+  return name !== undefined && bytes.toString("latin1", 5).split("\0")[1] === name;
 }
 
 function isSetUp({ type, bytes }: Message): boolean {

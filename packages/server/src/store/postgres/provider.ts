@@ -57,7 +57,7 @@ export async function settleProviderSettings(session: Session, wishes: ProviderW
   return settings;
 }
 
-async function chooseSettings(session: Session, read: Statement, wishes: ProviderWishes) {
+async function chooseSettings(session: Session, read: Prepared, wishes: ProviderWishes) {
   const [stored] = await session.run<ProviderRow>(read);
   const [{ filling }] = (await session.run<{ filling: Filling }>(HOW_FILLED)) as [{ filling: Filling }];
   const chosen = chooseProviderSettings(stored, wishes, filling);

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { Sockets } from "./sockets.ts";
-import { translate } from "./trouble.ts";
+import { isDivisionByZero, translate } from "./trouble.ts";
 
 /** A statement of SQL that is prepared once in each session, under its name. */
 export interface Prepared {
@@ -19,7 +19,7 @@ export type Query = readonly [statement: Prepared, values?: readonly unknown[]];
  *
  * From the decision on, six statements follow at most, the commit among them. Each may take as long as a
  * statement may, and before each the session may be idle, if the network delivers them in pieces: all together
- * stay below the deadline of recording, also where PostgreSQL does not know the limit of a transaction.
+ * stay below the deadline of recording. Where the network holds back a part of one, {@link commitWithin} does.
  */
 export const WAITS = {
   /** Less than the two seconds in which topupd is back after an outage: the attempt under way when it ends may be lost. */
@@ -27,7 +27,7 @@ export const WAITS = {
   statement: 3_000,
   lock: 2_000,
   idleInTransaction: 1_800,
-  /** Where PostgreSQL knows it (17 and later): the whole of a transaction. */
+  /** The whole of a transaction: PostgreSQL ends it where it knows this limit (17 and later), and commits no batch after it. */
   transaction: 20_000,
   /** For an answer; longer than a statement may take, so that it speaks of the network. */
   answer: 5_000,
@@ -69,12 +69,18 @@ const LIMITS: Readonly<Record<Purpose, Limits>> = {
 };
 
 /*
+ * A client that is gone without a word, with the network between, is noticed after 25 seconds, and not after the two hours
+ * of most systems: it may hold a customer's row. Others than Linux do not know all of these settings.
+ *
  * Whatever a promise or a statement rests on is set here, to the value it has where that is good enough: what the
  * session does not set itself would follow the server's, the database's or the role's settings as they change.
  */
 const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
     set_config('idle_in_transaction_session_timeout', $3, false),
     (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
+    (SELECT count(set_config(name, value, false)) FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'),
+      ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '25000')) AS peer(name, value)
+      WHERE $6 = 'on' AND version() LIKE '%linux%'),
     set_config('idle_session_timeout', '0', false),
     set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false),
     set_config('client_min_messages', 'warning', false), set_config('array_nulls', 'on', false),
@@ -120,7 +126,11 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   const limits = [statement, lock, idleInTransaction, transaction].map(String);
   const { rows } = await client.query<ServerRow>({
     text: SET_UP,
-    values: [...limits, purpose === "serving" || purpose === "watching" ? "off" : "on"],
+    values: [
+      ...limits,
+      purpose === "serving" || purpose === "watching" ? "off" : "on",
+      purpose === "working" ? "off" : "on",
+    ],
     // Still a part of connecting, for working sessions too. The driver's types do not know it.
     ...({ query_timeout: WAITS.connecting } as object),
   });
@@ -166,16 +176,19 @@ export class Session {
 
   /**
    * Writes, and commits with it.
+   * @param withinMs of the transaction's beginning, by PostgreSQL's own clock; later, nothing is committed.
    * @throws StoreUnavailable where it is not known whether the commit happened, or whether it will last.
    */
-  async commit(queries: readonly Query[]): Promise<void> {
+  async commit(queries: readonly Query[], withinMs?: number): Promise<void> {
     let isWarned = false;
     const onNotice = ({ code }: { readonly code: string | undefined }) => {
       // Its severity may be in the language of the server.
       isWarned ||= code?.startsWith("00") === false;
     };
     this.#client.on("notice", onNotice);
-    const results = await this.#sendAll([...queries, [COMMIT]]).finally(() => this.#client.off("notice", onNotice));
+    const sent =
+      withinMs === undefined ? this.#sendAll([...queries, [COMMIT]]) : this.#sendAll(queries, commitWithin(withinMs));
+    const results = await sent.finally(() => this.#client.off("notice", onNotice));
     // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
     if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
     // It commits with a warning where it was told to wait no longer for the standby that must have it too.
@@ -186,13 +199,17 @@ export class Session {
     await this.execute("ROLLBACK");
   }
 
-  async #sendAll(queries: readonly Query[]): Promise<pg.QueryResult[]> {
+  async #sendAll(queries: readonly Query[], end?: string): Promise<pg.QueryResult[]> {
     const settled = await Promise.allSettled(
-      this.#together(() => queries.map(([statement, values = []]) => this.#send(statement, values))),
+      this.#together(() => [
+        ...queries.map(([statement, values = []]) => this.#send(statement, values)),
+        ...(end === undefined ? [] : [this.#sendAsOne(end)]),
+      ]),
     );
     const failed = settled.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-    return settled.map((result) => (result as PromiseFulfilledResult<pg.QueryResult>).value);
+    // Of several statements that are one message, the driver gives a list.
+    return settled.flatMap((result) => (result as PromiseFulfilledResult<pg.QueryResult | pg.QueryResult[]>).value);
   }
 
   /** Lets what is sent go out in one piece: in many, each would wake the other side by itself, which takes longer. */
@@ -206,6 +223,17 @@ export class Session {
     }
   }
 
+  /** One message, which PostgreSQL reads whole before it begins with it. */
+  async #sendAsOne(text: string): Promise<pg.QueryResult> {
+    try {
+      return await this.#client.query(text);
+    } catch (error) {
+      throw isDivisionByZero(error)
+        ? new StoreUnavailable("the transaction took too long", { cause: error })
+        : translate(error);
+    }
+  }
+
   #send({ name, text }: Prepared, values: readonly unknown[]): Promise<pg.QueryResult> {
     return this.#client.query({ name, text, values: values as unknown[] }).catch(rethrow);
   }
@@ -213,6 +241,16 @@ export class Session {
 
 export const BEGIN: Prepared = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT: Prepared = { name: "commit", text: "COMMIT" };
+
+/**
+ * PostgreSQL limits how long it waits for the next statement, and how long it works on one. But between the parts of the
+ * messages that make up one statement it waits, before version 17, without any limit, and a network may deliver the last
+ * of them at any time. So whether it is too late is asked with the commit, in one message, and fails if it is. A time that
+ * has passed is read from one clock, PostgreSQL's own.
+ */
+function commitWithin(ms: number): string {
+  return `SELECT 1 / (clock_timestamp() < transaction_timestamp() + ${ms} * interval '1 millisecond')::int; COMMIT`;
+}
 
 function rethrow(error: unknown): never {
   throw translate(error);

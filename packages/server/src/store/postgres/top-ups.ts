@@ -9,7 +9,7 @@ import type { CatalogueTables } from "./catalogues.ts";
 import type { Database } from "./database.ts";
 import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
 import { SHARE_RETIREMENT } from "./locks.ts";
-import type { Prepared, Query } from "./session.ts";
+import { type Prepared, type Query, WAITS } from "./session.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./tables.ts";
 
 export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conclusion: Conclusion };
@@ -136,7 +136,7 @@ export class TopUpTables {
         return { kind: "concluded", conclusion: snapshot.conclude(item.checkoutId) };
       });
       refuseIfTooLate(now, this.#clock());
-      await session.commit(writesOf(snapshot, now));
+      await session.commit(writesOf(snapshot, now), WAITS.transaction);
       return settled;
     });
   }

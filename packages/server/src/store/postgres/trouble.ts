@@ -103,6 +103,10 @@ export function isDamage(error: unknown): boolean {
   return DAMAGED.includes(sqlState((error as Error).cause) ?? "");
 }
 
+export function isDivisionByZero(error: unknown): boolean {
+  return sqlState(error) === "22012";
+}
+
 /** Whether it was for want of a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return sqlState((error as Error).cause) === LACKS_PRIVILEGE;
