@@ -91,13 +91,18 @@ describe("topupd import customers", () => {
     expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[], []]);
   });
 
-  test("with --skip-invalid, reports the bad lines and writes the others", async () => {
+  test("with --skip-invalid, reports the bad lines, writes the others and ends with 3", async () => {
     const line = await withCatalogue();
     const file = line.ndjson("customers.ndjson", GOOD, ...BAD_LINES);
     const { code, stdout, stderr } = await line.run("import", "customers", file, "--skip-invalid");
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "1 accepted, 6 rejected\n1 added, 0 changed, 0 unchanged\n" });
-    expectSaid(stderr);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "1 accepted, 6 rejected\n1 added, 0 changed, 0 unchanged\n" });
+    expectSaid(stderr, "topupd: rejected and left out: 6 lines");
     expect([await customersFound(line, GOOD.cuid), await customersFound(line, SITA.cuid)]).toEqual([[GOOD.cuid], []]);
+  });
+
+  test("with --skip-invalid and no bad line, ends with 0", async () => {
+    const line = await withCatalogue();
+    await line.mustRun("import", "customers", line.ndjson("customers.ndjson", GOOD), "--skip-invalid");
   });
 
   test.each(["a folder", "a pipe"])("refuses %s, which cannot be read twice", async (kind) => {
