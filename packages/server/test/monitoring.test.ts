@@ -146,12 +146,13 @@ describe("the runbook", () => {
 });
 
 describe("the example for Prometheus", () => {
-  test("scrapes the port that compose serves metrics on, under the name that the rules go by", () => {
+  test("scrapes the ports that compose and the template serve metrics on, under the name that the rules go by", () => {
     const prometheus = read("deploy/monitoring/prometheus.yaml");
     const [, port] = /TOPUPD_METRICS_PORT: "(\d+)"/.exec(read("deploy/compose.yaml")) ?? [];
     const targets = [...prometheus.matchAll(/"([\w.-]+):(\d+)"/g)].map((match) => match[2]);
-    expect(targets.length).toBe(3);
-    expect(new Set(targets)).toEqual(new Set([port]));
+    const template = /^sudo systemctl enable --now (topupd@.*)$/m.exec(read("docs/deploying.md"))?.[1] ?? "";
+    const instances = [...template.matchAll(/@(\d+)/g)].map((match) => `1${match[1]}`);
+    expect(targets).toEqual([port, ...instances, port, port]);
     expect(prometheus).toMatch(/^ +- job_name: topupd$/m);
     expect(prometheus).toMatch(/^ +- alerts\.yaml$/m);
   });

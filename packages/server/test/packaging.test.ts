@@ -254,6 +254,28 @@ describe("deploy/topupd.service", () => {
   });
 });
 
+describe("the template for several processes in docs/deploying.md", () => {
+  const text = read("docs/deploying.md");
+  const [, words = ""] = /^sed 's\/ serve\$\/ serve (.*)\/' deploy\/topupd\.service /m.exec(text) ?? [];
+  const instances = [...(/^sudo systemctl enable --now (topupd@.*)$/m.exec(text)?.[1] ?? "").matchAll(/@(\d+)/g)];
+
+  test("gives each process ports of its own, though all read one file of settings", () => {
+    const shared = Object.fromEntries(assignments(read("deploy/topupd.env.example").replace(/^#(?=TOPUPD_M)/gm, "")));
+    expect(shared).toHaveProperty(SETTINGS.metricsPort.env);
+    const ports = instances.flatMap(([, port = ""]) => {
+      const flags = [...words.replaceAll("%i", port).matchAll(/--([a-z-]+) (\S+)/g)].map(([, flag, value]) => [
+        SETTING_NAMES.find((name) => SETTINGS[name].flag === flag),
+        value,
+      ]);
+      const { port: own, metricsPort } = readConfig(shared, Object.fromEntries(flags));
+      expect(own).toBe(Number(port));
+      return [own, metricsPort];
+    });
+    expect(ports.length).toBeGreaterThan(2);
+    expect(new Set(ports).size).toBe(ports.length);
+  });
+});
+
 describe("the container's health check", () => {
   test("is well where the answer is 200, and is not at 503 or where nobody listens", async () => {
     const server = createServer(({ url }, response) => response.writeHead(url === "/healthz" ? 200 : 503).end());
