@@ -1,13 +1,15 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { BODY_MAX_BYTES } from "../src/http/failures.ts";
 import { commandLine } from "./support/command-line.ts";
+import { readFences } from "./support/markdown.ts";
 
 /*
  * The files that pack and deploy topupd are run by nobody's tests: they need Docker, systemd or a proxy. These are the
@@ -273,6 +275,30 @@ describe("the template for several processes in docs/deploying.md", () => {
     });
     expect(ports.length).toBeGreaterThan(2);
     expect(new Set(ports).size).toBe(ports.length);
+  });
+});
+
+describe("the script in docs/deploying.md by which commands are run", () => {
+  const script = readFences(read("docs/deploying.md"))
+    .map(({ lines }) => lines.join("\n"))
+    .find((text) => text.includes("systemd-run"));
+
+  /** What it asks of systemd, with somebody in the place of it who prints that. */
+  const askedBy = (env: Readonly<Record<string, string>>) => {
+    const said = `systemd() { printf '%s\\n' "$@"; }\n${script?.replace("exec systemd-run", "systemd")}`;
+    const words = ["-euc", said, "topupd", "partner", "add", "Blue Wallet"];
+    return execFileSync("sh", words, { env: { ...env, PATH: process.env["PATH"] }, encoding: "utf8" }).split("\n");
+  };
+
+  test("hands the words on as they are, and says who calls", () => {
+    const asked = askedBy({ SUDO_USER: "maya" });
+    expect(asked.slice(-4)).toEqual(["partner", "add", "Blue Wallet", ""]);
+    expect(asked).toContain("--setenv=SUDO_USER=maya");
+    expect(asked).toContain("--property=User=topupd");
+  });
+
+  test("says the user's own name where sudo was not called, by cron say", () => {
+    expect(askedBy({})).toContain(`--setenv=SUDO_USER=${userInfo().username}`);
   });
 });
 

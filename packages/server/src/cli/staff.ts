@@ -13,14 +13,23 @@ const NAME = /^[^\s\p{C}](?:(?:[^\p{C}]|[\u200c\u200d]){0,62}[^\s\p{C}])?$/u;
 
 /** For every command that changes something. */
 export function asOption(): Option {
-  return new Option("--as <NAME>", "who stands in the audit trail for it (default: your user name here)");
+  return new Option("--as <NAME>", "who stands in the audit trail for it (default: your user name here, also by sudo)");
 }
 
 export function staffPorts(runtime: Runtime, store: Store, { as }: StaffOptions): StaffPorts {
   if (as !== undefined && !NAME.test(as))
     throw new WrongUsage("--as must be a name of 1 to 64 characters, and no blank at either end");
-  const { clock, random, userName } = runtime;
-  return { store, clock, random, author: as ?? userName() };
+  const { clock, random } = runtime;
+  return { store, clock, random, author: as ?? callerOf(runtime) };
+}
+
+/**
+ * Commands are run as the service's user, which is all the same for everybody: sudo tells who that was. A name that none
+ * could be given by `--as` is no reason to fail.
+ */
+function callerOf({ env, userName }: Runtime): string {
+  const caller = env["SUDO_USER"];
+  return caller !== undefined && NAME.test(caller) ? caller : userName();
 }
 
 /** For what needs no more than to be written down. */
