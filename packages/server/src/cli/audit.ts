@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { AUDIT_ACTIONS, type AuditCheckpoint, type AuditEntry } from "../domain/audit.ts";
+import { entryOfCustomer } from "../domain/customer-audit.ts";
 import { type AuditVerdict, readAuditTrail, verifyAuditTrail } from "../operations/verify-audit-trail.ts";
 import { readCheckpoints } from "./audit-checkpoints.ts";
 import { examples } from "./help.ts";
@@ -45,7 +46,7 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     .option("--author <NAME>", "made by this user, or --as this name")
     .addOption(new Option("--action <ACTION>", "of this kind").choices(AUDIT_ACTIONS))
     .option("--subject <TEXT>", "of this subject, just as a list shows it")
-    .option("--cuid <CUID>", "of this customer, also by imports")
+    .option("--cuid <CUID>", "of this customer, and of an import what it did to this one")
     .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MOST_ENTRIES}`).default("50", "50"))
     .option("--up-to <SEQ>", "go on from this entry down")
     .addOption(jsonOption());
@@ -59,7 +60,8 @@ function addListCommand(parent: Command, runtime: Runtime): void {
       const { calendar } = store.provider;
       const filter = { author, action, subject, cuid, upTo, ...readDays(flags, calendar) };
       const entries = await store.auditTrail.list(filter, limit + 1);
-      for (const entry of entries.slice(0, limit)) {
+      for (const each of entries.slice(0, limit)) {
+        const entry = cuid === undefined ? each : entryOfCustomer(each, cuid);
         if (json === true) printJson(runtime, entryJson(entry));
         else runtime.stdout(words(entry, calendar.format(entry.at)));
       }

@@ -1,4 +1,4 @@
-import { type AuditedChange, JsonText } from "./audit.ts";
+import { type AuditAction, type AuditEntry, type AuditedChange, JsonText } from "./audit.ts";
 import type { Connection, Customer, Environment } from "./customer.ts";
 import type { CustomerChange, ImportMode } from "./customer-import.ts";
 import type { Subscription } from "./subscription.ts";
@@ -7,6 +7,9 @@ import type { Subscription } from "./subscription.ts";
 const CUSTOMERS_IN_AN_ENTRY = 50;
 /** Beyond that, the next customer begins another entry: whoever reads entries reads some hundreds at a time. */
 const ENTRY_CHARACTERS = 16_384;
+
+/** Of many customers in one entry. */
+const OF_MANY: readonly string[] = ["customers.import", "trial.reset"] satisfies AuditAction[];
 
 /** What an import has made of one customer. */
 export interface ImportedChange {
@@ -40,6 +43,21 @@ interface Described {
 
 function byCuid(some: readonly Described[], textOf: (each: Described) => string): JsonText {
   return new JsonText(`{${some.map((each) => `${JSON.stringify(each.cuid)}:${textOf(each)}`).join(",")}}`);
+}
+
+/** An entry as it tells of one customer: what is in it of others is nobody's business who asks for this one. */
+export function entryOfCustomer<Entry extends Pick<AuditEntry, "action" | "before" | "after">>(
+  entry: Entry,
+  cuid: string,
+): Entry {
+  if (!OF_MANY.includes(entry.action)) return entry;
+  return { ...entry, before: partOf(entry.before, cuid), after: partOf(entry.after, cuid) };
+}
+
+function partOf(text: string | undefined, cuid: string): string | undefined {
+  const customers = JSON.parse(text ?? "{}") as Record<string, unknown>;
+  const part = Object.hasOwn(customers, cuid) ? customers[cuid] : null;
+  return part === null ? undefined : JSON.stringify(part);
 }
 
 function inEntries(changes: readonly Described[]): Described[][] {

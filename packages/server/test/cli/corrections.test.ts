@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type HistoryLine, historyLine } from "../support/history-line.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { SITA } from "../support/provider-files.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
 /** The customer's newest top-up of an internet connection: of one month, for order `udf1` undefined. */
@@ -135,6 +136,51 @@ after       ends 2027-02-08 12:00:00
     });
     const beyond = await line.run("audit", "verify", "--checkpoint", `${last.seq + 1}:${last.hash}`);
     expect(beyond.stderr).toContain(`it ends with entry ${last.seq}`);
+  });
+});
+
+describe("audit list of one customer", () => {
+  async function importedLine() {
+    const line = await historyLine(() => makeSqliteDatabase());
+    // One that comes before the customer, with the same number where that is no cuid, and one that is new.
+    const rows = [
+      { ...SITA, cuid: "1", first_name: "Hari", last_name: "x".repeat(200), mobile: SITA.cuid, connections: {} },
+      { ...SITA, last_name: "Lama" },
+    ];
+    line.write("file.ndjson", rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    expect((await line.run("import", "customers", "file.ndjson", "--as", "maya")).code).toBe(0);
+    return line;
+  }
+
+  test("tells of an import what it did to that customer, and nothing of others", async () => {
+    const line = await importedLine();
+    const { stdout } = await line.run("audit", "list", "--cuid", SITA.cuid, "--author", "maya");
+    expect(stdout).toContain("Lama");
+    expect(stdout).not.toMatch(/Hari|xxx|"1"/);
+  });
+
+  test("in JSON too, with the entry's other fields as they are", async () => {
+    const line = await importedLine();
+    const listed = async (...flags: string[]) =>
+      JSON.parse((await line.run("audit", "list", "--json", "--author", "maya", ...flags)).stdout);
+    const { before, after, ...others } = await listed("--cuid", SITA.cuid);
+    const { before: allBefore, after: allAfter, ...entry } = await listed();
+    expect(others).toEqual(entry);
+    expect(JSON.parse(before)).toEqual(JSON.parse(allBefore)[SITA.cuid]);
+    expect(JSON.parse(after)).toEqual(JSON.parse(allAfter)[SITA.cuid]);
+    expect(JSON.parse(after).profile.last_name).toBe("Lama");
+    const added = await listed("--cuid", "1");
+    expect({ before: added.before, name: JSON.parse(added.after).profile.first_name }).toEqual({
+      before: null,
+      name: "Hari",
+    });
+  });
+
+  test("leaves what staff have done to one connection whole", async () => {
+    const line = await importedLine();
+    await line.run("connection", "block", "internet", "sita", "--reason", "stolen");
+    const { stdout } = await line.run("audit", "list", "--cuid", SITA.cuid, "--action", "connection.block", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ before: expect.any(String), after: expect.any(String) });
   });
 });
 
