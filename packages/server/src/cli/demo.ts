@@ -6,6 +6,7 @@ import { issueToken } from "../operations/issue-token.ts";
 import { attributionOf } from "../operations/ports.ts";
 import { resetTrial } from "../operations/trial.ts";
 import type { Store } from "../store/store.ts";
+import { refuseOthersDatabase } from "./demo-database.ts";
 import { examples } from "./help.ts";
 import { openMeasured } from "./metrics.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
@@ -26,6 +27,8 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
+    // Whoever names one here means it.
+    if (command.getOptionValue("database") === undefined) await refuseOthersDatabase(runtime, config, PARTNER_NAME);
     const log = runtime.openLog(config);
     const opened = await openMeasured(runtime, config);
     const askedToStop = runtime.untilAskedToStop();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine, type RunningTopupd } from "../support/command-line.ts";
+import { addCatalogue, SITA } from "../support/provider-files.ts";
 
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
@@ -68,6 +69,35 @@ describe("topupd demo", () => {
     const told = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });
     expect((await told.start("demo")).stdout()).toContain("topupd check --database sqlite:./mine.db");
     expect(existsSync(join(told.folder, "mine.db"))).toBe(true);
+  });
+
+  test("does not touch a database that its shell was set up for, unless it is named", async () => {
+    const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });
+    await line.mustRun("partner", "add", "wallet");
+    const trail = () => line.mustRun("audit", "export");
+    const before = await trail();
+    const { code, stdout, stderr } = await line.run("demo", "--port", "0");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^topupd: TOPUPD_DATABASE names sqlite:\.\/mine\.db, which is not the demo's own: /);
+    expect(await trail()).toBe(before);
+    await line.start("demo", "--database", "sqlite:./mine.db");
+    expect(await trail()).not.toBe(before);
+  });
+
+  test("does not touch one with production customers, even without partners", async () => {
+    const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./topupd.db" } });
+    await addCatalogue(line);
+    await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA));
+    expect((await line.run("demo", "--port", "0")).code).toBe(2);
+  });
+
+  test("goes on with its own database, wherever its shell says that it is", async () => {
+    const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });
+    for (const _ of [1, 2]) {
+      const demo = await line.start("demo");
+      demo.signal("SIGTERM");
+      expect(await demo.ended).toBe(0);
+    }
   });
 
   test("is back in its first state when it is started again, and earlier top-ups are still known", async () => {
