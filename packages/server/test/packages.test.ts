@@ -59,6 +59,13 @@ test.each(libraries)("the types of packages/%s are what a program that imports i
   expect(stdout).toMatch(/node16 \(from ESM\) │ 🟢/u);
 });
 
+/* Whoever installs the package gets none of the workspace's overrides, which hold back what asks for a newer Node. */
+test("packages/server asks by itself for the versions that the workspace holds back", () => {
+  const { overrides } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  expect(Object.keys(overrides).length).toBeGreaterThan(0);
+  expect(manifest("server").dependencies).toMatchObject(overrides);
+});
+
 /** What each may import beside its own files. */
 const ALLOWED: Readonly<Record<string, RegExp>> = { client: /^\.\//, conformance: /^(?:\.{1,2}\/|node:|commander$)/ };
 
