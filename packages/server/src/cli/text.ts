@@ -1,7 +1,7 @@
 import type { Runtime } from "./runtime.ts";
 
 /** The narrowest terminal that what is printed here is made for. */
-export const TERMINAL_WIDTH = 80;
+const TERMINAL_WIDTH = 80;
 
 /** Marks that could move a terminal's cursor, colour what follows, or turn its direction round. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

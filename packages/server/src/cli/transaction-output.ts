@@ -3,7 +3,7 @@ import type { Transaction } from "../domain/top-up.ts";
 import type { Store } from "../store/store.ts";
 import { isoTime, printTable } from "./output.ts";
 import type { Runtime } from "./runtime.ts";
-import { printable, TERMINAL_WIDTH } from "./text.ts";
+import { printable } from "./text.ts";
 
 /** What a list of transactions is shown with. */
 export interface Showing {
@@ -31,7 +31,10 @@ export function transactionJson(transaction: Transaction, showing: Showing) {
 const PARTNER_COLUMN = 2;
 const SHORTEST_PARTNER = "PARTNER".length;
 
-/** As wide as a terminal where the ids allow it: only partners' names are cut, since all else may have to be copied. */
+/**
+ * On a terminal as wide as that, where the ids allow it: only partners' names are cut, since all else may have to be
+ * copied. Nothing is cut of what goes to a file or a program.
+ */
 export function printTransactions(runtime: Runtime, transactions: readonly Transaction[], showing: Showing): void {
   const hasReversed = transactions.some(({ status }) => status !== "success");
   const rows = transactions.map((transaction) => {
@@ -42,7 +45,8 @@ export function printTransactions(runtime: Runtime, transactions: readonly Trans
   const header = ["TIME", "TRANSACTION", "PARTNER", "REQID", "AMOUNT", ...(hasReversed ? ["STATUS"] : [])];
   const widthOf = (column: number) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0));
   const others = header.reduce((sum, _, column) => sum + (column === PARTNER_COLUMN ? 0 : widthOf(column) + 2), 0);
-  const room = Math.max(SHORTEST_PARTNER, TERMINAL_WIDTH - others);
+  const { columns = Number.POSITIVE_INFINITY } = runtime;
+  const room = Math.max(SHORTEST_PARTNER, columns - others);
   printTable(
     runtime,
     header,

@@ -23,8 +23,8 @@ describe.each([
   ["SQLite", makeSqliteDatabase],
   ["PostgreSQL", makePostgresDatabase],
 ])("on %s, topupd transaction list", (_, makeDatabase) => {
-  test("is a table of 80 columns, newest first, in the provider's zone", async () => {
-    const line = await historyLine(() => makeDatabase());
+  test("is a table as wide as the terminal, newest first, in the provider's zone", async () => {
+    const line = await historyLine(() => makeDatabase(), 80);
     const { code, stdout, stderr } = await line.run("transaction", "list");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(withoutIds(stdout)).toBe(
@@ -37,6 +37,18 @@ describe.each([
       ].join("\n"),
     );
     expect(Math.max(...stdout.split("\n").map((text) => text.length))).toBeLessThanOrEqual(80);
+  });
+
+  test("has partners' names in full where there is room for them, or no terminal", async () => {
+    const full = "Blue Wallet of the Trade Unions";
+    for (const [columns, name] of [
+      [undefined, full],
+      [120, full],
+      [90, `${full.slice(0, 25)}…`],
+    ] as const) {
+      const { stdout } = await (await historyLine(() => makeDatabase(), columns)).run("transaction", "list");
+      expect(stdout.split("\n")[1]).toContain(`  ${name}  00077`);
+    }
   });
 
   test("with --json is an object a line, with both times and the amount as a decimal", async () => {
