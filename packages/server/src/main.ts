@@ -119,14 +119,15 @@ const runtime: Runtime = {
     return { logger, logLine: logger.isLevelEnabled("info") ? lines.hold : undefined };
   },
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
-  untilAskedToStop: () =>
+  untilAskedToStop: ({ hangUp } = { hangUp: false }) =>
     new Promise((resolve) => {
+      const signals: readonly NodeJS.Signals[] = hangUp ? [...STOP_SIGNALS, "SIGHUP"] : STOP_SIGNALS;
       // Whoever asks a second time means it, and gets the default, which is the end.
       const heard = (name: string) => {
-        for (const signal of STOP_SIGNALS) process.off(signal, heard);
+        for (const signal of signals) process.off(signal, heard);
         resolve(name);
       };
-      for (const signal of STOP_SIGNALS) process.on(signal, heard);
+      for (const signal of signals) process.on(signal, heard);
     }),
 };
 

@@ -7,6 +7,7 @@ import { isFileError, isoTime, jsonOption, type OutputOptions, STDIO } from "./o
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS, withStoreOf } from "./settings.ts";
+import { stopSignal } from "./stopping.ts";
 
 interface BackupOptions extends OutputOptions {
   readonly overwrite?: boolean;
@@ -81,11 +82,4 @@ async function refuseTaken({ openFile }: Runtime, file: string, overwrite: boole
     if (!isFileError(error)) throw error;
     if (error.code !== "ENOENT") throw new CommandFailed(`${file} cannot be written: ${error.message}`);
   }
-}
-
-/** Is aborted, with the name of the signal, once the process is asked to stop. */
-function stopSignal({ untilAskedToStop }: Runtime): AbortSignal {
-  const controller = new AbortController();
-  void untilAskedToStop().then((name) => controller.abort(name));
-  return controller.signal;
 }

@@ -13,6 +13,7 @@ import { isFileError, STDIO } from "./output.ts";
 import { progressLine } from "./progress-line.ts";
 import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
+import { stopSignal, untilStopped } from "./stopping.ts";
 import { type FilterFlags, filterOptions, readDays, readFilter } from "./transaction-flags.ts";
 import { showingOf } from "./transaction-output.ts";
 
@@ -102,15 +103,18 @@ async function run<Row>(
       progress.show(`exporting ... ${count}`);
     }
   };
+  // What goes to stdout leaves nothing behind.
+  const stop = output === undefined ? undefined : stopSignal(runtime);
   try {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const rows = counted(pages(store));
       const pieces = formatOf(format, output) === "csv" ? csvPieces(rows, form) : ndjsonPieces(rows);
-      if (output === undefined) isWhole = await runtime.streamOut(pieces);
-      else await runtime.writeFile(output, pieces, { overwrite: false });
+      if (output === undefined || stop === undefined) isWhole = await runtime.streamOut(pieces);
+      else await runtime.writeFile(output, untilStopped(pieces, stop), { overwrite: false });
     });
   } catch (error) {
     progress.end();
+    if (stop?.aborted === true) throw new CommandFailed(`stopped by ${String(stop.reason)}: ${output} was not made`);
     if (output === undefined || !isFileError(error)) throw error;
     if (error.code === "EEXIST") throw new CommandFailed(`${output} is there already: name another file`);
     throw new CommandFailed(`${output} cannot be written: ${error.message}`);

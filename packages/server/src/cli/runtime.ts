@@ -48,8 +48,8 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   readonly openLog: (config: Config) => ServiceLog;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Resolves once the process is asked to stop, with the signal's name. */
-  readonly untilAskedToStop: () => Promise<string>;
+  /** Resolves once the process is asked to stop, with the signal's name; where `hangUp` says so, by SIGHUP as well. */
+  readonly untilAskedToStop: (options?: { readonly hangUp: boolean }) => Promise<string>;
 }
 
 export interface StoreOptions {

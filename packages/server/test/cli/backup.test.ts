@@ -116,23 +116,26 @@ describe("topupd backup", () => {
     expect(readdirSync(line.folder).filter((name) => !name.startsWith("topupd.db"))).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("that is stopped with %s leaves no file, and says so", async (signal) => {
-    const { url, made } = makeEmptyDatabase();
-    await made;
-    const line = commandLine({ env: { TOPUPD_DATABASE: url } });
-    await line.mustRun("partner", "add", "wallet");
-    await withClient(url, async (client) => {
-      // The backup waits for this table in its midst, for as long as the test likes.
-      await client.query("BEGIN; LOCK TABLE retired_checkout IN ACCESS EXCLUSIVE MODE");
-      const running = line.launch("backup", FILE);
-      await vi.waitFor(() => expect(readdirSync(line.folder).join()).toMatch(/\.part$/), { timeout: 20_000 });
-      expect(existsSync(join(line.folder, FILE))).toBe(false);
-      running.signal(signal);
-      expect(await running.ended).toBe(1);
-      expect(running.stderr()).toBe(`topupd: stopped by ${signal}: no backup was made\n`);
-      expect(readdirSync(line.folder)).toEqual([]);
-    });
-  });
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "that is stopped with %s leaves no file, and says so",
+    async (signal) => {
+      const { url, made } = makeEmptyDatabase();
+      await made;
+      const line = commandLine({ env: { TOPUPD_DATABASE: url } });
+      await line.mustRun("partner", "add", "wallet");
+      await withClient(url, async (client) => {
+        // The backup waits for this table in its midst, for as long as the test likes.
+        await client.query("BEGIN; LOCK TABLE retired_checkout IN ACCESS EXCLUSIVE MODE");
+        const running = line.launch("backup", FILE);
+        await vi.waitFor(() => expect(readdirSync(line.folder).join()).toMatch(/\.part$/), { timeout: 20_000 });
+        expect(existsSync(join(line.folder, FILE))).toBe(false);
+        running.signal(signal);
+        expect(await running.ended).toBe(1);
+        expect(running.stderr()).toBe(`topupd: stopped by ${signal}: no backup was made\n`);
+        expect(readdirSync(line.folder)).toEqual([]);
+      });
+    },
+  );
 
   test("for which the disk has no room leaves no file, and says so", async () => {
     const { url, made } = makeEmptyDatabase();

@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { describe, expect, test, vi } from "vitest";
 import { type CommandLine, callOperation, commandLine } from "../support/command-line.ts";
 import { CATALOGUE, fillDatabase, SITA, SITA_NET } from "../support/provider-files.ts";
 
@@ -28,6 +29,15 @@ async function history() {
   signal("SIGTERM");
   await ended;
   return { line, checkoutId };
+}
+
+/** So many that their export takes much longer than a look into the folder. */
+function addCustomers(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(`INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, status, first_name, last_name)
+    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300000)
+    SELECT 'n' || n, 'production', 0, '', '', '', 'active', 'First', 'Last' FROM number`);
+  database.close();
 }
 
 async function shown(line: CommandLine, code: string) {
@@ -67,6 +77,21 @@ describe("topupd export", () => {
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     expect(before).toContain("'=SUM(A1)");
+  });
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("that is ended by %s leaves no file", async (signal) => {
+    const line = commandLine();
+    await fillDatabase(line);
+    addCustomers(join(line.folder, "topupd.db"));
+    const running = line.launch("export", "customers", "--output", "customers.ndjson");
+    await vi.waitFor(() => expect(readdirSync(line.folder).join()).toMatch(/\.part\b/), {
+      timeout: 20_000,
+      interval: 10,
+    });
+    running.signal(signal);
+    expect(await running.ended).toBe(1);
+    expect(running.stderr()).toBe(`topupd: stopped by ${signal}: customers.ndjson was not made\n`);
+    expect(readdirSync(line.folder).filter((name) => !name.startsWith("topupd.db"))).toEqual([]);
   });
 
   test("of transactions tells all of each, and those alone that the flags fit", async () => {
