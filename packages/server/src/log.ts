@@ -9,6 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "cause",
+  "currencyExponent",
   "database",
   "environment",
   "ms",
@@ -18,6 +19,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "route",
   "signal",
   "status",
+  "timeZone",
   "url",
   "version",
 ]);

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -7,7 +8,7 @@ import { FAILURES, type FailureReason, renderFailure } from "../src/http/failure
 import { LOG_FIELDS } from "../src/log.ts";
 import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
-import { startTestService } from "./support/service.ts";
+import { startTestService, temporaryFolder } from "./support/service.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -100,6 +101,32 @@ describe("the command lines in the documentation", () => {
     expect(leaves.length).toBeGreaterThan(10);
     const listed = quoted(page("CHANGELOG.md").text);
     expect(leaves.filter((leaf) => !listed.includes(leaf) && !shown.some((line) => line.startsWith(leaf)))).toEqual([]);
+  });
+});
+
+describe("the ways in the documentation to call topupd", () => {
+  test.each(["README.md", "docs/running.md"])("by an alias, from a folder with a blank in its name: %s", (path) => {
+    const alias = /^alias topupd=.*$/m.exec(page(path).text)?.[0] ?? "";
+    const folder = join(temporaryFolder(), "top up");
+    const bin = join(folder, "packages/server/bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "topupd.js"), "console.log(JSON.stringify(process.argv.slice(2)))");
+    const said = execFileSync("sh", ["-c", `${alias}\ntopupd partner add "Blue Wallet"`], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(JSON.parse(said)).toEqual(["partner", "add", "Blue Wallet"]);
+  });
+
+  test("by cron, which knows no alias and no setting of a shell, and gives a percent sign a meaning", () => {
+    const lines = fences("text").flatMap(({ lines: all }) => all.filter((line) => /^(?:[\d*/]+ ){5}/.test(line)));
+    expect(lines.length).toBe(2);
+    for (const line of lines) {
+      const [program = "", ...words] = line.split(" ").slice(5);
+      expect(line).not.toContain("%");
+      if (program.startsWith("TOPUPD_DATABASE=sqlite:/")) expect(words.slice(0, 2).join()).toMatch(/^\/\S+,\/\S+\.js$/);
+      else expect(page("docs/deploying.md").text).toContain(`As \`${program}\`, with mode 0755`);
+    }
   });
 });
 

@@ -25,8 +25,11 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const isEmpty = await hasNoPartner(opened.store);
     const service = await startService(runtime, config, opened, log);
     if (isEmpty) logger.warn("the database has no partner yet: nobody can call");
-    const { version } = runtime;
-    logger.info({ url: service.url, database: showDatabaseAddress(config.database), version }, "listening");
+    const { calendar, currencyExponent } = opened.store.provider;
+    // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
+    const provider = { timeZone: calendar.timeZone, currencyExponent };
+    const facts = { url: service.url, database: showDatabaseAddress(config.database), version: runtime.version };
+    logger.info({ ...facts, ...provider }, "listening");
     if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
     const signal = await askedToStop;
     logger.info({ signal }, "stopping");

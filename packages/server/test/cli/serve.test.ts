@@ -9,7 +9,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
 
 describe("topupd serve", () => {
   test("says where it listens and what it keeps, on stderr alone", async () => {
-    const { url, stdout, stderr } = await commandLine().start("serve");
+    const { url, stdout, stderr } = await commandLine().start("serve", "--time-zone", "Asia/Kathmandu");
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(logLines(stderr()).find(({ msg }) => msg === "listening")).toEqual({
       level: "info",
@@ -17,6 +17,8 @@ describe("topupd serve", () => {
       url,
       database: "sqlite:./topupd.db",
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      timeZone: "Asia/Kathmandu",
+      currencyExponent: 2,
       msg: "listening",
     });
     expect(stdout()).toBe("");
