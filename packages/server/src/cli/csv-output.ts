@@ -1,17 +1,13 @@
+import { guardCell } from "./csv-cells.ts";
 import type { Runtime } from "./runtime.ts";
 import { printable } from "./text.ts";
 
-/** What a spreadsheet may take for the beginning of a formula, also in the wide writing of East Asia. */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-
 /**
- * Text that comes from others, for a cell of a CSV. A spreadsheet runs a cell that begins like a formula, so such
- * text gets an apostrophe before it, which spreadsheets take as the mark of plain text. Numbers that topupd writes
- * itself go in as they are: a negative amount must stay one.
+ * Text that comes from others, for a cell of a CSV. Numbers that topupd writes itself go in as they are: a negative
+ * amount must stay one.
  */
 export function textCell(text: string): string {
-  const harmless = printable(text);
-  return FORMULA.test(harmless) ? `'${harmless}` : harmless;
+  return guardCell(printable(text));
 }
 
 /**

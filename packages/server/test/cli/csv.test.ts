@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readCatalogueCsv } from "../../src/cli/csv-catalogue.ts";
 import { guardCell, unguardCell } from "../../src/cli/csv-cells.ts";
 import { readCustomersCsv } from "../../src/cli/csv-customers.ts";
+import { textCell } from "../../src/cli/csv-output.ts";
 import { csvText } from "../../src/cli/csv-text.ts";
 import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv-writing.ts";
 import { CommandFailed } from "../../src/cli/runtime.ts";
@@ -47,6 +48,17 @@ describe("a cell", () => {
 
   test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that nobody has guarded, %s, is read as it stands", (text) => {
     expect(unguardCell(text)).toBe(text);
+  });
+});
+
+describe("a text of others in a report", () => {
+  test.each(["=1+1", "＋1", "1E+05", "'=1"])("is guarded as an exported one is: %j", (text) => {
+    expect(textCell(text)).toMatch(/^'/);
+    expect(unguardCell(textCell(text))).toBe(text);
+  });
+
+  test("cannot move a terminal's cursor", () => {
+    expect(textCell("a\u001b[2J")).toBe("a\ufffd[2J");
   });
 });
 
