@@ -1,5 +1,6 @@
 import type { AuditCheckpoint } from "../domain/audit.ts";
 import { readLines } from "../operations/read-lines.ts";
+import { isFileError } from "./output.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
 
 const CHECKPOINT = /^([1-9][0-9]{0,9}):([0-9a-f]{64})$/;
@@ -19,8 +20,7 @@ export async function readCheckpoints(
     for await (const lines of readLines(runtime.openFile(against), ENTRY_MAX_BYTES))
       for (const { number, text } of lines) exported.push(readExported(text, `${against}, line ${number}`));
   } catch (error) {
-    if (error instanceof Error && "syscall" in error)
-      throw new CommandFailed(`${against} cannot be read: ${error.message}`, { cause: error });
+    if (isFileError(error)) throw new CommandFailed(`${against} cannot be read: ${error.message}`, { cause: error });
     throw error;
   }
   if (exported.length === 0) throw new CommandFailed(`${against} holds no entry of an audit trail`);

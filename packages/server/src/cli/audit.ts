@@ -5,10 +5,11 @@ import { type AuditVerdict, readAuditTrail, verifyAuditTrail } from "../operatio
 import { readCheckpoints } from "./audit-checkpoints.ts";
 import { examples } from "./help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "./output.ts";
-import { FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
+import { FoundWrong, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { printable, printableJson, wrap } from "./text.ts";
 import { type FilterFlags, readDays } from "./transaction-flags.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
 interface ListFlags extends OutputOptions, Pick<FilterFlags, "from" | "to"> {
   readonly author?: string;
@@ -53,8 +54,8 @@ function addListCommand(parent: Command, runtime: Runtime): void {
   examples(list, ["topupd audit list --from 2026-11-20", "topupd audit list --action transaction.reverse --json"]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
     const { author, action, subject, cuid, json } = flags;
-    const limit = readNumber("--limit", flags.limit, MOST_ENTRIES);
-    const upTo = flags.upTo === undefined ? undefined : readNumber("--up-to", flags.upTo, 2_147_483_647);
+    const limit = readWholeNumber("--limit", flags.limit, MOST_ENTRIES);
+    const upTo = flags.upTo === undefined ? undefined : readWholeNumber("--up-to", flags.upTo, 2_147_483_647);
     readDays(flags);
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       const { calendar } = store.provider;
@@ -143,10 +144,4 @@ function words({ seq, author, action, subject, reason, before, after }: AuditEnt
   const change = `${before ?? "nothing"} -> ${after ?? "nothing"}`;
   const shown = change.length > MOST_SHOWN ? `${change.slice(0, MOST_SHOWN)}… (--json shows all)` : change;
   return `${wrap(printable(title), "")}${wrap(printable(shown), "    ")}`;
-}
-
-function readNumber(flag: string, text: string, most: number): number {
-  const number = Number(text);
-  if (/^[0-9]{1,10}$/.test(text) && number >= 1 && number <= most) return number;
-  throw new WrongUsage(`${flag} must be a whole number from 1 to ${most}, but is ${JSON.stringify(text)}`);
 }

@@ -60,7 +60,7 @@ export function addExportCommands(program: Command, runtime: Runtime): void {
   const transactions = addExport(parent, "transactions", "all top-ups, or those that all flags fit, newest first");
   for (const option of filterOptions()) transactions.addOption(option);
   transactions.action(async (flags: ExportFlags & FilterFlags) => {
-    // Before the database is opened: a day that does not exist does so in no zone.
+    // Checked first: whether a date exists does not depend on the zone.
     readDays(flags);
     await run<ReturnType<typeof exportedTransaction>>(transactions, runtime, flags, {
       form: { header: TRANSACTIONS_HEADER, toLines: (row) => [transactionLine(row)] },

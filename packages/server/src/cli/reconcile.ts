@@ -65,7 +65,7 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
   addSettings(command, STORE_SETTINGS).action(async (file: string, flags: ReconcileFlags) => {
     const { environment, key, to } = flags;
     runtime.giveWay();
-    // Before the database is opened: a day that does not exist does so in no zone.
+    // Checked first: whether a date exists does not depend on the zone.
     readDays(flags);
     const [delimiter, statuses] = [readDelimiter(flags.delimiter), readStatuses(flags)];
     const different = await withStore(command, runtime, { mustExist: true }, async (store) => {

@@ -47,7 +47,7 @@ function addSettlementCommand(parent: Command, runtime: Runtime): void {
   addSettings(settlement, STORE_SETTINGS).action(async (flags: SettlementFlags) => {
     const { environment, from, to, by: detail } = flags;
     runtime.giveWay();
-    // Before the database is opened: a day that does not exist does so in no zone.
+    // Checked first: whether a date exists does not depend on the zone.
     readDays(flags);
     if (countDays(from, to) > MAX_SETTLED_DAYS)
       throw new WrongUsage(`--from and --to may span ${MAX_SETTLED_DAYS} days: ask for each year by itself`);

@@ -9,12 +9,13 @@ import { addConnectionArguments, type ConnectionFlags, connectionToChange, readS
 import { examples } from "./help.ts";
 import { jsonOption, type OutputOptions, printJson } from "./output.ts";
 import { type ReasonOptions, readReason, reasonOption } from "./reason.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 import { endWords, subscriptionJson } from "./subscription-output.ts";
 import { count, printFields, shellWord } from "./text.ts";
 import { type Showing, showingOf } from "./transaction-output.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
 interface DaysOptions extends OutputOptions, StaffOptions, ReasonOptions, ConnectionFlags {
   readonly days: string;
@@ -87,7 +88,7 @@ function addDaysCommand(parent: Command, runtime: Runtime, what: DaysCommand): v
   examples(command, what.examples);
   addSettings(command, STORE_SETTINGS).action(async (given: string, reqId: string, options: DaysOptions) => {
     const service = readService(`topupd subscription ${what.name}`, given, reqId);
-    const [reason, days] = [readReason(options), readNumberOfDays(options.days)];
+    const [reason, days] = [readReason(options), readWholeNumber("--days", options.days, MOST_DAYS)];
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const key = await connectionToChange(store, service, reqId, options);
       const by = reasoned(staffPorts(runtime, store, options), reason);
@@ -106,12 +107,6 @@ function addDaysCommand(parent: Command, runtime: Runtime, what: DaysCommand): v
       else print(runtime, outcome, days, showing);
     });
   });
-}
-
-function readNumberOfDays(text: string): number {
-  const days = Number(text);
-  if (/^[0-9]{1,3}$/.test(text) && days >= 1 && days <= MOST_DAYS) return days;
-  throw new WrongUsage(`--days must be a whole number from 1 to ${MOST_DAYS}, but is ${JSON.stringify(text)}`);
 }
 
 function whyNot(outcome: Exclude<Outcome, Done>, { purpose }: DaysCommand, { plan }: DaysOptions): string {

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { type Calendar, createCalendar, type Instant } from "../domain/calendar.ts";
+import type { Environment } from "../domain/customer.ts";
 import { WrongUsage } from "./runtime.ts";
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
@@ -15,6 +16,12 @@ export function expiresOption(otherwise: string): Option {
 /** For what can be said before the provider's zone is known. @throws WrongUsage for what is no date or time. */
 export function checkExpiry(text: string | undefined): void {
   if (text !== undefined) parse(text, createCalendar("UTC"));
+}
+
+/** @throws WrongUsage where it is a trial token that is to end at another time than all do. */
+export function refuseExpiryOf(environment: Environment | undefined, text: string | undefined): void {
+  if (environment === "trial" && text !== undefined)
+    throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
 }
 
 /** A day counts to its end: the token holds until the next one begins. @throws WrongUsage where that is past. */

@@ -10,7 +10,7 @@ import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { showToken } from "./show-token.ts";
 import { asOption, type StaffOptions, staffPorts } from "./staff.ts";
 import { printable } from "./text.ts";
-import { checkExpiry, expiresOption, readExpiry } from "./token-expiry.ts";
+import { checkExpiry, expiresOption, readExpiry, refuseExpiryOf } from "./token-expiry.ts";
 
 interface RotateOptions extends OutputOptions, StaffOptions {
   readonly overlap: string;
@@ -42,8 +42,7 @@ export function addTokenRotateCommand(parent: Command, runtime: Runtime): void {
     await withStore(rotate, runtime, { mustExist: true }, async (store) => {
       const { expires } = options;
       const token = (await store.listAccessTokens()).find((each) => each.id === id);
-      if (token?.environment === "trial" && expires !== undefined)
-        throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
+      refuseExpiryOf(token?.environment, expires);
       const expiresAt =
         expires === undefined ? "as_before" : readExpiry(expires, store.provider.calendar, runtime.clock());
       const rotated = await rotateToken(staffPorts(runtime, store, options), id, { overlapMs, expiresAt });

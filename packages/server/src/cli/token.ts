@@ -5,11 +5,11 @@ import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
 import { examples } from "./help.ts";
 import { isoTime, isoTimeOrNull, jsonOption, jsonText, type OutputOptions, printJson, printTable } from "./output.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "./runtime.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { showToken } from "./show-token.ts";
 import { asOption, attributed, type StaffOptions, staffPorts } from "./staff.ts";
-import { checkExpiry, expiresOption, readExpiry } from "./token-expiry.ts";
+import { checkExpiry, expiresOption, readExpiry, refuseExpiryOf } from "./token-expiry.ts";
 import { addTokenRotateCommand } from "./token-rotate.ts";
 
 interface IssueOptions extends OutputOptions, StaffOptions {
@@ -42,9 +42,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     'topupd token issue --partner "Blue Wallet" --environment production \\\n      --expires 2027-12-31',
   ]);
   addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
-    if (options.environment === "trial" && options.expires !== undefined) {
-      throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
-    }
+    refuseExpiryOf(options.environment, options.expires);
     checkExpiry(options.expires);
     await withStore(issue, runtime, { mustExist: true }, async (store) => {
       const partner = await store.findPartner(options.partner);

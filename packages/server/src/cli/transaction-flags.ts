@@ -6,7 +6,6 @@ import { readDay } from "../domain/day-range.ts";
 import { parseMoney } from "../domain/money.ts";
 import { TRANSACTION_STATUSES, type TransactionStatus } from "../domain/top-up.ts";
 import { isTransactionId } from "../domain/transaction-id.ts";
-import { MAX_TRANSACTIONS } from "../operations/list-transactions.ts";
 import type { TransactionFilter } from "../store/search.ts";
 import type { Store } from "../store/store.ts";
 import { CommandFailed, WrongUsage } from "./runtime.ts";
@@ -67,12 +66,6 @@ export function readDays(
   if (from !== undefined && to !== undefined && from > to)
     throw new WrongUsage(`--to is before --from: try --from ${to} --to ${from}`);
   return { from: first, until };
-}
-
-export function readLimit(text: string): number {
-  const limit = Number(text);
-  if (/^[0-9]{1,4}$/.test(text) && limit >= 1 && limit <= MAX_TRANSACTIONS) return limit;
-  throw new WrongUsage(`--limit must be a whole number from 1 to ${MAX_TRANSACTIONS}, but is ${quote(text)}`);
 }
 
 export function readCursor(text: string | undefined): string | undefined {

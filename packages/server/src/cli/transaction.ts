@@ -11,7 +11,7 @@ import { addSettings, STORE_SETTINGS, withStore } from "./settings.ts";
 import { IMPORTED_WORDS, wordsOf } from "./step-words.ts";
 import { endWords, subscriptionJson } from "./subscription-output.ts";
 import { printFields, wrap } from "./text.ts";
-import { type FilterFlags, filterOptions, readCursor, readDays, readFilter, readLimit } from "./transaction-flags.ts";
+import { type FilterFlags, filterOptions, readCursor, readDays, readFilter } from "./transaction-flags.ts";
 import {
   amountOf,
   partnerName,
@@ -20,6 +20,7 @@ import {
   showingOf,
   transactionJson,
 } from "./transaction-output.ts";
+import { readWholeNumber } from "./whole-number.ts";
 
 interface ListFlags extends OutputOptions, FilterFlags {
   readonly limit: string;
@@ -54,10 +55,10 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     'topupd transaction list --partner "Blue Wallet" --limit 200 --json',
   ]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
-    const [limit, cursor] = [readLimit(flags.limit), readCursor(flags.cursor)];
+    const [limit, cursor] = [readWholeNumber("--limit", flags.limit, MAX_TRANSACTIONS), readCursor(flags.cursor)];
     // With a customer, somebody is on the telephone, and there is little to do.
     if (flags.cuid === undefined) runtime.giveWay();
-    // Before the database is opened: a day that does not exist does so in no zone.
+    // Checked first: whether a date exists does not depend on the zone.
     readDays(flags);
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       const filter = await readFilter(store, flags);

@@ -27,6 +27,7 @@ const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["transaction list --status paid", /'paid' is invalid.*success, reversed/],
   ["transaction list --from 2026-02-30", /--from must be a day such as 2026-11-20/],
   ["transaction list --cursor next", /--cursor must be the txnId of the last top-up that was listed/],
+  ["transaction list --limit 1001", /--limit must be a whole number from 1 to 1000, but is "1001"/],
   ["why internet", /missing required argument 'REQID'/],
   ["why 00077 tv", /try topupd why tv 00077/],
   ["import catalogue", /missing required argument 'FILE'/],
