@@ -51,7 +51,10 @@ export class Sockets {
     else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
-  /** Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, and drop a CONNECT. */
+  /**
+   * Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, drop a CONNECT, and drop
+   * what comes behind a wish to upgrade.
+   */
   watch(server: Server): void {
     // What fits into the bytes that headers may have is read to its end: beyond a number of lines, Node would drop the
     // rest, and with it what a proxy has added.
@@ -59,6 +62,13 @@ export class Sockets {
     server.on("connection", (socket) => {
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));
+    });
+    // Node reads a request that wishes to speak another protocol as an ordinary one, since nobody listens for the wish,
+    // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
+    // take the answer to the next one for its own: so it ends, and what has no answer is known to have none. Here and not
+    // in a hook, which is not called for a path that cannot be read.
+    server.prependListener("request", (request, response) => {
+      if (request.headers.upgrade !== undefined) response.setHeader("connection", "close");
     });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket) => {

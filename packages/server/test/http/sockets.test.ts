@@ -173,3 +173,75 @@ describe("nothing", () => {
     expect(received()).not.toContain("405");
   });
 });
+
+describe("requests in one piece", () => {
+  const upgrading = (text: string) =>
+    text.replace(
+      "Host: x\r\n",
+      "Host: x\r\nUpgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMA\r\n",
+    );
+  const badPath = (text: string) => text.replace(/^POST [^ ]+/, `POST ${PREFIX}/%ff%zz`);
+  const without = (text: string) => text.replace(/Content-Length.*/s, "Content-Length: 0\r\n\r\n");
+
+  /** Sends pieces with a pause between them, and gives the codes that came back until the connection ended, if it did. */
+  async function codesOf(service: TestService, pieces: readonly string[]) {
+    const { socket, received, ended } = await open(service);
+    for (const piece of pieces) {
+      socket.write(piece);
+      await Promise.race([ended, sleep(300)]);
+    }
+    const isEnded = socket.destroyed || socket.readableEnded;
+    socket.destroy();
+    return { codes: [...received().matchAll(/"code":"([^"]+)"/g)].map((match) => match[1]), isEnded };
+  }
+
+  test.each([
+    ["with a body", (text: string) => upgrading(text), "400aa010"],
+    ["without a body", (text: string) => without(upgrading(text)), "400ad001"],
+    ["whose path cannot be read", (text: string) => badPath(upgrading(text)), "400ad003"],
+    ["by another method", (text: string) => upgrading(text).replace(/^POST/, "PUT"), "400ad004"],
+  ])("are never answered with another's answer behind a wish to upgrade %s", async (_, change, code) => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    await service.call("subscription-package-topup", purchase);
+    const first = change(request(service, "get-customer-information", { code: "1000001" }));
+    const recorded = request(service, "txn-status", { checkoutId: purchase["checkoutId"] });
+    const unknown = request(service, "txn-status", { checkoutId: "unknown" });
+    // Of the answers that came, each is to be the one to the request in its place: what is behind has none at all.
+    const told = await codesOf(service, [first + recorded, unknown]);
+    expect(told).toEqual({ codes: [code], isEnded: true });
+  });
+
+  test("are answered in turn up to a wish to upgrade, a top-up among them", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const topUp = request(service, "subscription-package-topup", purchase);
+    const look = request(service, "get-customer-information", { code: "1000001" });
+    const told = await codesOf(service, [look + topUp + upgrading(look) + topUp, look]);
+    expect(told).toEqual({ codes: ["400aa010", "400ab001", "400aa010"], isEnded: true });
+    expect((await service.call("txn-status", purchase)).status).toBe(200);
+  });
+
+  test.each([
+    ["100-continue", "Expect: 100-continue"],
+    ["what nobody knows", "Expect: the-unexpected"],
+    ["an upgrade of which nobody was told", "X-Upgrade: h2c"],
+  ])("are all answered in turn where one expects %s", async (_, header) => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    await service.call("subscription-package-topup", purchase);
+    const look = request(service, "get-customer-information", { code: "1000001" });
+    const first = look.replace("Host: x\r\n", `Host: x\r\n${header}\r\n`);
+    const recorded = request(service, "txn-status", { checkoutId: purchase["checkoutId"] });
+    const unknown = request(service, "txn-status", { checkoutId: "unknown" });
+    const told = await codesOf(service, [first + recorded, unknown]);
+    expect(told).toEqual({ codes: ["400aa010", "400ab001", "400ab101"], isEnded: false });
+  });
+
+  test("behind a tunnel that is asked for have no answer, and the connection ends", async () => {
+    const service = await startTestService();
+    const look = request(service, "get-customer-information", { code: "1000001" });
+    const told = await codesOf(service, [`${look}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n${look}`, look]);
+    expect(told).toEqual({ codes: ["400aa010"], isEnded: true });
+  });
+});
