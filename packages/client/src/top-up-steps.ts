@@ -3,12 +3,21 @@ import type { Failure, OperationName, Unsettled, UsedOtherwise } from "./failure
 import type { Next, TopUpOutcome } from "./outcome.ts";
 import { differences, type WirePurchase } from "./purchase.ts";
 import type { TransactionResult } from "./values.ts";
-import { asksToWait, bearsOut, isNotProcessed, leavesOpen, locksOut, retryAfterOf } from "./verdicts.ts";
+import {
+  agrees,
+  asksToWait,
+  bearsOut,
+  isNotProcessed,
+  isOfTopUpsOnly,
+  leavesOpen,
+  locksOut,
+  retryAfterOf,
+} from "./verdicts.ts";
 
 /*
  * What a top-up does next, as pure functions of what is known and of the answer that came. Two laws hold in every
  * line: success is said of a recorded result with this purchase's values only, and a refusal is believed only while
- * no attempt of this purchase can be under way.
+ * no attempt of this purchase can be under way, and once txn-status has borne it out.
  */
 
 /**
@@ -17,6 +26,12 @@ import { asksToWait, bearsOut, isNotProcessed, leavesOpen, locksOut, retryAfterO
  */
 const BORNE_OUT_TIMES = 2;
 const BORNE_OUT_AFTER_MS = 30_000;
+
+/**
+ * No field of a refusal names the checkoutId, so one may be another purchase's, mixed up on the way while this one was
+ * recorded. By then, that is on record as a rule.
+ */
+const REFUSAL_BORNE_OUT_AFTER_MS = 1_000;
 
 export interface TopUpState {
   readonly purchase: WirePurchase;
@@ -35,9 +50,9 @@ export interface TopUpState {
    * checkoutId, so it may be another's that was mixed up on the way: money is given back for it once it is said twice.
    */
   readonly saidNever: boolean;
-  /** The deployment's no in words of its own, that txn-status has still to bear out. */
+  /** The no to this purchase, that txn-status has still to bear out: topupd's once, one in words of its own twice. */
   readonly toConfirm: Failure | undefined;
-  /** How often it has. */
+  /** How often it has borne out one in words of its own. */
   readonly borneOut: number;
   readonly lastFailure: Failure | undefined;
 }
@@ -75,14 +90,19 @@ export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>
   if (isNotProcessed(failure)) return wait(before.isOpen ? "query" : "send", before, failure);
   // The attempt before it, of which no answer came, may still arrive at the deployment.
   if (before.isOpen) return wait("query", { ...before, wasRepeatRefused: true }, failure);
-  if (failure.kind === "refused") return end(before, { outcome: "refused", failure });
-  return wait("query", { ...before, toConfirm: failure }, failure);
+  const leastMs = failure.kind === "refused" ? REFUSAL_BORNE_OUT_AFTER_MS : 0;
+  return wait("query", { ...before, toConfirm: failure }, failure, leastMs);
 }
 
 /** After an answer to txn-status, or none. */
 export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>): Move {
   if (answer.ok) return afterResult(before, answer.value);
   const { failure } = answer;
+  const { toConfirm } = before;
+  if (toConfirm !== undefined && !before.isOpen && agrees(failure, toConfirm)) {
+    return end(before, { outcome: "refused", failure: toConfirm });
+  }
+  if (isOfTopUpsOnly(failure)) return wait("query", { ...before, saidNever: false }, failure);
   if (locksOut(failure)) return end(before, unknown(before, "mend_call", failure));
   if (failure.kind === "refused" && failure.reason === "never_topped_up") {
     if (before.wasClaimed || before.wasUsedOtherwise) return end(before, unknown(before, "ask_provider", failure));

@@ -1,4 +1,5 @@
 import type { Failure } from "./failures.ts";
+import type { FailureReason } from "./known-failures.ts";
 
 /*
  * What a failure proves. Where it could be read in two ways, it proves the less.
@@ -37,6 +38,40 @@ export function isNotProcessed(failure: Failure): boolean {
 export function bearsOut(failure: Failure): boolean {
   if (failure.kind === "refused") return failure.reason === "checkout_unknown";
   return failure.kind === "refused_otherwise" && failure.inEnvelope;
+}
+
+/** What says of a checkoutId that nothing is on record with it. */
+const NOTHING_RECORDED: readonly FailureReason[] = ["not_topped_up", "never_topped_up", "checkout_unknown"];
+
+/** What no query is ever refused for: it names no bouquet, no amount, no customer, and may be late. */
+const OF_TOP_UPS_ONLY: readonly FailureReason[] = [
+  "customer_not_found",
+  "ambiguous_code",
+  "connection_not_found",
+  "customer_inactive",
+  "connection_blocked",
+  "checkout_expired",
+  "checkout_used",
+  "checkout_mismatch",
+  "bouquet_unavailable",
+  "amount_mismatch",
+];
+
+/**
+ * Whether topupd's answer to txn-status and its refusal of the top-up are both true of a purchase that is not on
+ * record. What turns away every request, such as an access token that is not admitted, or a checkoutId in no form, is
+ * borne out by turning away this one as well: nothing that would be recorded gets in there.
+ */
+export function agrees(failure: Failure, refusal: Failure): boolean {
+  if (failure.kind !== "refused" || refusal.kind !== "refused") return false;
+  if (NOTHING_RECORDED.includes(failure.reason)) return true;
+  if (locksOut(failure) && locksOut(refusal)) return true;
+  return failure.reason === refusal.reason && !isOfTopUpsOnly(failure);
+}
+
+/** Whether an answer to txn-status cannot be one: it was another request's, and says nothing of this one. */
+export function isOfTopUpsOnly(failure: Failure): boolean {
+  return failure.kind === "refused" && OF_TOP_UPS_ONLY.includes(failure.reason);
 }
 
 /** Whether txn-status, if it answers so, may answer otherwise in a moment. */

@@ -82,10 +82,10 @@ test("the example asks first when it was stopped after it had saved the order", 
 });
 
 test("the example does not top up an order that was refused, even if it would be taken now", async () => {
-  const { asked, run } = await place([lookedUp, listed, failure("400aa105"), recorded(bought)]);
+  const { asked, run } = await place([lookedUp, listed, failure("400aa105"), failure("400ab107"), recorded(bought)]);
   expect(await run()).toContain("outcome: 'refused'");
   expect(await run()).toContain("outcome: 'refused'");
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(4);
 });
 
 test("the example asks again about an order of which nothing is known", async () => {

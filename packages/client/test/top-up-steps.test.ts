@@ -122,9 +122,12 @@ describe("whatever a deployment answers", () => {
   });
 
   test("refused is said only while every top-up that was sent was refused, or for another's result", () => {
-    always(({ told, outcome, resumed }) => {
+    always(({ told, outcome, isGivenUp, resumed }) => {
       if (outcome.outcome !== "refused" || outcome.failure.kind === "used_otherwise") return;
       expect(resumed).toBe(false);
+      // txn-status has had its say, unless nothing was ever read.
+      if (isGivenUp) expect(outcome.failure).toMatchObject({ reason: "rate_limited" });
+      else expect(told.at(-1)).toMatchObject({ asked: "query", answer: { ok: false } });
       const sends = told.filter(({ asked }) => asked === "send");
       expect(sends.length).toBeGreaterThan(0);
       for (const one of sends) {

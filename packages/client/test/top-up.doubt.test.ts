@@ -165,7 +165,7 @@ describe("too many requests", () => {
   });
 
   test("leave a later refusal as certain as a first one", async () => {
-    const { outcome } = await topUp([failure("400ac006"), failure("400ab106")]);
+    const { outcome } = await topUp([failure("400ac006"), failure("400ab106"), NOT_YET]);
     expect(outcome).toMatchObject({ outcome: "refused", failure: { reason: "amount_mismatch" } });
   });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FailureCode } from "../src/index.ts";
 import type { Scripted } from "./support/scripted.ts";
-import { DONE, FOUND, NEVER, NOT_YET, QUERY, TOP_UP, topUp } from "./support/told.ts";
+import { DONE, FOUND, NEVER, NOT_YET, QUERY, REFUSALS, TOP_UP, topUp } from "./support/told.ts";
 import { failure, otherFailure, PURCHASE, page, RESULT, recorded, reply } from "./support/wire.ts";
 
 /** After any of these nobody knows whether the top-up was recorded. */
@@ -31,29 +30,6 @@ const LOST: readonly (readonly [string, Scripted])[] = [
   ],
 ];
 
-/** Refusals of topupd of which nothing is recorded. */
-const REFUSALS: readonly FailureCode[] = [
-  "400ac001",
-  "400ac002",
-  "400ac003",
-  "400ac004",
-  "400ac005",
-  "400ac007",
-  "400ad001",
-  "400ad002",
-  "400ad003",
-  "400ad005",
-  "400aa101",
-  "400aa103",
-  "400aa104",
-  "400aa105",
-  "400ab101",
-  "400ab102",
-  "400ab104",
-  "400ab105",
-  "400ab106",
-];
-
 describe("a first answer", () => {
   test("with the result is a top-up", async () => {
     expect(await topUp([recorded()])).toMatchObject({ outcome: DONE, sent: [TOP_UP] });
@@ -61,12 +37,6 @@ describe("a first answer", () => {
 
   test("with a replayed result is a top-up that had been recorded before", async () => {
     expect(await topUp([recorded({}, { "idempotent-replayed": "true" })])).toMatchObject({ outcome: FOUND });
-  });
-
-  test.each(REFUSALS)("of %s is final", async (code) => {
-    const { outcome, sent } = await topUp([failure(code)]);
-    expect(outcome).toMatchObject({ outcome: "refused", failure: { kind: "refused", code } });
-    expect(sent).toEqual([TOP_UP]);
   });
 
   test("with a reversed result is a top-up that was taken back, and says so", async () => {

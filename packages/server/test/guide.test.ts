@@ -91,7 +91,7 @@ describe("the state diagram of the guide", () => {
   const ENDS = arrows.filter(({ to }) => to === "[*]").map(({ from }) => from);
 
   /** What an answer is called on the arrows that lead out of a state. */
-  const labelOf = (from: string, { status, json }: Answer, order: object): string => {
+  const labelOf = (from: string, { status, json }: Answer, order: object, refusal?: string): string => {
     const own = arrows.filter((arrow) => arrow.from === from).map(({ label }) => label);
     const named = (label: string) => (own.includes(label) ? label : "anything else");
     if (status === 200) {
@@ -100,30 +100,33 @@ describe("the state diagram of the guide", () => {
       return named(isThis ? `this order, ${result.status}` : "another order");
     }
     const { reason, retry } = json.body;
-    if (own.includes(reason)) return reason;
-    return own.find((label) => label.split(/, | or /).includes(retry)) ?? "anything else";
+    const naming = (word: string) => own.find((label) => label.split(/, | or /).includes(word));
+    if (reason === refusal) return named("the same refusal");
+    return naming(reason) ?? naming(retry) ?? "anything else";
   };
 
   /** Goes the way of an order, where some answers are lost. @returns the states it passed, and what was asked. */
   const go = async (service: TestService, purchase: Record<string, string>, start: string, lost: readonly number[]) => {
     const { checkoutId, ...order } = purchase;
     const way = [start];
+    let refusal: string | undefined;
     for (let call = 0; !ENDS.includes(way.at(-1)) && call < 400; call += 1) {
       const from = way.at(-1) as string;
-      const answer = await (from.startsWith("Asking")
+      const answer = await (from.startsWith("Asking") || from === "Confirming"
         ? service.call("txn-status", { checkoutId })
         : service.call("subscription-package-topup", purchase));
-      const label = lost.includes(call) ? "anything else" : labelOf(from, answer, order);
+      const label = lost.includes(call) ? "anything else" : labelOf(from, answer, order, refusal);
       const [arrow, ...others] = arrows.filter((one) => one.from === from && one.label === label);
       if (arrow === undefined || others.length > 0) throw new Error(`${from}: ${others.length} arrows for ${label}`);
       if (arrow.waits) service.now += 10_000;
+      if (arrow.to === "Confirming" && from !== arrow.to) refusal = answer.json.body.reason;
       way.push(arrow.to as string);
     }
     return way;
   };
 
   test("is whole: from every state, every answer leads somewhere", () => {
-    for (const from of ["Sent", "Asking", "AskingOnceMore", "Resent"]) {
+    for (const from of ["Sent", "Confirming", "Asking", "AskingOnceMore", "Resent"]) {
       const labels = arrows.filter((arrow) => arrow.from === from).map(({ label }) => label);
       expect(labels).toEqual(expect.arrayContaining(["this order, success", "this order, reversed", "anything else"]));
       expect(new Set(labels).size).toBe(labels.length);
@@ -136,11 +139,28 @@ describe("the state diagram of the guide", () => {
     ["an answer that comes", "Sent", [], ["Sent", "ToppedUp"]],
     ["a lost answer", "Sent", [0], ["Sent", "Asking", "ToppedUp"]],
     ["a lost answer and lost questions", "Sent", [0, 1, 2], ["Sent", "Asking", "Asking", "Asking", "ToppedUp"]],
+    ["another's refusal in place of an answer", "Confirming", [], ["Confirming", "ToppedUp"]],
     ["a crash before it was sent", "Asking", [], ["Asking", "Resent", "ToppedUp"]],
   ])("leads to the top-up after %s", async (_, start, lost, way) => {
     const service = await startTestService();
     const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    if (start === "Confirming") await service.call("subscription-package-topup", purchase);
     expect(await go(service, purchase, start, lost)).toEqual(way);
+  });
+
+  test("leads to a refusal only when txn-status has had its say", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    const refused = ["Sent", "Confirming", "Refused"];
+    expect(await go(service, { ...purchase, amt: "1" }, "Sent", [])).toEqual(refused);
+    expect(await go(service, { ...purchase, checkoutId: "x".repeat(65) }, "Sent", [])).toEqual(refused);
+    expect(await go(service, { ...purchase, amt: "1" }, "Sent", [1])).toEqual([
+      "Sent",
+      "Confirming",
+      ...refused.slice(1),
+    ]);
+    service.now += 301_000;
+    expect(await go(service, purchase, "Sent", [])).toEqual(refused);
   });
 
   test("leads to an end that is true where the checkoutId has expired, and asks no more often than it should", async () => {

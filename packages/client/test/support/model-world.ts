@@ -20,7 +20,13 @@ export interface Fate {
   /** From the decision until the top-up is on record: topupd has less than 30 s for it. */
   readonly commitMs: number;
   readonly server: "works" | "is overloaded" | "limits" | "is hidden by a gateway" | "says no first";
-  readonly answer: "arrives" | "is lost" | "breaks off" | "is cut" | "is a proxy's page";
+  readonly answer:
+    | "arrives"
+    | "is lost"
+    | "breaks off"
+    | "is cut"
+    | "is a proxy's page"
+    | "is another top-up's refusal";
 }
 
 const often = <Value>(usual: Value, ...others: Value[]) =>
@@ -31,7 +37,14 @@ export const fate: fc.Arbitrary<Fate> = fc.record({
   delayMs: often(5, 0, 1_000, 29_000, 31_000, 90_000, 400_000),
   commitMs: often(2, 0, 500, 29_900),
   server: often<Fate["server"]>("works", "works", "is overloaded", "limits", "is hidden by a gateway", "says no first"),
-  answer: often<Fate["answer"]>("arrives", "is lost", "breaks off", "is cut", "is a proxy's page"),
+  answer: often<Fate["answer"]>(
+    "arrives",
+    "is lost",
+    "breaks off",
+    "is cut",
+    "is a proxy's page",
+    "is another top-up's refusal",
+  ),
 });
 
 export const NO_HARM: Fate = { request: "arrives", delayMs: 5, commitMs: 2, server: "works", answer: "arrives" };
@@ -127,5 +140,8 @@ function deliver(answer: Reply, { answer: how }: Fate): Promise<Response> {
       return Promise.resolve(asResponse({ ...answer, text: answer.text.slice(0, answer.text.length >> 1) }));
     case "is a proxy's page":
       return Promise.resolve(asResponse(page(502)));
+    // It came late, and the proxy gave it to whoever asked next.
+    case "is another top-up's refusal":
+      return Promise.resolve(asResponse(failure("400aa105")));
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TopUpOptions, TopUpOutcome } from "../../src/index.ts";
+import type { FailureCode, TopUpOptions, TopUpOutcome } from "../../src/index.ts";
 import { type Scripted, scene } from "./scripted.ts";
 import { failure, PURCHASE, RESULT } from "./wire.ts";
 
@@ -32,3 +32,26 @@ export const DONE = { outcome: "topped_up", result: RESULT, replayed: false };
 export const FOUND = { ...DONE, replayed: true };
 export const NOT_YET = failure("400ab107");
 export const NEVER = failure("400ab108");
+
+/** Refusals of topupd of which nothing is recorded. */
+export const REFUSALS: readonly FailureCode[] = [
+  "400ac001",
+  "400ac002",
+  "400ac003",
+  "400ac004",
+  "400ac005",
+  "400ac007",
+  "400ad001",
+  "400ad002",
+  "400ad003",
+  "400ad005",
+  "400aa101",
+  "400aa103",
+  "400aa104",
+  "400aa105",
+  "400ab101",
+  "400ab102",
+  "400ab104",
+  "400ab105",
+  "400ab106",
+];
