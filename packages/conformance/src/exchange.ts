@@ -76,6 +76,13 @@ export function unjudgeable(exchange: Exchange | undefined): string | undefined 
   return exchange.json === undefined && encoding !== "identity" ? COMPRESSED : undefined;
 }
 
+/** Whether the header Content-Type says that the body is JSON. */
+export function saysJson(exchange: Exchange): boolean {
+  if (!exchange.answered) return false;
+  const { "content-type": type = "" } = exchange.headers;
+  return /^application\/json\s*(;|$)/i.test(type);
+}
+
 /** An answer in a few words, without what may be personal in it. */
 export function describeAnswer(exchange: Exchange): string {
   if (!exchange.answered) return exchange.problem;

@@ -27,6 +27,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   const nothing = {
     otherLookUps: [],
     withoutToken: undefined,
+    listingWithoutToken: undefined,
     listings: [],
     unusedStatus: undefined,
     unusedCheckoutId: undefined,
@@ -41,12 +42,27 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   progress("listing packages");
   const isActive = member(customer, "status") === "active";
   const listings = cuid === undefined ? [] : await list(caller, options, cuid, connections, isActive);
+  const listed = listings.find(({ exchange }) => isSuccess(exchange))?.connection;
+  const asked = listed === undefined ? undefined : { cuid, service: listed.service, reqId: listed.reqId };
+  const listingWithoutToken =
+    asked === undefined ? undefined : await caller.call("get-subscription-package", asked, { authorization: null });
   const checkoutId = listings.map(({ exchange }) => readCheckoutId(exchange)).find((id) => id !== undefined);
   const unusedStatus = checkoutId === undefined ? undefined : await caller.call("txn-status", { checkoutId });
   if (options.profile === "topupd") progress("sending what must be refused");
   const probes =
-    options.profile === "topupd" ? await probe(caller, { code: options.code, cuid, isActive, checkoutId }) : new Map();
-  return { ...found, otherLookUps, withoutToken, listings, unusedStatus, unusedCheckoutId: checkoutId, probes };
+    options.profile === "topupd"
+      ? await probe(caller, { code: options.code, cuid, isActive, checkoutId, asked })
+      : new Map();
+  return {
+    ...found,
+    otherLookUps,
+    withoutToken,
+    listingWithoutToken,
+    listings,
+    unusedStatus,
+    unusedCheckoutId: checkoutId,
+    probes,
+  };
 }
 
 /** By one code of each kind that the interface, section 4.1, names and that is known. */

@@ -1,4 +1,5 @@
 import type { Exchange } from "./exchange.ts";
+import type { RefusedRepeat } from "./repeats.ts";
 import type { JsonObject } from "./shape.ts";
 
 export type Version = "v1.0.1" | "v1.0.0";
@@ -74,6 +75,7 @@ export interface Spending {
   readonly otherForm?: Exchange;
   readonly otherValues?: Exchange;
   readonly longReference?: Exchange;
+  readonly refusedRepeats?: ReadonlyMap<RefusedRepeat, Exchange>;
   readonly statusElsewhere?: Exchange;
   readonly repeatElsewhere?: Exchange;
   readonly statusAtEnd?: Exchange;
@@ -91,6 +93,8 @@ export interface VersionFacts {
   readonly connections: readonly Connection[];
   readonly otherLookUps: readonly LookUp[];
   readonly withoutToken: Exchange | undefined;
+  /** A listing that was asked for without an access token. */
+  readonly listingWithoutToken: Exchange | undefined;
   readonly listings: readonly Listing[];
   /** txn-status for a checkoutId that was issued and not used, and that checkoutId. */
   readonly unusedStatus: Exchange | undefined;

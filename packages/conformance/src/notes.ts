@@ -1,6 +1,6 @@
-import { bodyOf, isSuccess } from "./exchange.ts";
+import { bodyOf, envelopeOf, isSuccess, saysJson } from "./exchange.ts";
 import type { RunFacts, VersionFacts } from "./facts.ts";
-import { findConnections, readResult } from "./read.ts";
+import { findConnections, readCheckoutId, readResult } from "./read.ts";
 import type { Note } from "./report.ts";
 import { asArray, member } from "./shape.ts";
 
@@ -11,7 +11,16 @@ export function takeNotes({ versions }: RunFacts): Note[] {
   return versions.flatMap((facts) => notesOn(facts).map((text) => ({ group: facts.version, text })));
 }
 
-function notesOn({ version, lookUp, customer, withoutToken, listings, spending }: VersionFacts): string[] {
+function notesOn({
+  version,
+  lookUp,
+  customer,
+  withoutToken,
+  listingWithoutToken,
+  listings,
+  exchanges,
+  spending,
+}: VersionFacts): string[] {
   const connections = findConnections(bodyOf(lookUp), version);
   const items = SERVICE_KEYS.flatMap((key) => asArray(member(connections, key)) ?? []);
   const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
@@ -22,6 +31,14 @@ function notesOn({ version, lookUp, customer, withoutToken, listings, spending }
     [
       bodyOf(withoutToken) !== undefined && member(bodyOf(withoutToken), "customer") !== undefined,
       "A request without an access token was answered with a customer (§5 Authentication).",
+    ],
+    [
+      bodyOf(listingWithoutToken) !== undefined && readCheckoutId(listingWithoutToken) !== undefined,
+      "A request without an access token was answered with a checkoutId (§5 Authentication).",
+    ],
+    [
+      exchanges.some((exchange) => envelopeOf(exchange) !== undefined && !saysJson(exchange)),
+      "JSON came with another Content-Type than application/json, which may keep programs from reading it (§2).",
     ],
     [
       [customer, ...items].some((item) => item !== undefined && isOther(item)),

@@ -40,7 +40,7 @@ function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchan
  * The top-up requests of a version, the one that buys among them, and one more where a checkoutId of the other version
  * is refused.
  */
-const PROFILE_REQUESTS = 11;
+const PROFILE_REQUESTS = 20;
 
 /**
  * What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown.

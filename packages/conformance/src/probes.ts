@@ -1,6 +1,7 @@
 import type { Caller, Departure } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Operation } from "./facts.ts";
+import { UNKNOWN_TOKEN } from "./repeats.ts";
 
 /** More than the 4096 bytes that topupd takes. */
 const TOO_LARGE_BYTES = 5000;
@@ -12,6 +13,8 @@ interface Known {
   /** Whether the customer can be listed: otherwise topupd says that first, and not that there is no connection. */
   readonly isActive: boolean;
   readonly checkoutId: string | undefined;
+  /** What was listed before. */
+  readonly asked: object | undefined;
 }
 
 type Probe = readonly [name: string, operation: Operation, body: object | string, departure?: Departure];
@@ -25,14 +28,15 @@ export async function probe(caller: Caller, known: Known): Promise<Map<string, E
   return answers;
 }
 
-function probesFor({ code, cuid, isActive, checkoutId }: Known): readonly Probe[] {
+function probesFor({ code, cuid, isActive, checkoutId, asked }: Known): readonly Probe[] {
   const lookUp = "get-customer-information";
   const quoted = JSON.stringify(code);
   const always: readonly Probe[] = [
     ["missing_token", lookUp, { code }, { authorization: null }],
-    ["unknown_token", lookUp, { code }, { authorization: "Bearer not-an-access-token" }],
+    ["unknown_token", lookUp, { code }, { authorization: UNKNOWN_TOKEN }],
     ["malformed_json", lookUp, `{"code": ${quoted}`],
     ["duplicate_key", lookUp, `{"code": ${quoted}, "code": ${quoted}}`],
+    ["duplicate_key_escaped", lookUp, `{"code": ${quoted}, "c\\u006fde": ${quoted}}`],
     ["invalid_field", "get-subscription-package", { cuid: 1, service: "radio" }],
     ["unknown_operation", lookUp, { code }, { operation: "no-such-operation" }],
     ["method_not_allowed", lookUp, { code }, { method: "GET" }],
@@ -48,7 +52,20 @@ function probesFor({ code, cuid, isActive, checkoutId }: Known): readonly Probe[
   const ofActive: readonly Probe[] = isActive ? [["connection_not_found", "get-subscription-package", nobody]] : [];
   const ofCheckout: readonly Probe[] =
     checkoutId === undefined ? [] : [["checkout_altered", "txn-status", { checkoutId: alter(checkoutId) }]];
-  return [...always, ...ofCustomer, ...ofActive, ...ofCheckout];
+  const elsewhere = [
+    ["listing", "get-subscription-package", asked],
+    ["query", "txn-status", checkoutId === undefined ? undefined : { checkoutId }],
+  ] as const;
+  const ofOthers = elsewhere.flatMap(([name, operation, body]): Probe[] =>
+    body === undefined
+      ? []
+      : [
+          [`missing_token ${name}`, operation, body, { authorization: null }],
+          [`unknown_token ${name}`, operation, body, { authorization: UNKNOWN_TOKEN }],
+          [`unsupported_media_type ${name}`, operation, body, { contentType: "text/plain" }],
+        ],
+  );
+  return [...always, ...ofCustomer, ...ofActive, ...ofCheckout, ...ofOthers];
 }
 
 /** One character in the middle is another one; the last could hold bits that no one reads. */

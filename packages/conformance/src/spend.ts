@@ -1,15 +1,19 @@
-import type { Caller } from "./caller.ts";
+import type { Caller, Departure } from "./caller.ts";
 import { doubtAfterProbe, doubtAfterRepeat, doubtAfterTopUp } from "./doubt.ts";
 import { type Exchange, isSuccess } from "./exchange.ts";
 import type { Connection, Plan, Spending } from "./facts.ts";
 import { findOffer } from "./plan.ts";
 import { readCheckoutId } from "./read.ts";
+import {
+  type RefusedRepeat,
+  refusedRepeats,
+  UNKNOWN_BOUQUET,
+  UNKNOWN_CONNECTION,
+  UNKNOWN_CUSTOMER,
+} from "./repeats.ts";
 
 /** As long as udf1 and udf2 may be (interface, section 8). */
 const REFERENCE = "conformance-check-reference-01";
-const UNKNOWN_BOUQUET = "no-such-bouquet";
-const UNKNOWN_CONNECTION = "no-such-connection";
-const UNKNOWN_CUSTOMER = "no-such-customer";
 /** Why a version got no top-up although one was planned. */
 export const NO_LONGER_OFFERED = "the bouquet or its price has changed meanwhile";
 
@@ -29,7 +33,7 @@ interface Situation {
 /** The three calls around one checkoutId. */
 interface Counter {
   readonly list: () => Promise<Exchange>;
-  readonly topUp: (body: object) => Promise<Exchange>;
+  readonly topUp: (body: object, departure?: Departure) => Promise<Exchange>;
   readonly query: () => Promise<Exchange>;
 }
 
@@ -65,7 +69,7 @@ export async function spend(situation: Situation): Promise<Spending> {
   const bought = { cuid, service, reqId, checkoutId, bouquetId: plan.bouquetId, amt: plan.amt };
   // One of the two optional fields, so that a service that asks for both is found out.
   const sent = caller.version === "v1.0.0" ? bought : { ...bought, udf1: REFERENCE };
-  const topUp = (body: object) => caller.call("subscription-package-topup", body);
+  const topUp: Counter["topUp"] = (body, departure) => caller.call("subscription-package-topup", body, departure);
   const draft: Draft = { plan, sent, listings, before };
   const counter: Counter = {
     list,
@@ -77,6 +81,7 @@ export async function spend(situation: Situation): Promise<Spending> {
     (isTopupd ? await topUpListedElsewhere(draft, counter, situation) : undefined) ??
     (await topUpTwice(draft, counter, caller)) ??
     (isTopupd ? await repeatOtherwise(draft, counter, situation) : undefined) ??
+    (isTopupd ? await repeatRefused(draft, counter) : undefined) ??
     draft
   );
 }
@@ -178,6 +183,21 @@ async function repeatOtherwise(
     const answer = await send();
     if (answer === undefined) continue;
     draft[name] = answer;
+    draft.statusAtEnd = await query();
+    draft.atEnd = await list();
+    const doubt = doubtAfterRepeat(draft, answer, draft.statusAtEnd);
+    if (doubt !== undefined) return inDoubt(draft, doubt);
+  }
+  return undefined;
+}
+
+/** What has to be refused, with a look after each. @returns what was seen, if nothing more may be sent. */
+async function repeatRefused(draft: Draft, { topUp, query, list }: Counter): Promise<Spending | undefined> {
+  const answers = new Map<RefusedRepeat, Exchange>();
+  draft.refusedRepeats = answers;
+  for (const [name, body, departure] of refusedRepeats(draft.sent, draft.plan)) {
+    const answer = await topUp(body, departure);
+    answers.set(name, answer);
     draft.statusAtEnd = await query();
     draft.atEnd = await list();
     const doubt = doubtAfterRepeat(draft, answer, draft.statusAtEnd);

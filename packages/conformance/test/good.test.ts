@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { check, failedIn, skippedIn } from "./support/conformance.ts";
 import { CODE, MOBILE } from "./support/fake-data.ts";
+import { LISTING, LOOK_UP, takes } from "./support/mutant.ts";
 
 const TOP_UP = "subscription-package-topup";
 
@@ -23,6 +24,24 @@ describe("a service that is right by the interface", () => {
       ok: true,
     });
     expect(provider.charged()).toBe(2);
+  });
+
+  test.each([
+    ["looks customers up without a token", takes("missing_token", LOOK_UP), "answered with a customer"],
+    ["lists without a token", takes("missing_token", LISTING), "answered with a checkoutId"],
+    [
+      "sends JSON as something else",
+      {
+        rewrite: ({ headers }: { headers: Record<string, string> }) => {
+          headers["content-type"] = "text/html; charset=utf-8";
+        },
+      },
+      "another Content-Type",
+    ],
+  ])("is told of it where it %s, and no more", async (_, fake, note) => {
+    const { report } = await check(fake);
+    expect({ failed: failedIn(report), ok: report.ok }).toEqual({ failed: [], ok: true });
+    expect(report.notes.map(({ text }) => text)).toEqual(Array(2).fill(expect.stringContaining(note)));
   });
 
   test("may be new to set-top boxes in v1.0.0", async () => {

@@ -3,6 +3,7 @@ import { CUSTOMER_CHECKS } from "./customer.ts";
 import { LISTING_CHECKS } from "./listing.ts";
 import { TOP_UP_CHECKS } from "./top-up.ts";
 import { TOPUPD_LISTING_CHECKS } from "./topupd-listings.ts";
+import { TOPUPD_REPEAT_CHECKS } from "./topupd-repeats.ts";
 import { TOPUPD_REQUEST_CHECKS } from "./topupd-requests.ts";
 import { TOPUPD_TOP_UP_CHECKS } from "./topupd-top-up.ts";
 import { VERSIONS_CHECKS } from "./versions.ts";
@@ -15,5 +16,6 @@ export const CHECKS: readonly Check[] = [
   ...TOPUPD_REQUEST_CHECKS,
   ...TOPUPD_LISTING_CHECKS,
   ...TOPUPD_TOP_UP_CHECKS,
+  ...TOPUPD_REPEAT_CHECKS,
   ...VERSIONS_CHECKS,
 ];

@@ -1,6 +1,7 @@
 import { bodyOf, isSuccess } from "../exchange.ts";
 import type { Listing, VersionFacts } from "../facts.ts";
 import { listingsOf } from "../listings.ts";
+import { PERIODS } from "../period.ts";
 import { findConnections, findPackages, nameOf, readCheckoutId } from "../read.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
@@ -12,7 +13,6 @@ const CUSTOMERS = "Customers and connections";
 const BOUQUETS = "Bouquets and the catalogue";
 const PROFILE = ["first_name", "last_name", "status"];
 const NO_LISTING = "nothing was listed";
-const PERIODS = /\((?:DAILY|WEEKLY|MONTHLY|QUARTERLY|HALF YEARLY|YEARLY|\d+ DAYS|\d+ MONTHS)\)/g;
 
 /** What topupd decides about customers, connections and bouquets. */
 export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
@@ -32,6 +32,7 @@ export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   ),
   decided("iptv-listing", CUSTOMERS, "An IPTV listing looks like one of internet, under its own key.", judgeIptv),
   decided("services-in-both", "Versions", "All services can be listed in both versions.", judgeServices),
+  decided("own-names-only", "Versions", "Neither version shows the other's names as well.", judgeOwnNames),
   decided("checkout-id-form", "Checkouts", "A checkoutId has 1 to 64 URL-safe characters.", (facts) =>
     every(listingsOf(facts), NO_LISTING, judgeCheckoutId),
   ),
@@ -99,6 +100,22 @@ function judgeServices({ listings, customer }: VersionFacts): Verdict {
   const promised = listings.filter(({ connection }) => connection.isActive && member(customer, "status") === "active");
   return every(promised, "the customer has no active connection", ({ exchange, connection }) =>
     isSuccess(exchange) ? HOLDS : fails(`a listing of ${connection.service}`, "a failure"),
+  );
+}
+
+/** A program that reads what the other version has would go on without noticing that it is asked for the wrong one. */
+function judgeOwnNames(facts: VersionFacts): Verdict {
+  const isNew = facts.version === "v1.0.1";
+  const body = bodyOf(facts.lookUp);
+  const [place, name] = isNew ? ["connection", "amt"] : ["customer.connections", "price"];
+  const other = isNew ? member(body, "connection") : member(member(body, "customer"), "connections");
+  const bouquets = listingsOf(facts).flatMap(({ exchange, connection }) =>
+    entriesOf(exchange, connection.service, "bouquets"),
+  );
+  if (body === undefined) return skipped("no customer came");
+  return both(
+    () => (other === undefined ? HOLDS : fails(`no body.${place}`, "it is there")),
+    () => (bouquets.every((each) => member(each, name) === undefined) ? HOLDS : fails(`no ${name}`, "it is there")),
   );
 }
 

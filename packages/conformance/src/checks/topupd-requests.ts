@@ -1,4 +1,4 @@
-import { type Answer, bodyOf, envelopeOf, isSuccess } from "../exchange.ts";
+import { type Answer, bodyOf, envelopeOf, isSuccess, saysJson } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
@@ -14,6 +14,14 @@ const WRONG_FIELDS = ["cuid", "service", "reqId"];
 /** What topupd answers to requests that are wrong, or odd. */
 export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   decided("request-id", FAILURES, "X-Request-Id is always there; failures repeat it.", judgeRequestIds),
+  decided("request-id-unique", FAILURES, "Each answer has an X-Request-Id of its own.", judgeUniqueRequestIds),
+  decided("content-type-json", FAILURES, "JSON is sent as application/json.", (facts) =>
+    every(
+      answersOf(facts).filter(({ json }) => json !== undefined),
+      "no JSON came",
+      (answer) => (saysJson(answer) ? HOLDS : fails("Content-Type: application/json", "another type, or none")),
+    ),
+  ),
   decided(
     "failure-envelope",
     FAILURES,
@@ -22,6 +30,8 @@ export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   ),
   probed("missing-token", "missing_token", "missing_token", "Without an access token, nothing is answered."),
   probed("unknown-token", "unknown_token", "unknown_token", "An access token never issued is refused."),
+  probedElsewhere("missing-token-elsewhere", "missing_token", "Without an access token, nothing is listed or told."),
+  probedElsewhere("unknown-token-elsewhere", "unknown_token", "With one never issued, nothing is listed or told."),
   decided(
     "bearer-challenge",
     FAILURES,
@@ -30,6 +40,12 @@ export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   ),
   probed("malformed-json", "malformed_json", "malformed_json", "A body that is not whole is malformed."),
   probed("duplicate-key", "duplicate_key", "malformed_json", "A body with a key twice is malformed."),
+  probed(
+    "duplicate-key-escaped",
+    "duplicate_key_escaped",
+    "malformed_json",
+    "A key written in two ways, with an escape, is there twice.",
+  ),
   probed("invalid-field", "invalid_field", "invalid_field", "Missing fields and wrong types are refused."),
   decided("invalid-field-all", FAILURES, "All wrong fields of a request are named at once.", judgeFields),
   probed("unknown-operation", "unknown_operation", "unknown_operation", "An operation that does not exist is refused."),
@@ -41,6 +57,11 @@ export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
     "unsupported_media_type",
     "unsupported_media_type",
     "A Content-Type of text/plain is refused.",
+  ),
+  probedElsewhere(
+    "media-type-elsewhere",
+    "unsupported_media_type",
+    "Listings and queries in text/plain are refused too.",
   ),
   probed("customer-not-found", "customer_not_found", "customer_not_found", "A code that nobody has finds no customer."),
   probed(
@@ -77,6 +98,15 @@ function probed(id: string, probe: string, reason: Reason, sentence: string, hea
   );
 }
 
+/** What is asked of a look-up, asked of a listing and of a query. */
+function probedElsewhere(id: string, reason: Reason, sentence: string): VersionCheck {
+  return decided(id, FAILURES, sentence, ({ probes }) =>
+    every(["listing", "query"], "nothing could be tried", (name) =>
+      judgeFailure(probes.get(`${reason} ${name}`), reason),
+    ),
+  );
+}
+
 function answersOf({ exchanges }: VersionFacts): readonly Answer[] {
   return exchanges.filter((exchange): exchange is Answer => exchange.answered);
 }
@@ -97,6 +127,12 @@ function judgeRequestIds(facts: VersionFacts): Verdict {
       typeof repeated === "string" ? "another string" : describe(repeated),
     );
   });
+}
+
+function judgeUniqueRequestIds(facts: VersionFacts): Verdict {
+  const ids = answersOf(facts).flatMap(({ headers }) => asText(headers["x-request-id"]) ?? []);
+  if (ids.length < 2) return skipped("there are no two ids to compare");
+  return new Set(ids).size === ids.length ? HOLDS : fails("another X-Request-Id each time", "one that came before");
 }
 
 function judgeFailureEnvelope(answer: Answer): Verdict {

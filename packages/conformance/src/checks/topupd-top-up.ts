@@ -6,6 +6,7 @@ import { readResult, txnIdOf } from "../read.ts";
 import { describe, member } from "../shape.ts";
 import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
 import { decided, type VersionCheck } from "./check.ts";
+import { judgeExtent } from "./extent.ts";
 import { judgeFailure } from "./failure.ts";
 import { entriesOf } from "./listing.ts";
 
@@ -56,6 +57,13 @@ export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
     "Subscriptions and renewal",
     "The listing then shows the bouquet, in a subscription that has grown.",
     judgeListed,
+    TRAITS,
+  ),
+  decided(
+    "topup-extends-by-period",
+    "Subscriptions and renewal",
+    "It has grown by the period in the bouquet's name.",
+    judgeExtent,
     TRAITS,
   ),
   decided(

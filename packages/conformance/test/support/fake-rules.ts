@@ -36,6 +36,12 @@ export interface Behaviour {
   readonly needsBothReferences?: boolean;
   /** A repeat with other values is answered like one with the same. */
   readonly replaysAnything?: boolean;
+  /** One top-up extends by two periods. */
+  readonly extendsTwice?: boolean;
+  /** A repeat is the same with any value of this. */
+  readonly comparesNot?: "reqId" | "cuid" | "service" | "bouquetId";
+  /** Takes an amount for the one that it is rounded to, or for what its exponent makes of it. */
+  readonly readsAmount?: "rounded" | "with exponent";
   /** v1.0.0 knows no set-top boxes. */
   readonly isTvNew?: boolean;
 }
@@ -123,11 +129,10 @@ export function createRules(behaviour: Behaviour): Rules {
     const found = running(service, reqId);
     const bouquet = (BOUQUETS[service] ?? []).find(({ code }) => code === bouquetId);
     const same = found.find(({ code }) => code === bouquetId);
-    if (same !== undefined) same.enddate = format(Date.parse(`${same.enddate.replace(" ", "T")}Z`) + 30 * DAY_MS);
-    else if (bouquet !== undefined) {
-      const { code, name } = bouquet;
-      found.push({ code, name, startdate: format(START), enddate: format(START + 30 * DAY_MS) });
-    }
+    if (bouquet === undefined) return;
+    const { code, name } = bouquet;
+    if (same !== undefined) same.enddate = later(same.enddate, name);
+    else found.push({ code, name, startdate: format(START), enddate: later(format(START), name) });
   };
 
   const charge = (sent: Sent): Answer => {
@@ -135,12 +140,16 @@ export function createRules(behaviour: Behaviour): Rules {
     const result = resultOf(sent, charges);
     results.set(sent["checkoutId"] ?? "", result);
     extend(sent);
+    if (behaviour.extendsTwice === true) extend(sent);
     return succeed("400ab001", { result: { ...result } });
   };
 
   const topUp = (version: string, fields: Fields): Answer => {
     const sent = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]));
+    if (behaviour.readsAmount === "rounded") sent["amt"] = String(Math.round(Number(sent["amt"])));
+    if (behaviour.readsAmount === "with exponent") sent["amt"] = String(Number(sent["amt"]));
     const { checkoutId = "", bouquetId, amt, udf1 = "", udf2 = "", service = "", reqId = "" } = sent;
+    if (!/^\d+(\.\d+)?$/.test(amt ?? "")) return refuse("invalid_field");
     const longest = Math.max(udf1.length, udf2.length);
     if (version === "v1.0.1" && longest > (behaviour.freeFieldMaxLength ?? 30)) return refuse("invalid_field");
     const isShort = version === "v1.0.1" && (udf1 === "" || udf2 === "");
@@ -163,7 +172,7 @@ export function createRules(behaviour: Behaviour): Rules {
     if (behaviour.onReuse === "charge") return charge(sent);
     if (behaviour.onReuse === "extend") extend(sent);
     const isSame = ["cuid", "service", "reqId", "bouquetId", "amt"].every(
-      (name) => String(recorded[name]) === sent[name],
+      (name) => String(recorded[name]) === sent[name] || name === behaviour.comparesNot,
     );
     if (behaviour.isTopupd !== true) return refuse("checkout_used");
     if (!isSame && behaviour.replaysAnything !== true) return refuse("checkout_used");
@@ -231,6 +240,15 @@ function wrongFields(operation: string, fields: Fields): string[] {
   return texts.filter(
     (name) => typeof fields[name] !== "string" || (name === "service" && !services.includes(fields[name] as string)),
   );
+}
+
+const MONTHS = { MONTHLY: 1, QUARTERLY: 3, "HALF YEARLY": 6, YEARLY: 12 };
+
+/** A timestamp that is later by the period in a bouquet's name. */
+function later(timestamp: string, name: string): string {
+  const time = new Date(`${timestamp.replace(" ", "T")}Z`);
+  const words = /\((.*)\)/.exec(name)?.[1] as keyof typeof MONTHS;
+  return format(time.setUTCMonth(time.getUTCMonth() + (MONTHS[words] ?? 1)));
 }
 
 /** `YYYY-MM-DD HH:MM:SS`. @param time in milliseconds since 1970. */

@@ -60,6 +60,11 @@ export function wrongStatus(id: string, reason: string, isOf: (request: Request)
   return { name: `${reason} with another HTTP status, for ${id}`, caught: [id], change };
 }
 
+/** Takes in one operation what it should refuse for a reason. */
+export function takes(reason: string, operation: string): FakeOptions {
+  return { isLenient: (wrong, request) => wrong === reason && request.operation === operation };
+}
+
 /** Turns an answer into a failure of topupd. */
 export function fail(answer: Answer, reason: string, code: string, status: number, retry: string): void {
   const requestId = answer.headers["x-request-id"];

@@ -9,8 +9,10 @@ import {
   onConnections,
   onFailure,
   onPackages,
+  QUERY,
   wrongStatus,
 } from "./mutant.ts";
+import { TOPUPD_ELSEWHERE_MUTANTS } from "./topupd-elsewhere-mutants.ts";
 
 const isWhole = ({ text }: Request) => text.endsWith("}");
 
@@ -55,7 +57,7 @@ export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a failure with a retry of its own",
-    caught: ["failure-envelope", "malformed-json", "duplicate-key"],
+    caught: ["failure-envelope", "malformed-json", "duplicate-key", "duplicate-key-escaped"],
     change: onFailure("malformed_json", ({ json }) => {
       json.body.retry = "later";
     }),
@@ -97,23 +99,26 @@ export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
   {
     name: "missing_token with the code of unknown_token",
     caught: ["missing-token"],
-    change: onFailure("missing_token", ({ json }) => {
-      json.code = "400ac002";
+    change: onFailure("missing_token", ({ json }, { operation }) => {
+      if (operation === LOOK_UP) json.code = "400ac002";
     }),
   },
   {
     name: "unknown_token by another reason",
     caught: ["unknown-token"],
-    change: onFailure("unknown_token", ({ json }) => {
-      json.body.reason = "bad_token";
+    change: onFailure("unknown_token", ({ json }, { operation }) => {
+      if (operation === LOOK_UP) json.body.reason = "bad_token";
     }),
   },
+  ...TOPUPD_ELSEWHERE_MUTANTS,
   wrongStatus("malformed-json", "malformed_json", (request) => !isWhole(request)),
-  wrongStatus("duplicate-key", "malformed_json", (request) => isWhole(request) && request.method === "POST"),
+  wrongStatus("duplicate-key", "malformed_json", (request) => isWhole(request) && !request.text.includes("\\u")),
+  wrongStatus("duplicate-key-escaped", "malformed_json", ({ text }) => text.includes("\\u")),
   wrongStatus("invalid-field", "invalid_field"),
   wrongStatus("unknown-operation", "unknown_operation"),
   wrongStatus("body-too-large", "body_too_large"),
-  wrongStatus("unsupported-media-type", "unsupported_media_type"),
+  wrongStatus("unsupported-media-type", "unsupported_media_type", ({ operation }) => operation === LOOK_UP),
+  wrongStatus("media-type-elsewhere", "unsupported_media_type", ({ operation }) => operation === QUERY),
   wrongStatus("customer-not-found", "customer_not_found"),
   wrongStatus("connection-not-found", "connection_not_found"),
   wrongStatus("checkout-unknown", "checkout_unknown", ({ fields }) => fields["checkoutId"] === "A".repeat(64)),

@@ -1,12 +1,40 @@
 import { CODE } from "./fake-data.ts";
 import type { FakeOptions } from "./fake-provider.ts";
-import { fail, type Mutant, onPackages, onResult, QUERY, TOP_UP, wrongStatus } from "./mutant.ts";
+import { fail, type Mutant, onPackages, onResult, QUERY, TOP_UP, takes, wrongStatus } from "./mutant.ts";
 
 /** What breaks topupd's decisions in a top-up. */
 export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   wrongStatus("amount-mismatch", "amount_mismatch"),
   wrongStatus("bouquet-unavailable", "bouquet_unavailable"),
-  wrongStatus("checkout-used", "checkout_used"),
+  wrongStatus("checkout-used", "checkout_used", ({ fields: { amt } }) => amt === "1"),
+  wrongStatus("checkout-used-each", "checkout_used", ({ fields: { service } }) => service !== "internet"),
+  ...(["reqId", "cuid", "service", "bouquetId"] as const).map((comparesNot) => ({
+    name: `a repeat with another ${comparesNot} replayed`,
+    caught: ["checkout-used-each"],
+    change: { comparesNot },
+  })),
+  ...(["rounded", "with exponent"] as const).map((readsAmount) => ({
+    name: `an amount ${readsAmount} taken`,
+    caught: ["amt-exact"],
+    change: { readsAmount },
+  })),
+  { name: "a top-up without a token", caught: ["missing-token-topup"], change: takes("missing_token", TOP_UP) },
+  { name: "a top-up with any token", caught: ["unknown-token-topup"], change: takes("unknown_token", TOP_UP) },
+  {
+    name: "a top-up in text/plain",
+    caught: ["media-type-topup"],
+    change: takes("unsupported_media_type", TOP_UP),
+  },
+  { name: "a top-up that extends twice", caught: ["topup-extends-by-period"], change: { extendsTwice: true } },
+  {
+    name: "a top-up that extends by a day only",
+    caught: ["topup-extends-by-period", "topup-listed"],
+    change: onPackages(({ subscriptions }) => {
+      for (const each of subscriptions)
+        if (each.startdate === "2026-11-20 00:00:00") each.enddate = "2026-11-21 00:00:00";
+    }),
+  },
+  { name: "a first top-up that is marked as a replay", caught: ["first-not-replayed"], change: markAll },
   { name: "any amount taken", caught: ["amount-mismatch", "refusals-use-nothing"], change: { takesAnyAmount: true } },
   wrongStatus("checkout-mismatch", "checkout_mismatch", ({ fields: { cuid } }) => cuid === CODE),
   wrongStatus("checkout-mismatch", "checkout_mismatch", ({ fields: { cuid } }) => cuid !== CODE),
@@ -60,7 +88,11 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
       },
     },
   },
-  { name: "a repeat with other values replayed", caught: ["checkout-used"], change: { replaysAnything: true } },
+  {
+    name: "a repeat with other values replayed",
+    caught: ["checkout-used", "checkout-used-each", "amt-exact"],
+    change: { replaysAnything: true },
+  },
   { name: "udf1 of any length", caught: ["udf-length"], only: "v1.0.1", change: { freeFieldMaxLength: 1000 } },
   { name: "a checkoutId good in its own version", caught: ["checkout-elsewhere"], change: { bindsToVersion: true } },
   {
@@ -80,6 +112,14 @@ export const TOPUPD_SPENDING_MUTANTS: readonly Mutant[] = [
   },
   { name: "a repeat in another form that extends", caught: ["repeats-record-nothing"], change: extendOtherForm },
 ];
+
+function markAll(): FakeOptions {
+  return {
+    rewrite: ({ headers, json }, { operation }) => {
+      if (operation === TOP_UP && json.success === true) headers["idempotent-replayed"] = "true";
+    },
+  };
+}
 
 export function extendOtherForm(): FakeOptions {
   const extended = new Set<unknown>();
