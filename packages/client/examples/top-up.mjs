@@ -1,5 +1,6 @@
 // node top-up.mjs ORDER CODE BOUQUET, with BASE_URL and TOKEN set. Stopped? Start it again, one at a time for each ORDER.
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { createClient } from "@topupd/client";
 export async function topUpOrder(client, file, code, bouquetId, options) {
   const saved = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
@@ -13,6 +14,10 @@ export async function topUpOrder(client, file, code, bouquetId, options) {
 function save(file, order) {
   writeFileSync(`${file}.new`, JSON.stringify(order), { flush: true });
   renameSync(`${file}.new`, file); // as a whole, or not at all
+  if (process.platform === "win32") return; // where a folder cannot be flushed
+  const folder = openSync(dirname(file), "r");
+  fsyncSync(folder); // or a power cut may undo the renaming
+  closeSync(folder);
 }
 async function prepare(client, code, bouquetId) {
   const found = await client.lookUpCustomer(code);
