@@ -4,6 +4,7 @@ import { authenticate } from "../operations/authenticate.ts";
 import type { Caller, Ports } from "../operations/ports.ts";
 import { asError } from "./as-error.ts";
 import { RequestPeer } from "./caller-address.ts";
+import { isContradictory } from "./contradictory-header.ts";
 import { sendFailure } from "./failures.ts";
 
 declare module "fastify" {
@@ -39,7 +40,7 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
     request.caller = undefined;
     request.refusedHolder = undefined;
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
-    if (token === undefined) {
+    if (token === undefined || isContradictory(request.raw, "authorization")) {
       sendFailure(reply, "missing_token");
       return false;
     }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
+import { isContradictory } from "./contradictory-header.ts";
 
 /** A body that is not a JSON object in UTF-8. */
 export class MalformedBody extends Error {
@@ -21,7 +22,8 @@ export function readBodiesAsJson(app: FastifyInstance): void {
       "transfer-encoding": transfer = "chunked",
     } = request.headers;
     // Node takes the pieces apart, and leaves to others what is in them.
-    if (encoding.toLowerCase() !== "identity" || transfer.toLowerCase() !== "chunked" || !isUtf8(type)) {
+    const isPlain = encoding.toLowerCase() === "identity" && transfer.toLowerCase() === "chunked";
+    if (!isPlain || !isUtf8(type) || isContradictory(request.raw, "content-type")) {
       done(new UnsupportedBody());
       return;
     }

@@ -113,6 +113,40 @@ describe("on the bare connection", () => {
     expect(answer.json["code"]).toBe("400aa010");
   });
 
+  /** A look-up with more headers than it needs, or others. */
+  const withLines = (lines: readonly string[]) =>
+    `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\n${close}` +
+    `${lines.map((line) => `${line}\r\n`).join("")}Content-Length: 18\r\n\r\n{"code":"1000001"}`;
+
+  test.each([
+    ["the good one first", (good: string) => [good, "Authorization: Bearer other"]],
+    ["the good one last, and written in capitals", (good: string) => ["AUTHORIZATION: Basic eDp5", good]],
+    ["one empty", (good: string) => [good, "Authorization:"]],
+  ])("of two access tokens none is taken: %s", async (_, lines) => {
+    const service = await startTestService();
+    const good = `Authorization: Bearer ${service.trialToken}`;
+    const answer = await exchange(service, withLines(["Content-Type: application/json", ...lines(good)]));
+    expect([answer.status, answer.json["code"]]).toEqual([401, "400ac001"]);
+  });
+
+  test.each([
+    ["text/plain last", ["Content-Type: application/json", "content-type: text/plain"]],
+    ["text/plain first", ["Content-Type: text/plain", "Content-Type: application/json"]],
+    ["another charset", ["Content-Type: application/json", "Content-Type: application/json; charset=latin1"]],
+  ])("of two content types none is taken: %s", async (_, lines) => {
+    const service = await startTestService();
+    const token = `Authorization: Bearer ${service.trialToken}`;
+    const answer = await exchange(service, withLines([...lines, token]));
+    expect([answer.status, answer.json["code"]]).toEqual([415, "400ad006"]);
+  });
+
+  test("a header that is there twice with one value says one thing", async () => {
+    const service = await startTestService();
+    const lines = ["Content-Type: application/json", `Authorization: Bearer ${service.trialToken}`];
+    const answer = await exchange(service, withLines([...lines, ...lines]));
+    expect(answer.json["code"]).toBe("400aa010");
+  });
+
   /** A look-up whose body comes in one chunk. */
   const inChunks = (service: TestService, data: string, coding = "chunked") =>
     `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
