@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -34,6 +36,39 @@ describe("the package as it is built", () => {
     const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
     const kinds = ["dependencies", "peerDependencies", "optionalDependencies"];
     expect(Object.keys(manifest).filter((name) => kinds.includes(name))).toEqual([]);
+  });
+});
+
+describe("a program in TypeScript that is compiled to CommonJS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "topupd-commonjs-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "node_modules/@topupd"), { recursive: true });
+  symlinkSync(ROOT, join(folder, "node_modules/@topupd/client"), "junction");
+  writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }');
+  writeFileSync(
+    join(folder, "static.ts"),
+    'import { createClient } from "@topupd/client";\nexport { createClient };\n',
+  );
+  writeFileSync(join(folder, "dynamic.ts"), 'export const load = () => import("@topupd/client");\n');
+
+  const compile = (file: string, ...settings: readonly string[]) => {
+    const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+    const options = ["--noEmit", "--strict", "--lib", "es2023,dom", "--types", "", ...settings, file];
+    return spawnSync(tsc, options, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" }).stdout;
+  };
+
+  test.each([
+    [["--module", "nodenext"]],
+    [["--module", "node20"]],
+    [["--module", "preserve"]],
+    [["--module", "commonjs", "--moduleResolution", "bundler"]],
+  ])("imports the package with %j", (settings) => {
+    expect(compile("static.ts", ...settings)).toBe("");
+  });
+
+  test.each(["node16", "node18"])("imports it dynamically with module %s", (module) => {
+    expect(compile("static.ts", "--module", module)).toContain("TS1479");
+    expect(compile("dynamic.ts", "--module", module)).toBe("");
   });
 });
 

@@ -76,6 +76,23 @@ describe("the caller's signal", () => {
     expect(sent).toEqual([TOP_UP, QUERY]);
   });
 
+  test.each([
+    [
+      "of too many requests, which says that nothing was read",
+      failure("400ac006", {}, { "retry-after": "60" }),
+      "refused",
+    ],
+    ["that txn-status has still to bear out", failure("400ab106"), "unknown"],
+  ])("that aborts while it waits after a first refusal %s", async (_, answer, outcome) => {
+    const controller = new AbortController();
+    const { client, clock, sent } = scene([answer, recorded()]);
+    const done = client.topUp(PURCHASE, { signal: controller.signal });
+    await clock.run(clock.sleep(500));
+    controller.abort();
+    expect(await clock.run(done)).toMatchObject({ outcome });
+    expect(sent).toEqual([TOP_UP]);
+  });
+
   test("ends any other operation with a failure that says so", async () => {
     const { client } = scene([reply(200, {})]);
     const signal = AbortSignal.abort();

@@ -178,6 +178,8 @@ describe("the state diagram of the guide", () => {
     await service.call("subscription-package-topup", purchase);
     const other = { ...purchase, bouquetId: "TRIAL-NET-1M", amt: "1130" };
     expect(await go(service, other, "Sent", [])).toEqual(["Sent", "Asking", "Another"]);
+    // As the client says of a result with other values: nobody knows whose it is.
+    expect(arrows.find(({ from }) => from === "Another")?.label).toBe("keep the money, and ask the provider");
     reverse(service.path);
     expect(await go(service, purchase, "Sent", [])).toEqual(["Sent", "TakenBack"]);
     expect(await go(service, purchase, "Asking", [])).toEqual(["Asking", "TakenBack"]);
