@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { commitWithin } from "./commit-within.ts";
 import type { Sockets } from "./sockets.ts";
 import { isDivisionByZero, translate } from "./trouble.ts";
 
@@ -241,16 +242,6 @@ export class Session {
 
 export const BEGIN: Prepared = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT: Prepared = { name: "commit", text: "COMMIT" };
-
-/**
- * PostgreSQL limits how long it waits for the next statement, and how long it works on one. But between the parts of the
- * messages that make up one statement it waits, before version 17, without any limit, and a network may deliver the last
- * of them at any time. So whether it is too late is asked with the commit, in one message, and fails if it is. A time that
- * has passed is read from one clock, PostgreSQL's own.
- */
-function commitWithin(ms: number): string {
-  return `SELECT 1 / (clock_timestamp() < transaction_timestamp() + ${ms} * interval '1 millisecond')::int; COMMIT`;
-}
 
 function rethrow(error: unknown): never {
   throw translate(error);
