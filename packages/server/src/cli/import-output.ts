@@ -22,10 +22,10 @@ export interface ImportOutput {
 /** Lines between two words of progress. */
 const PROGRESS_LINES = 5_000;
 
-/** How many refused lines, and changes, a report in JSON names; of the others it has the number. */
+/** How many refused lines, and changes, a report names, on stderr and in JSON; of the others it has the number. */
 const MOST_NAMED = 1_000;
 
-/** Refused lines go to stderr as they are met; so do, to stdout, the changes that a dry run finds. */
+/** The first refused lines go to stderr as they are met; so do, to stdout, the changes that a dry run finds. */
 export function importOutput(
   runtime: Runtime,
   { skipInvalid = false, dryRun = false, json }: ImportFlags,
@@ -42,8 +42,7 @@ export function importOutput(
     dryRun,
     readRows,
     onRejected: (line) => {
-      refused.add(line);
-      progress.interrupt(describeRefused(line));
+      if (refused.add(line)) progress.interrupt(describeRefused(line));
     },
     onProgress: ({ step, lines }) => {
       hasWritten ||= step === "writing";
@@ -68,6 +67,7 @@ export function importOutput(
       // Whatever fails from here on, the report has said what was written.
       hasWritten = false;
       runtime.stderr(plans.describe());
+      if (refused.more > 0) runtime.stderr(`and ${count(refused.more, "more line")} rejected\n`);
       if (notTaken.more > 0) runtime.stderr(`and ${notTaken.more} more subscriptions are not taken\n`);
       runtime.stderr(laidOnTopWords(report, dryRun));
       if (json === true) {
@@ -114,7 +114,7 @@ function laidOnTopWords({ laidOnTop = 0 }: ImportReport, dryRun: boolean): strin
 }
 
 function describeRefused({ line, problems }: RejectedLine): string {
-  return problems.map(({ field, problem }) => `line ${line}: ${printable(field)} ${problem}\n`).join("");
+  return problems.map(({ field, problem }) => `line ${line}: ${printable(`${field} ${problem}`)}\n`).join("");
 }
 
 function describeNotTaken({ line, cuid, service, code }: PassedOverRow): string {

@@ -46,6 +46,9 @@ export interface RowContext {
 /** As spreadsheets and data frames write a number in a column that has gaps. */
 const DECIMAL = /^[0-9]+\.0$/;
 
+/** `cuid`: of the row; empty where it has none that is good. */
+type CustomerContext = RowContext & { readonly cuid: string };
+
 /**
  * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status",
  * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
@@ -61,10 +64,11 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   if (mobile !== undefined && DECIMAL.test(mobile))
     fields.problem("mobile", "ends with .0: it was made a number on its way, so export it as a text");
   const status = fields.oneOf("status", WIRE_STATUSES);
+  const its = { ...context, cuid };
   const connections = fields.object("connections", (services) => [
-    ...readConnections(services, "tv", "stb", context),
-    ...readConnections(services, "internet", "username", context),
-    ...readConnections(services, "iptv", "username", context),
+    ...readConnections(services, "tv", "stb", its),
+    ...readConnections(services, "internet", "username", its),
+    ...readConnections(services, "iptv", "username", its),
   ]);
   fields.refuseOthers();
   return fields.finish({ cuid, firstName, lastName, mobile, status, connections: connections ?? [] });
@@ -74,7 +78,7 @@ function readConnections(
   services: FieldReader,
   service: Service,
   idField: string,
-  context: RowContext,
+  context: CustomerContext,
 ): StatedConnection[] {
   const seen = new Set<string>();
   return services.objects(service, (fields) => {
@@ -89,15 +93,17 @@ function readConnections(
   });
 }
 
-function readSubscriptions(connection: FieldReader, service: Service, context: RowContext): StatedSubscription[] {
+function readSubscriptions(connection: FieldReader, service: Service, context: CustomerContext): StatedSubscription[] {
   const plans = new Set<string>();
   const read = connection.objects("subscriptions", (fields) => {
     const code = fields.statedIdentifier("code");
     const start = readTimestamp(fields, "startdate", context.calendar);
     const end = readTimestamp(fields, "enddate", context.calendar);
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
-    if (code !== "" && bouquet === undefined)
-      fields.problem("code", `is not the code of any ${service} bouquet imported so far`);
+    if (code !== "" && bouquet === undefined) {
+      const whose = context.cuid === "" ? "" : `, of customer ${context.cuid}`;
+      fields.problem("code", `is not the code of any ${service} bouquet imported so far: ${code}${whose}`);
+    }
     if (bouquet === undefined || start === undefined || end === undefined) return undefined;
     if (end <= start) return fields.problem("enddate", "must be later than startdate");
     const carried = fields.optionalObject("carried", (run) =>

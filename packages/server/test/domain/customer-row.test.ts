@@ -143,7 +143,7 @@ describe("a customer's row is refused", () => {
   test.each(["NET-9M", "TV-1M", "net-1m"])("for the code %s, which no catalogue has for the service", (code) => {
     const place = "connections.internet[0].subscriptions[0].code";
     expect(problemsOf(withSubscription({ code }))).toEqual([
-      expect.stringContaining(`${place}: is not the code of any`),
+      `${place}: is not the code of any internet bouquet imported so far: ${code}, of customer ${ROW.cuid}`,
     ]);
   });
 
