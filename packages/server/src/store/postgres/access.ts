@@ -69,6 +69,7 @@ export class AccessTables implements Access {
   }
 
   async recordUses(uses: TokenUses): Promise<void> {
+    await this.#database.verifyCommits();
     await this.#database.ask(RECORD_USES, columnsOf(2, [...uses]));
   }
 

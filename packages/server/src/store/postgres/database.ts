@@ -1,5 +1,6 @@
 import pg from "pg";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
+import { LeftSessions } from "./left-sessions.ts";
 import { within } from "./patience.ts";
 import {
   BEGIN,
@@ -30,6 +31,7 @@ export class Database {
   #sessions: PooledSessions;
   /** Former ones, on which requests are still under way. */
   readonly #leaving = new Set<PooledSessions>();
+  readonly #left = new LeftSessions();
   /** Why nobody can be served, as long as that is so. */
   #away: string | undefined;
 
@@ -57,6 +59,14 @@ export class Database {
     this.#sessions = makeSessions(this.#options);
     this.#leaving.add(former);
     void leave(former).finally(() => this.#leaving.delete(former));
+  }
+
+  /**
+   * For whatever is to be committed while others are served.
+   * @throws StoreUnavailable where that would only hang, and keep a connection, as former commits do.
+   */
+  async verifyCommits(): Promise<void> {
+    await this.#left.verifyGone((statement, values) => this.ask(statement, values));
   }
 
   /** Asks one question, on a session of its own. */
@@ -128,6 +138,7 @@ export class Database {
     } catch (error) {
       // What a session was in the middle of, and what it has prepared, is not known any more. Another one is soon made.
       client.release(true);
+      this.#left.add(client, error);
       // The pool takes leave, and waits for the server to do so too.
       setTimeout(() => socketOf(client).destroy(), LEAVING_MS).unref();
       throw error;

@@ -143,6 +143,7 @@ export class PostgresStore implements Store {
   async ping(): Promise<void> {
     const [row] = await this.#database.ask<{ is_read_only: boolean }>(PING);
     if (row?.is_read_only !== false) throw new StoreUnavailable("PostgreSQL takes no writes");
+    await this.#database.verifyCommits();
   }
 
   async close(): Promise<void> {

@@ -115,6 +115,7 @@ export class TopUpTables {
   async settle(batch: readonly SettlingItem[]): Promise<Settled[]> {
     const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
     const catalogues = await this.#catalogues.readAll(commands.map(({ checkout }) => checkout.revision));
+    await this.#database.verifyCommits();
     const begunAt = this.#clock();
     const holds: Query[] = mayRetire(batch, begunAt) ? [SHARE_RETIREMENT] : [];
     const horizon: Query[] = isAnyOlder(batch, begunAt - SURELY_KEPT_MS) ? [[PRUNED_BEFORE]] : [];

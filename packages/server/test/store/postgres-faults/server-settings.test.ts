@@ -2,7 +2,7 @@ import type pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
-import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
+import { RAM_NET, RAM_TV, SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
 import { seededRandom } from "../../support/random.ts";
@@ -77,6 +77,34 @@ describe("a server that serves, but not as it should", () => {
     });
     expect(await store.findTransaction(sent.checkoutId)).toMatchObject({ txnId: sent.txnId });
     expect(await store.settleTopUp(sent)).toMatchObject({ kind: "replayed" });
+  });
+
+  test("has no standby: it takes two connections and not all, and is over when the standby is back", async (context) => {
+    const { store, command, otherSession } = await openFaultyProvider({ ...context, server: server.url });
+    const other = await otherSession();
+    const waiting = async () =>
+      (await other.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()"))
+        .rowCount;
+    const sent = [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M")];
+    await withSetting("synchronous_standby_names = 'nobody'", async () => {
+      for (const each of sent) {
+        const { result } = await timed(() => store.settleTopUp(each));
+        expect(result).toBeInstanceOf(StoreUnavailable);
+      }
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const { ms, result } = await timed(() => store.settleTopUp(command(RAM_TV, "TV-1M")));
+        expect(String(result)).toContain("SyncRep");
+        expect(ms).toBeLessThan(1_000);
+      }
+      await expect(store.access.recordUses(new Map())).rejects.toThrow(/standby/);
+      await expect(store.ping()).rejects.toThrow(/standby/);
+      expect(await waiting()).toBe(sent.length);
+      expect(await store.findTransaction(sent[0]?.checkoutId ?? "")).toBeUndefined();
+    });
+    await expect.poll(waiting).toBe(0);
+    await store.ping();
+    for (const each of sent) expect(await store.settleTopUp(each)).toMatchObject({ kind: "replayed" });
+    expect(await store.settleTopUp(command(RAM_TV, "TV-1M"))).toMatchObject({ kind: "recorded" });
   });
 
   test("stops flushing to disk while it runs: nothing is acknowledged until it does again", async (context) => {
