@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { StoreUnavailable } from "../errors.ts";
-import type { Statement } from "./session.ts";
+import type { Prepared } from "./session.ts";
 import { isSilence } from "./trouble.ts";
 
-const STILL_COMMITTING: Statement = {
+const STILL_COMMITTING: Prepared = {
   name: "still_committing",
   text: "SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND wait_event = 'SyncRep'",
 };
@@ -27,7 +27,7 @@ export class LeftSessions {
 
   /** @throws StoreUnavailable where a commit would hang as well. */
   async verifyGone(
-    ask: (statement: Statement, values: readonly unknown[]) => Promise<{ pid: number }[]>,
+    ask: (statement: Prepared, values: readonly unknown[]) => Promise<{ pid: number }[]>,
   ): Promise<void> {
     if (this.#pids.size < MOST) return;
     const asked = [...this.#pids];
