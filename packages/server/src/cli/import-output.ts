@@ -3,7 +3,7 @@ import type { ReadRows, RejectedLine } from "../operations/source-rows.ts";
 import { type OutputOptions, printJson } from "./output.ts";
 import { PlanChanges } from "./plan-changes.ts";
 import { progressLine } from "./progress-line.ts";
-import { CommandFailed, FoundWrong, type Runtime } from "./runtime.ts";
+import { CommandFailed, type Runtime } from "./runtime.ts";
 import { count, printable } from "./text.ts";
 
 export interface ImportFlags extends OutputOptions {
@@ -14,7 +14,7 @@ export interface ImportFlags extends OutputOptions {
 /** What hears of an import, and tells of it. */
 export interface ImportOutput {
   readonly hooks: ImportOptions;
-  /** @throws CommandFailed where nothing was taken, and FoundWrong where only a part of the lines was. */
+  /** @throws CommandFailed where nothing was taken. */
   readonly conclude: (report: ImportReport) => void;
   readonly fail: () => void;
 }
@@ -82,7 +82,6 @@ export function importOutput(
       if (report.rejected > 0 && !skipInvalid)
         throw new CommandFailed(`${nothing}: mend these lines, or give --skip-invalid to leave them out`);
       if (report.accepted === 0) throw new CommandFailed(`${nothing}: the file holds no good line`);
-      if (report.rejected > 0) throw new FoundWrong(`rejected and left out: ${count(report.rejected, "line")}`);
     },
     fail() {
       progress.end();

@@ -110,7 +110,7 @@ function addImport(
         .default("production"),
     )
     .addOption(formatOption("as its name ends, else ndjson"))
-    .option("--skip-invalid", "write the good lines although others are bad (exit code 3: some were)")
+    .option("--skip-invalid", "write the good lines although others are bad")
     .option("--dry-run", "say what would change, and write nothing")
     .addOption(asOption())
     .addOption(jsonOption());
