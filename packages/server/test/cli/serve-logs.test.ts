@@ -3,7 +3,7 @@ import { callOperation, commandLine, logLines } from "../support/command-line.ts
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
 
 const KNOWN_FIELDS = ["level", "time", "msg", "requestId", "url", "database", "route", "status", "outcome", "partner"];
-const MORE_FIELDS = ["version", "environment", "ms", "signal"];
+const MORE_FIELDS = ["version", "timeZone", "currencyExponent", "environment", "ms", "signal"];
 
 describe("the log of a service", () => {
   test("holds a line for each request, and no token, name, mobile number or username", async () => {
