@@ -3,7 +3,7 @@ import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { commitWithin } from "./commit-within.ts";
 import type { Sockets } from "./sockets.ts";
-import { isDivisionByZero, translate } from "./trouble.ts";
+import { isCancelled, isDivisionByZero, translate, translateAtCommit } from "./trouble.ts";
 
 /** A statement of SQL that is prepared once in each session, under its name. */
 export interface Prepared {
@@ -121,11 +121,14 @@ export function clientConfig({ url, purpose, sockets }: SessionOptions): pg.Clie
   };
 }
 
+const TOO_SHORT =
+  "PostgreSQL took too long to set a session up, though that takes milliseconds: is statement_timeout of the role, the database or the server too short? (ALTER ROLE ... SET statement_timeout = '5s')";
+
 /** Sets a fresh session up. @throws StoreRefused where acknowledged top-ups would not be safe on the server. */
 export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
   const { statement, lock, idleInTransaction, transaction } = LIMITS[purpose];
   const limits = [statement, lock, idleInTransaction, transaction].map(String);
-  const { rows } = await client.query<ServerRow>({
+  const asking = client.query<ServerRow>({
     text: SET_UP,
     values: [
       ...limits,
@@ -134,6 +137,10 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
     ],
     // Still a part of connecting, for working sessions too. The driver's types do not know it.
     ...({ query_timeout: WAITS.connecting } as object),
+  });
+  const { rows } = await asking.catch((error: unknown) => {
+    // Until then, the session has what the role, the database or the server sets.
+    throw isCancelled(error) ? new StoreUnavailable(TOO_SHORT, { cause: error }) : error;
   });
   const { version, encoding, fsync, is_standby } = rows[0] as ServerRow;
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
@@ -189,7 +196,7 @@ export class Session {
     this.#client.on("notice", onNotice);
     const sent =
       withinMs === undefined ? this.#sendAll([...queries, [COMMIT]]) : this.#sendAll(queries, commitWithin(withinMs));
-    const results = await sent.finally(() => this.#client.off("notice", onNotice));
+    const results = await sent.catch(rethrowAtCommit).finally(() => this.#client.off("notice", onNotice));
     // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
     if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
     // It commits with a warning where it was told to wait no longer for the standby that must have it too.
@@ -242,6 +249,10 @@ export class Session {
 
 export const BEGIN: Prepared = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT: Prepared = { name: "commit", text: "COMMIT" };
+
+function rethrowAtCommit(error: unknown): never {
+  throw translateAtCommit(error);
+}
 
 function rethrow(error: unknown): never {
   throw translate(error);

@@ -10,13 +10,14 @@ const CONTENDED = new Map([
 
 const LACKS_PRIVILEGE = "42501";
 const READ_ONLY = "25006";
+const CANCELLED = "57014";
 
 /** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
 const OUTDATED_PLAN = "RevalidateCachedQuery";
 
 /** What speaks of the server and not of the statement, by the first characters of the code. */
 const AWAY: readonly (readonly [code: string, reason: string])[] = [
-  ["57014", "PostgreSQL took too long"],
+  [CANCELLED, "PostgreSQL took too long"],
   ["57P03", "PostgreSQL is starting or stopping"],
   ["57P", "PostgreSQL is stopping, or has ended the session"],
   ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
@@ -70,6 +71,8 @@ export function translate(error: unknown): unknown {
   if (error instanceof StatementFailed) return error;
   if (error instanceof TypeError || error instanceof RangeError) return error;
   const code = sqlState(error);
+  if (isLostBefore(error))
+    return new StoreUnavailable("the session with PostgreSQL was lost before this was asked of it", cause(error));
   // The driver gives no code of PostgreSQL's where the connection itself failed.
   if (code === undefined)
     return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
@@ -81,6 +84,16 @@ export function translate(error: unknown): unknown {
     return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, cause(error));
   const away = find(AWAY, code);
   return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
+}
+
+/** Of what a commit failed with: where its answer was lost, it may have been done. */
+export function translateAtCommit(error: unknown): unknown {
+  const mayBeDone = error instanceof StoreUnavailable && isOutage(error) && !isLostBefore(error.cause);
+  if (!mayBeDone) return error;
+  return new StoreUnavailable(
+    `${error.message}; it may have been done: look before you do it again`,
+    cause(error.cause),
+  );
 }
 
 /** As {@link translate}, for the operator who has just said where the database is, and must say it otherwise. */
@@ -101,6 +114,10 @@ const DAMAGED = ["XX001", "XX002", "58030", "58P01"];
 /** Whether it speaks of the data, and not of whoever would read them. */
 export function isDamage(error: unknown): boolean {
   return DAMAGED.includes(sqlState((error as Error).cause) ?? "");
+}
+
+export function isCancelled(error: unknown): boolean {
+  return sqlState(error) === CANCELLED;
 }
 
 export function isDivisionByZero(error: unknown): boolean {
@@ -135,6 +152,11 @@ export function isOutage(error: unknown): boolean {
 /** Whether PostgreSQL said nothing at all. */
 export function isSilence(error: unknown): boolean {
   return error instanceof StoreUnavailable && sqlState(error.cause) === undefined;
+}
+
+/** As the driver says it of a session that it knows to be broken: nothing is sent. */
+function isLostBefore(error: unknown): boolean {
+  return error instanceof Error && /is not queryable/.test(error.message);
 }
 
 /** As the driver says it. */
