@@ -40,7 +40,7 @@ describe("the partner's guide", () => {
     expect(blocks.length).toBe(6);
     const topUp = blocks.find((block) => block.startsWith("call subscription-package-topup")) as string;
     const script = [...blocks, topUp].join("\n");
-    const { stdout, stderr } = await promisify(execFile)("bash", ["-eu", "-c", script], { cwd: folder, env });
+    const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", script], { cwd: folder, env });
     expect(stderr).toBe("");
     const codes = [...stdout.matchAll(/"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
     expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001", "400ab001"]);

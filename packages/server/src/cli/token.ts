@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { AccessToken } from "../domain/access-token.ts";
+import { type AccessToken, hasTokenEnded } from "../domain/access-token.ts";
 import type { Instant } from "../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { issueToken } from "../operations/issue-token.ts";
@@ -142,7 +142,7 @@ function printTokens(
   }
 }
 
-function stateOf({ revokedAt, expiresAt }: AccessToken, now: Instant): string {
-  if (revokedAt !== undefined) return "revoked";
-  return expiresAt !== undefined && expiresAt <= now ? "expired" : "valid";
+function stateOf(token: AccessToken, now: Instant): string {
+  if (token.revokedAt !== undefined) return "revoked";
+  return hasTokenEnded(token, now) ? "expired" : "valid";
 }

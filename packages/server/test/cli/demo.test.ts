@@ -39,7 +39,7 @@ describe("topupd demo", () => {
 
   test.skipIf(!hasCurl)("prints four curl commands that work just as they are pasted", async () => {
     const demo = await commandLine().start("demo");
-    const { stdout, stderr } = await promisify(execFile)("bash", ["-eu", "-c", printedCommands(demo)], {
+    const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", printedCommands(demo)], {
       timeout: 20_000,
     });
     expect(stderr).toBe("");
