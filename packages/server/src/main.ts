@@ -15,7 +15,7 @@ import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { countOpenFiles } from "./open-files.ts";
 import { poolRandom } from "./random-pool.ts";
 import { openScratchFile } from "./scratch-file.ts";
-import type { StartSettlingThread } from "./store/sqlite/settling-thread.ts";
+import type { StartSettlingThread } from "./store/sqlite/settling/settling-thread.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*

@@ -148,7 +148,7 @@ describe("the house", () => {
     const asking =
       /\b(?:strftime|unixepoch|julianday|CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|LOCALTIME|LOCALTIMESTAMP|(?:clock_|statement_|transaction_)timestamp|now\(\)|datetime\()/i;
     const found = files.filter((path) => asking.test(readFileSync(join(folder, path), "utf8")));
-    expect(found.map((path) => path.replaceAll("\\", "/"))).toEqual(["postgres/commit-within.ts"]);
+    expect(found.map((path) => path.replaceAll("\\", "/"))).toEqual(["postgres/session/commit-within.ts"]);
   });
 
   test("loads for every command what each needs, and leaves servers, stores and CSV to those that use them", () => {

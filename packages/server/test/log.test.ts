@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { createLogger } from "../src/log.ts";
-import { StatementFailed } from "../src/store/postgres/trouble.ts";
+import { StatementFailed } from "../src/store/postgres/session/trouble.ts";
 
 const SECRET = "9841000000";
 

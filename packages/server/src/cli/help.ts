@@ -1,5 +1,5 @@
 import type { Command, HelpConfiguration, Option } from "commander";
-import { wrap } from "./text.ts";
+import { wrap } from "./words/text.ts";
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 /** Flags that must be there. */

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { Instant } from "../domain/calendar.ts";
 import type { Runtime } from "./runtime.ts";
-import { printableJson } from "./text.ts";
+import { printableJson } from "./words/text.ts";
 
 /** What commands of Unix call stdin or stdout by in the place of a file. */
 export const STDIO = "-";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { reportCheck } from "../../src/cli/check.ts";
+import { reportCheck } from "../../src/cli/commands/check.ts";
 import type { CheckEvent } from "../../src/store/store.ts";
 import { commandLine } from "../support/command-line.ts";
 import { fillDatabase } from "../support/provider-files.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCatalogueCsv } from "../../src/cli/csv-catalogue.ts";
+import { readCatalogueCsv } from "../../src/cli/csv/catalogue.ts";
 import { RUNS } from "../domain/builders.ts";
 
 /** In pieces that end anywhere. */

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCatalogueCsv } from "../../src/cli/csv-catalogue.ts";
-import { guardCell, unguardCell } from "../../src/cli/csv-cells.ts";
-import { readCustomersCsv } from "../../src/cli/csv-customers.ts";
-import { textCell } from "../../src/cli/csv-output.ts";
-import { csvText } from "../../src/cli/csv-text.ts";
-import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv-writing.ts";
+import { readCatalogueCsv } from "../../src/cli/csv/catalogue.ts";
+import { guardCell, unguardCell } from "../../src/cli/csv/cells.ts";
+import { readCustomersCsv } from "../../src/cli/csv/customers.ts";
+import { textCell } from "../../src/cli/csv/output.ts";
+import { csvText } from "../../src/cli/csv/text.ts";
+import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv/writing.ts";
 import { CommandFailed } from "../../src/cli/runtime.ts";
 import type { CustomerFileRow } from "../../src/domain/customer-export.ts";
 import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/operations/source-rows.ts";

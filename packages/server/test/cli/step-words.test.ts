@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { titleOf, wordsOf } from "../../src/cli/step-words.ts";
-import { wrap } from "../../src/cli/text.ts";
+import { titleOf, wordsOf } from "../../src/cli/words/step-words.ts";
+import { wrap } from "../../src/cli/words/text.ts";
 import type { Calendar } from "../../src/domain/calendar.ts";
 import { createCalendar } from "../../src/domain/calendar.ts";
 import { explainLedger } from "../../src/domain/explanation.ts";

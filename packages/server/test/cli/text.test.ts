@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printable, printableJson, shellWord } from "../../src/cli/text.ts";
+import { printable, printableJson, shellWord } from "../../src/cli/words/text.ts";
 
 const HOSTILE = "a\u009b31mb\u202ec\u200fd\u2028e\u001bf\u007f";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BulkInsert } from "../../src/store/sqlite/bulk-insert.ts";
 import { Database } from "../../src/store/sqlite/database.ts";
+import { BulkInsert } from "../../src/store/sqlite/tables/bulk-insert.ts";
 import { RUNS } from "../domain/builders.ts";
 import { temporaryFolder } from "../support/service.ts";
 

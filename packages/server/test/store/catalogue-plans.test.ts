@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { KNOWN, KNOWN_AMONG, OF_FEW } from "../../src/store/postgres/catalogues.ts";
-import { withOwnSession } from "../../src/store/postgres/database.ts";
-import { IN_ORDER } from "../../src/store/postgres/in-order.ts";
-import type { Session } from "../../src/store/postgres/session.ts";
-import { NEWEST, NEXT_CODE, OF_FEW as OF_FEW_IN_SQLITE } from "../../src/store/sqlite/catalogues.ts";
+import { withOwnSession } from "../../src/store/postgres/session/database.ts";
+import { IN_ORDER } from "../../src/store/postgres/session/in-order.ts";
+import type { Session } from "../../src/store/postgres/session/session.ts";
+import { KNOWN, KNOWN_AMONG, OF_FEW } from "../../src/store/postgres/tables/catalogues.ts";
+import { NEWEST, NEXT_CODE, OF_FEW as OF_FEW_IN_SQLITE } from "../../src/store/sqlite/tables/catalogues.ts";
 import { openStore } from "../store-suite/database.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { temporaryFolder } from "../support/service.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as postgres from "../../src/store/postgres/check.ts";
-import { withOwnSession } from "../../src/store/postgres/database.ts";
-import type { Session } from "../../src/store/postgres/session.ts";
+import { withOwnSession } from "../../src/store/postgres/session/database.ts";
+import type { Session } from "../../src/store/postgres/session/session.ts";
 import * as sqlite from "../../src/store/sqlite/check.ts";
 import { findWrong } from "../store-suite/database.ts";
 import { BOUQUETS, openProvider } from "../store-suite/provider.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { columnsOf, unnest } from "../../src/store/postgres/tables.ts";
+import { columnsOf, unnest } from "../../src/store/postgres/tables/columns.ts";
 import { makeEmptyDatabase, withClient } from "../support/postgres-database.ts";
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SettlingItem } from "../../src/store/common/settling.ts";
-import { settleHereOrThere } from "../../src/store/sqlite/settling-place.ts";
+import { settleHereOrThere } from "../../src/store/sqlite/settling/settling-place.ts";
 
 const ITEM: SettlingItem = { kind: "conclusion", checkoutId: "x" };
 

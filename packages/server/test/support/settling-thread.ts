@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { StartSettlingThread } from "../../src/store/sqlite/settling-thread.ts";
+import type { StartSettlingThread } from "../../src/store/sqlite/settling/settling-thread.ts";
 
 const MAIN = new URL("settling-main.mjs", import.meta.url);
 

@@ -4,10 +4,10 @@ import { ARCHIVE_TABLES, type ArchiveTable, type ColumnType, readArchive, type S
 import { fillFromArchive } from "../common/archive-filling.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, ProviderSettings, Writers } from "../store.ts";
 import { checkRows } from "./check.ts";
-import { LOCK_IMPORT, LOCK_REFERENCE } from "./locks.ts";
-import { readPages } from "./pages.ts";
-import { BEGIN, type Session } from "./session.ts";
-import { type Column, insertRows } from "./tables.ts";
+import { LOCK_IMPORT, LOCK_REFERENCE } from "./session/locks.ts";
+import { readPages } from "./session/pages.ts";
+import { BEGIN, type Session } from "./session/session.ts";
+import { type Column, insertRows } from "./tables/columns.ts";
 
 const TABLES = ARCHIVE_TABLES.map(({ name }) => name);
 

@@ -8,14 +8,14 @@ import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-c
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
-import { listSecrets } from "./checkout-secrets.ts";
-import { withOwnSession } from "./database.ts";
 import { makeTables } from "./migrate.ts";
-import { readPages } from "./pages.ts";
 import { describeSchema } from "./schema.ts";
-import type { Session } from "./session.ts";
-import { PRUNED_BEFORE } from "./top-ups.ts";
-import { isDamage, isReadOnly, lacksPrivilege, StatementFailed, translateAtConnecting } from "./trouble.ts";
+import { withOwnSession } from "./session/database.ts";
+import { readPages } from "./session/pages.ts";
+import type { Session } from "./session/session.ts";
+import { isDamage, isReadOnly, lacksPrivilege, StatementFailed, translateAtConnecting } from "./session/trouble.ts";
+import { listSecrets } from "./tables/checkout-secrets.ts";
+import { PRUNED_BEFORE } from "./tables/top-ups.ts";
 
 const LEDGER = ledgerQuery("customer_digest, environment, cuid, service, req_id, plan");
 

@@ -8,9 +8,9 @@ import {
 } from "../common/migrations.ts";
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
-import { withOwnSession } from "./database.ts";
-import type { Prepared, Session } from "./session.ts";
-import { translateAtOpening } from "./trouble.ts";
+import { withOwnSession } from "./session/database.ts";
+import type { Prepared, Session } from "./session/session.ts";
+import { translateAtOpening } from "./session/trouble.ts";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
 

@@ -1,15 +1,15 @@
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings, Store } from "../store.ts";
-import { ensureCheckoutSecret, listSecrets } from "./checkout-secrets.ts";
-import { withOwnSession } from "./database.ts";
-import { LOCK_OPENING } from "./locks.ts";
 import { isMigrated, migrate } from "./migrate.ts";
-import { within } from "./patience.ts";
 import { PostgresStore, type PostgresStoreParts } from "./postgres-store.ts";
 import { findProviderSettings, ONE_VIEW, settleProviderSettings } from "./provider.ts";
-import { BEGIN, type Session, WAITS } from "./session.ts";
-import { translateAtOpening } from "./trouble.ts";
+import { withOwnSession } from "./session/database.ts";
+import { LOCK_OPENING } from "./session/locks.ts";
+import { within } from "./session/patience.ts";
+import { BEGIN, type Session, WAITS } from "./session/session.ts";
+import { translateAtOpening } from "./session/trouble.ts";
+import { ensureCheckoutSecret, listSecrets } from "./tables/checkout-secrets.ts";
 
 export interface PostgresStoreOptions extends ProviderWishes, PostgresStoreParts {
   /** Refuses to make the tables, and to bring older ones up to date. */

@@ -25,26 +25,26 @@ import type {
   Store,
   Writers,
 } from "../store.ts";
-import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
-import { AuditTable } from "./audit.ts";
-import { CatalogueTables } from "./catalogues.ts";
 import { checkDatabase } from "./check.ts";
-import { CheckoutSecretTable } from "./checkout-secrets.ts";
-import { CorrectionTables } from "./corrections.ts";
-import { CustomerImports } from "./customer-imports.ts";
-import { CustomerTables } from "./customers.ts";
-import { Database, endClient, openClient } from "./database.ts";
-import { HistoryTables } from "./history.ts";
-import { Memory } from "./memory.ts";
-import { PartnerTables } from "./partners.ts";
-import { within } from "./patience.ts";
-import { RetentionTables } from "./retention.ts";
-import { SearchTables } from "./search.ts";
-import { type Prepared, Session, WAITS } from "./session.ts";
-import { type Settled, TopUpTables } from "./top-ups.ts";
-import { translateAtOpening } from "./trouble.ts";
-import { Watch } from "./watch.ts";
+import { Database, endClient, openClient } from "./session/database.ts";
+import { Memory } from "./session/memory.ts";
+import { within } from "./session/patience.ts";
+import { type Prepared, Session, WAITS } from "./session/session.ts";
+import { translateAtOpening } from "./session/trouble.ts";
+import { Watch } from "./session/watch.ts";
+import { AccessTables } from "./tables/access.ts";
+import { AuditTable } from "./tables/audit.ts";
+import { CatalogueTables } from "./tables/catalogues.ts";
+import { CheckoutSecretTable } from "./tables/checkout-secrets.ts";
+import { CorrectionTables } from "./tables/corrections.ts";
+import { CustomerImports } from "./tables/customer-imports.ts";
+import { CustomerTables } from "./tables/customers.ts";
+import { HistoryTables } from "./tables/history.ts";
+import { PartnerTables } from "./tables/partners.ts";
+import { RetentionTables } from "./tables/retention.ts";
+import { SearchTables } from "./tables/search.ts";
+import { type Settled, TopUpTables } from "./tables/top-ups.ts";
 
 /** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;

@@ -9,7 +9,7 @@ import {
   verifyProviderRow,
 } from "../common/provider-settings.ts";
 import type { ProviderSettings } from "../store.ts";
-import type { Prepared, Query, Session } from "./session.ts";
+import type { Prepared, Query, Session } from "./session/session.ts";
 
 const READ: Prepared = {
   name: "provider",

@@ -1,4 +1,4 @@
-import type { Prepared, Session } from "./session.ts";
+import type { Prepared, Session } from "./session/session.ts";
 
 /** Of the current schema, in words that do not depend on its name, on the server or on its version. */
 const PARTS: readonly Prepared[] = [

@@ -8,11 +8,11 @@ import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-c
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
-import { CheckoutSecretTable } from "./checkout-secrets.ts";
 import type { Database } from "./database.ts";
-import { LEVEL } from "./levels.ts";
 import { isSchemaExpected } from "./migrate.ts";
-import { PRUNED_BEFORE } from "./retention.ts";
+import { CheckoutSecretTable } from "./tables/checkout-secrets.ts";
+import { LEVEL } from "./tables/levels.ts";
+import { PRUNED_BEFORE } from "./tables/retention.ts";
 import { isDamage, translate } from "./trouble.ts";
 
 const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"];

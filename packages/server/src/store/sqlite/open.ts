@@ -1,11 +1,11 @@
 import type { ProviderWishes } from "../common/provider-settings.ts";
 import type { Store } from "../store.ts";
-import { ensureCheckoutSecret } from "./checkout-secrets.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { settleProviderSettings } from "./provider.ts";
-import type { SettlerParts } from "./settler.ts";
+import type { SettlerParts } from "./settling/settler.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { ensureCheckoutSecret } from "./tables/checkout-secrets.ts";
 import { translate } from "./trouble.ts";
 
 export interface SqliteStoreOptions extends ProviderWishes, SettlerParts {

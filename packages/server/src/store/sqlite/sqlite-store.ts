@@ -22,22 +22,22 @@ import type {
   Store,
   Writers,
 } from "../store.ts";
-import { AccessTables } from "./access.ts";
 import { exportArchive, importArchive } from "./archive.ts";
-import type { AuditTable } from "./audit.ts";
 import { checkDatabase } from "./check.ts";
-import { CheckoutSecretTable } from "./checkout-secrets.ts";
-import { CorrectionTables } from "./corrections.ts";
-import { CustomerImports } from "./customer-imports.ts";
 import { Database } from "./database.ts";
-import { HistoryTables } from "./history.ts";
 import { Memory } from "./memory.ts";
-import { PartnerTables } from "./partners.ts";
 import { verifyProviderSettings } from "./provider.ts";
-import { RetentionTables } from "./retention.ts";
-import { SearchTables } from "./search.ts";
-import { Settler, type SettlerParts } from "./settler.ts";
-import { type Tables, tablesOf } from "./tables.ts";
+import { Settler, type SettlerParts } from "./settling/settler.ts";
+import { AccessTables } from "./tables/access.ts";
+import { type Tables, tablesOf } from "./tables/all-tables.ts";
+import type { AuditTable } from "./tables/audit.ts";
+import { CheckoutSecretTable } from "./tables/checkout-secrets.ts";
+import { CorrectionTables } from "./tables/corrections.ts";
+import { CustomerImports } from "./tables/customer-imports.ts";
+import { HistoryTables } from "./tables/history.ts";
+import { PartnerTables } from "./tables/partners.ts";
+import { RetentionTables } from "./tables/retention.ts";
+import { SearchTables } from "./tables/search.ts";
 
 export class SqliteStore implements Store {
   readonly provider: ProviderSettings;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Database } from "../../../src/store/postgres/database.ts";
-import { Session, WAITS } from "../../../src/store/postgres/session.ts";
+import { Database } from "../../../src/store/postgres/session/database.ts";
+import { Session, WAITS } from "../../../src/store/postgres/session/session.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";

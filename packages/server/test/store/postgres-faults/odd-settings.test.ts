@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { StoreRefused } from "../../../src/store/errors.ts";
-import { withOwnSession } from "../../../src/store/postgres/database.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { withOwnSession } from "../../../src/store/postgres/session/database.ts";
 import { findWrong, openStore } from "../../store-suite/database.ts";
 import { expectRecorded, GITA_NET, openProvider, RAM_TV, SITA_NET } from "../../store-suite/provider.ts";
 import { makePostgresDatabase, withClient } from "../../support/postgres-database.ts";

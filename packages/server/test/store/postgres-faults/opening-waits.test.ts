@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { withOwnSession } from "../../../src/store/postgres/database.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
-import { WAITS } from "../../../src/store/postgres/session.ts";
+import { withOwnSession } from "../../../src/store/postgres/session/database.ts";
+import { WAITS } from "../../../src/store/postgres/session/session.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { by } from "../../support/by.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";

@@ -1,6 +1,6 @@
 import { expect, inject, onTestFinished, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../../src/domain/top-up.ts";
-import { Database } from "../../../src/store/postgres/database.ts";
+import { Database } from "../../../src/store/postgres/session/database.ts";
 import { embeddedPackage, findPostgres } from "../../support/postgres-programs.ts";
 import { startPostgres } from "../../support/postgres-server.ts";
 

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Database } from "../../../src/store/postgres/database.ts";
-import { setUp } from "../../../src/store/postgres/session.ts";
+import { Database } from "../../../src/store/postgres/session/database.ts";
+import { setUp } from "../../../src/store/postgres/session/session.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { sleep, timed } from "./faulty-provider.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { WAITS } from "../../../src/store/postgres/session.ts";
+import { WAITS } from "../../../src/store/postgres/session/session.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { openFaultyProvider, untilWell } from "./faulty-provider.ts";

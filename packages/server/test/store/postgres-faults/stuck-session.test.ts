@@ -1,9 +1,9 @@
 import pg from "pg";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Database } from "../../../src/store/postgres/database.ts";
-import { WAITS } from "../../../src/store/postgres/session.ts";
-import { TopUpTables } from "../../../src/store/postgres/top-ups.ts";
+import { Database } from "../../../src/store/postgres/session/database.ts";
+import { WAITS } from "../../../src/store/postgres/session/session.ts";
+import { TopUpTables } from "../../../src/store/postgres/tables/top-ups.ts";
 import { countRows } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";

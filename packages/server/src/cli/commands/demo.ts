@@ -1,0 +1,131 @@
+import type { Command } from "commander";
+import { type Config, SETTING_NAMES } from "../../config.ts";
+import { showDatabaseAddress } from "../../database-address.ts";
+import type { Partner } from "../../domain/access-token.ts";
+import { issueToken } from "../../operations/issue-token.ts";
+import { attributionOf } from "../../operations/ports.ts";
+import { resetTrial } from "../../operations/trial.ts";
+import type { Store } from "../../store/store.ts";
+import { examples } from "../help.ts";
+import { openMeasured } from "../metrics.ts";
+import { CommandFailed, type Runtime } from "../runtime.ts";
+import type { RunningService } from "../service.ts";
+import { addSettings, configOf, type Fallbacks } from "../settings.ts";
+import { staffPorts } from "../staff.ts";
+import { refuseOthersDatabase } from "./demo-database.ts";
+
+const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
+const PARTNER_NAME = "demo";
+/** What the demo buys: see operations/trial.ts. */
+const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
+
+/** `topupd demo`: the trial environment, fresh at each start, shown by one walk through the four calls. */
+export function addDemoCommand(program: Command, runtime: Runtime): void {
+  const command = program
+    .command("demo")
+    .description("run the trial environment, put back to its first state, and show the four calls");
+  examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
+  addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
+    const config = configOf(command, runtime, FALLBACKS);
+    // Whoever names one here means it.
+    if (command.getOptionValue("database") === undefined) await refuseOthersDatabase(runtime, config, PARTNER_NAME);
+    const log = runtime.openLog(config);
+    const opened = await openMeasured(runtime, config);
+    const askedToStop = runtime.untilAskedToStop();
+    const { startService } = await import("../service.ts");
+    const service = await startService(runtime, config, opened, log);
+    try {
+      const token = await prepare(runtime, opened.store);
+      const base = `${service.url}${config.prefix}/v1.0.1`;
+      runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
+      await walk(runtime, base, token);
+      runtime.stdout(instructions(config, service, token));
+      await askedToStop;
+    } finally {
+      await service.stop({ drainSeconds: 0 });
+    }
+    runtime.stdout("\nstopped\n");
+  });
+}
+
+/** Puts the trial environment into its first state, and issues a fresh trial token. */
+async function prepare(runtime: Runtime, store: Store): Promise<string> {
+  const ports = staffPorts(runtime, store, { as: "topupd demo" });
+  await resetTrial(ports);
+  const found = await store.findPartner(PARTNER_NAME);
+  const partner = found ?? ((await store.addPartner(PARTNER_NAME, attributionOf(ports))) as Partner);
+  const { token } = await issueToken(ports, partner, "trial");
+  return token;
+}
+
+/** Makes the four calls of the interface's typical flow (section 1) against the service itself. */
+async function walk(runtime: Runtime, base: string, token: string): Promise<void> {
+  const call = async (title: string, operation: string, request: object): Promise<unknown> => {
+    const response = await fetch(`${base}/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(request),
+    }).catch((error: Error) => {
+      throw new CommandFailed(
+        `the demo cannot call itself at ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+      );
+    });
+    const answer: unknown = await response.json();
+    runtime.stdout(
+      `\n${title}\n\n  POST ${operation}\n${indent(request)}\n\n  ${response.status} ${response.statusText}\n${indent(answer)}\n`,
+    );
+    if (!response.ok) throw new CommandFailed(`${operation} was answered with ${response.status}`);
+    return answer;
+  };
+
+  await call("1. Who is the customer?", "get-customer-information", { code: CUSTOMER.cuid });
+  const { checkoutId, bouquet } = chooseFirst(
+    await call("2. What can be bought?", "get-subscription-package", CUSTOMER),
+  );
+  const purchase = { ...CUSTOMER, checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price), udf1: "order-1" };
+  await call("3. Top up.", "subscription-package-topup", purchase);
+  await call("4. Is it done?", "txn-status", { checkoutId });
+}
+
+interface PackagesAnswer {
+  readonly body: {
+    readonly checkoutId: string;
+    readonly internet: { readonly bouquets: readonly { readonly code: string; readonly price: number }[] };
+  };
+}
+
+function chooseFirst(answer: unknown) {
+  const { checkoutId, internet } = (answer as PackagesAnswer).body;
+  const [bouquet] = internet.bouquets;
+  if (bouquet === undefined) throw new CommandFailed("the trial customer is offered no bouquet");
+  return { checkoutId, bouquet };
+}
+
+function instructions({ database, prefix }: Config, { url, metricsUrl }: RunningService, token: string): string {
+  const customer = JSON.stringify(CUSTOMER).slice(1, -1);
+  const curl = (operation: string, data: string) =>
+    `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
+  const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
+  return `
+Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
+
+TOKEN=${token}
+BASE=${url}${prefix}/v1.0.1
+
+${curl("get-customer-information", `'{"code":"${CUSTOMER.cuid}"}'`)}; echo
+
+PACKAGES=$(${curl("get-subscription-package", `'{${customer}}'`)}); echo "$PACKAGES"
+CHECKOUT_ID=$(echo "$PACKAGES" | sed 's/.*"checkoutId":"\\([^"]*\\)".*/\\1/')
+
+${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID"'","bouquetId":"TRIAL-NET-3M","amt":"3220"}'`)}; echo
+
+${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
+
+The interface, to read and to try in a browser: ${url}/docs
+${metrics}Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
+`;
+}
+
+function indent(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/^/gm, "  ");
+}

@@ -1,0 +1,136 @@
+import { type Command, Option } from "commander";
+import { ENVIRONMENTS } from "../../domain/customer.ts";
+import { listTransactions, MAX_TRANSACTIONS } from "../../operations/list-transactions.ts";
+import { type ShownTransaction, showTransaction } from "../../operations/show-transaction.ts";
+import { examples } from "../help.ts";
+import { isoTime, jsonOption, type OutputOptions, printJson } from "../output.ts";
+import { CommandFailed, type Runtime } from "../runtime.ts";
+import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
+import { type FilterFlags, filterOptions, readCursor, readDays, readFilter } from "../transaction-flags.ts";
+import { readWholeNumber } from "../whole-number.ts";
+import { IMPORTED_WORDS, wordsOf } from "../words/step-words.ts";
+import { endWords, subscriptionJson } from "../words/subscription-output.ts";
+import { printFields, wrap } from "../words/text.ts";
+import {
+  amountOf,
+  partnerName,
+  printTransactions,
+  type Showing,
+  showingOf,
+  transactionJson,
+} from "../words/transaction-output.ts";
+import { tellOfPruning } from "./prune.ts";
+import { addReverseCommand } from "./reverse.ts";
+
+interface ListFlags extends OutputOptions, FilterFlags {
+  readonly limit: string;
+  readonly cursor?: string;
+}
+
+/** `topupd transaction ...`: what was topped up. */
+export function addTransactionCommands(program: Command, runtime: Runtime): void {
+  const transaction = program
+    .command("transaction")
+    .description("list top-ups, show what one of them did, and take one back")
+    .helpCommand(false);
+  addListCommand(transaction, runtime);
+  addShowCommand(transaction, runtime);
+  addReverseCommand(transaction, runtime);
+}
+
+function addListCommand(parent: Command, runtime: Runtime): void {
+  const list = parent
+    .command("list")
+    .description("list top-ups, newest first")
+    .addOption(
+      new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
+    );
+  for (const option of filterOptions()) list.addOption(option);
+  list
+    .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
+    .option("--cursor <TXNID>", "go on after this one, the last of the page before")
+    .addOption(jsonOption());
+  examples(list, [
+    "topupd transaction list --from 2026-11-20 --to 2026-11-20",
+    'topupd transaction list --partner "Blue Wallet" --limit 200 --json',
+  ]);
+  addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
+    const [limit, cursor] = [readWholeNumber("--limit", flags.limit, MAX_TRANSACTIONS), readCursor(flags.cursor)];
+    // With a customer, somebody is on the telephone, and there is little to do.
+    if (flags.cuid === undefined) runtime.giveWay();
+    // Checked first: whether a date exists does not depend on the zone.
+    readDays(flags);
+    await withStore(list, runtime, { mustExist: true }, async (store) => {
+      const filter = await readFilter(store, flags);
+      const page = await listTransactions({ store }, { filter, cursor, limit });
+      const showing = await showingOf(store);
+      if (flags.json === true)
+        for (const transaction of page.transactions) printJson(runtime, transactionJson(transaction, showing));
+      else printTransactions(runtime, page.transactions, showing);
+      await tellOfPruning(runtime, store, filter.from);
+      if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
+    });
+  });
+}
+
+function addShowCommand(parent: Command, runtime: Runtime): void {
+  const show = parent
+    .command("show")
+    .description("show a top-up, and the subscription before and after it")
+    .argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")
+    .addOption(jsonOption());
+  examples(show, ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"]);
+  addSettings(show, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
+    await withStore(show, runtime, { mustExist: true }, async (store) => {
+      const shown = await showTransaction({ store }, id);
+      if (shown === undefined)
+        throw new CommandFailed(
+          "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known",
+        );
+      const showing = await showingOf(store);
+      if (options.json === true) printJson(runtime, shownJson(shown, showing));
+      else print(runtime, shown, showing);
+    });
+  });
+}
+
+function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: Showing) {
+  return {
+    ...transactionJson(transaction, showing),
+    imported: transaction.imported === true,
+    customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
+    reversal: reversal === undefined ? null : { ...reversal, at: isoTime(reversal.at) },
+    plan: grant?.plan ?? null,
+    before: subscriptionJson(grant?.step.before, showing),
+    after: subscriptionJson(grant?.step.after, showing),
+    words: transaction.imported ? IMPORTED_WORDS : grant === undefined ? null : wordsOf(grant.step, showing),
+  };
+}
+
+function print(runtime: Runtime, { transaction, customer, grant, reversal }: ShownTransaction, showing: Showing): void {
+  const { calendar } = showing;
+  const { txnId, checkoutId, status, at, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
+  printFields(runtime, [
+    ["transaction", txnId],
+    ["checkout", checkoutId],
+    ["status", status],
+    ["reversed", reversal && `${calendar.format(reversal.at)} by ${reversal.author}: ${reversal.reason}`],
+    ["time", `${calendar.format(at)} (${calendar.timeZone})`],
+    ["partner", partnerName(transaction, showing)],
+    [
+      "customer",
+      `${cuid}${customer === undefined ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`,
+    ],
+    ["connection", `${service} ${reqId}`],
+    ["bouquet", bouquetCode],
+    ["amount", amountOf(transaction, showing)],
+    ["udf1", udf1],
+    ["udf2", udf2],
+    ["plan", grant?.plan],
+    ["before", grant && endWords(grant.step.before, showing)],
+    ["after", grant && endWords(grant.step.after, showing)],
+  ]);
+  if (transaction.imported === true) runtime.stdout(`\n${wrap(IMPORTED_WORDS, "")}`);
+  else if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
+  else runtime.stdout(`\n${wrap(wordsOf(grant.step, showing), "")}`);
+}

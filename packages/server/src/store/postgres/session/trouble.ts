@@ -1,0 +1,182 @@
+import pg from "pg";
+import { StoreContended, StoreRefused, StoreUnavailable } from "../../errors.ts";
+
+/** Errors after which PostgreSQL has written nothing, and which say nothing of the next transaction. */
+const CONTENDED = new Map([
+  ["55P03", "another session holds what is to be written"],
+  ["40P01", "two sessions waited for each other"],
+  ["40001", "another session wrote at the same time"],
+]);
+
+const LACKS_PRIVILEGE = "42501";
+const READ_ONLY = "25006";
+const CANCELLED = "57014";
+
+/** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
+const OUTDATED_PLAN = "RevalidateCachedQuery";
+
+/** What speaks of the server and not of the statement, by the first characters of the code. */
+const AWAY: readonly (readonly [code: string, reason: string])[] = [
+  [CANCELLED, "PostgreSQL took too long"],
+  ["57P03", "PostgreSQL is starting or stopping"],
+  ["57P", "PostgreSQL is stopping, or has ended the session"],
+  ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
+  ["25P04", "the transaction took too long"],
+  [READ_ONLY, "PostgreSQL takes no writes: it is a standby, or read-only"],
+  [
+    "53300",
+    "PostgreSQL has no connection left: see max_connections, the limits of role and database, and --database-connections",
+  ],
+  ["53", "PostgreSQL is out of memory or disk"],
+  ["58", "PostgreSQL's own disk or files failed"],
+  ["08", "the connection to PostgreSQL was lost"],
+  ["40003", "PostgreSQL does not know what became of the statement"],
+  ["XX001", "PostgreSQL's data is damaged"],
+  ["XX002", "PostgreSQL's data is damaged"],
+];
+
+/** What keeps a session from being had at all, and does not pass by itself. */
+const REFUSED: readonly (readonly [code: string, what: string])[] = [
+  ["28", "PostgreSQL does not let this user in"],
+  ["3D000", "PostgreSQL has no database of this name: make it with createdb"],
+  [LACKS_PRIVILEGE, "this user of PostgreSQL lacks a privilege"],
+  ["55000", "the database cannot be opened"],
+  ["3F000", "the schema of search_path is not there: make it with CREATE SCHEMA"],
+];
+
+/** PostgreSQL refused a statement: a defect of topupd. Says which rule it broke, and nothing of what is stored. */
+export class StatementFailed extends Error {
+  override readonly name = "StatementFailed";
+  /** Its message may be logged. */
+  readonly isDiscreet = true;
+  readonly code: string;
+
+  constructor({ code = "", table, constraint, column }: pg.DatabaseError) {
+    const where = [table, constraint ?? column].filter((name) => name !== undefined).join(", ");
+    super(`PostgreSQL refused a statement with ${code}${where === "" ? "" : ` (${where})`}`);
+    this.code = code;
+  }
+}
+
+/** A table has other columns than when a statement was prepared. Nothing was written; a fresh session knows them. */
+export class OutdatedPlan extends StoreContended {
+  constructor(options: ErrorOptions) {
+    super("somebody has altered a table meanwhile", options);
+  }
+}
+
+/** Tells what is wrong with the server from what is wrong with a statement, which is a defect of topupd. */
+export function translate(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || error instanceof StoreRefused) return error;
+  if (error instanceof StatementFailed) return error;
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  const code = sqlState(error);
+  if (isLostBefore(error))
+    return new StoreUnavailable("the session with PostgreSQL was lost before this was asked of it", cause(error));
+  // The driver gives no code of PostgreSQL's where the connection itself failed.
+  if (code === undefined)
+    return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
+  if ((error as pg.DatabaseError).routine === OUTDATED_PLAN) return new OutdatedPlan(cause(error));
+  const contended = CONTENDED.get(code);
+  if (contended !== undefined) return new StoreContended(contended, cause(error));
+  // PostgreSQL's own words for it name a table or a schema, and nothing that is stored.
+  if (code === LACKS_PRIVILEGE)
+    return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, cause(error));
+  const away = find(AWAY, code);
+  return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
+}
+
+/** Of what a commit failed with: where its answer was lost, it may have been done. */
+export function translateAtCommit(error: unknown): unknown {
+  const mayBeDone = error instanceof StoreUnavailable && isOutage(error) && !isLostBefore(error.cause);
+  if (!mayBeDone) return error;
+  return new StoreUnavailable(
+    `${error.message}; it may have been done: look before you do it again`,
+    cause(error.cause),
+  );
+}
+
+/** As {@link translate}, for the operator who has just said where the database is, and must say it otherwise. */
+export function translateAtOpening(error: unknown): unknown {
+  if (isPasswordMissing(error)) return new StoreRefused("PostgreSQL asks for a password, and the address holds none");
+  const original = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
+  const refused = find(REFUSED, sqlState(original) ?? "");
+  if (refused !== undefined) return new StoreRefused(`${refused} (${words(original)})`, cause(error));
+  const translated = translate(error);
+  if (!(translated instanceof StatementFailed)) return translated;
+  const said = error instanceof StatementFailed ? "" : `: ${words(error)}`;
+  return new StoreRefused(`${translated.message}${said}`, cause(error));
+}
+
+/** What PostgreSQL says where it has read what it should not have, or cannot read what it has. */
+const DAMAGED = ["XX001", "XX002", "58030", "58P01"];
+
+/** Whether it speaks of the data, and not of whoever would read them. */
+export function isDamage(error: unknown): boolean {
+  return DAMAGED.includes(sqlState((error as Error).cause) ?? "");
+}
+
+export function isCancelled(error: unknown): boolean {
+  return sqlState(error) === CANCELLED;
+}
+
+export function isDivisionByZero(error: unknown): boolean {
+  return sqlState(error) === "22012";
+}
+
+/** Whether it was for want of a privilege. */
+export function lacksPrivilege(error: unknown): boolean {
+  return sqlState((error as Error).cause) === LACKS_PRIVILEGE;
+}
+
+/** Whether the database takes no writes from anybody. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState((error as Error).cause) === READ_ONLY;
+}
+
+/** As {@link translate}, for a session that could not be had: whatever the reason, nothing was asked of PostgreSQL. */
+export function translateAtConnecting(error: unknown): unknown {
+  const refused = find(REFUSED, sqlState(error) ?? "");
+  if (refused !== undefined) return new StoreUnavailable(`${refused} (${words(error)})`, cause(error));
+  const translated = translate(error);
+  if (!(translated instanceof StoreRefused) && !(translated instanceof StatementFailed)) return translated;
+  return new StoreUnavailable(translated.message, cause(error));
+}
+
+/** Whether it says that nobody is served: by silence, or in PostgreSQL's own words. Otherwise it speaks of one session. */
+export function isOutage(error: unknown): boolean {
+  const code = sqlState(error) ?? sqlState((error as Error).cause);
+  return code === undefined || code.startsWith("57P") || code.startsWith("08");
+}
+
+/** Whether PostgreSQL said nothing at all. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof StoreUnavailable && sqlState(error.cause) === undefined;
+}
+
+/** As the driver says it of a session that it knows to be broken: nothing is sent. */
+function isLostBefore(error: unknown): boolean {
+  return error instanceof Error && /is not queryable/.test(error.message);
+}
+
+/** As the driver says it. */
+function isPasswordMissing(error: unknown): boolean {
+  return error instanceof Error && /client password must be a string/.test(error.message);
+}
+
+function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError || error instanceof StatementFailed ? error.code : undefined;
+}
+
+function find(list: readonly (readonly [code: string, text: string])[], code: string): string | undefined {
+  return list.find(([beginning]) => code.startsWith(beginning))?.[1];
+}
+
+function words(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message === "" ? String(code) : message;
+}
+
+function cause(error: unknown): ErrorOptions {
+  return { cause: error };
+}
