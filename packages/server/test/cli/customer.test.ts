@@ -55,7 +55,7 @@ internet sita  inactive
 
   test("of a code that fits several lists them, each with the command that shows it", async () => {
     const line = await historyLine(() => makeDatabase());
-    await importRows(line, { ...SITA, cuid: SITA.mobile, first_name: "Ram\u009b31m", connections: {} });
+    await importRows(line, { ...SITA, cuid: SITA.mobile, first_name: "Ram\u202e31m", connections: {} });
     expect(await line.run("customer", "show", SITA.mobile)).toEqual({
       code: 1,
       stdout: "",
