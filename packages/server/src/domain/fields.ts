@@ -234,7 +234,8 @@ export class FieldReader {
     if (/\p{Cc}/u.test(text)) return this.#report(path, "must not hold control characters");
     if (text.trim() === "" && rule.mayBeEmpty !== true) return this.#report(path, "must not be empty");
     if (!text.isWellFormed()) return this.#report(path, "must be well-formed Unicode");
-    if (rule.isTight === true && BLANK_END.test(text)) return this.#report(path, "must not begin or end with a blank");
+    if (rule.isTight === true && BLANK_END.test(text))
+      return this.#report(path, "must not begin or end with a blank or an unseen sign");
     return text;
   }
 }

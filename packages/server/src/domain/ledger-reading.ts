@@ -52,7 +52,7 @@ export function readLedger(plan: string, ledger: readonly Grant[], calendar: Cal
 }
 
 function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, calendar: Calendar): Read {
-  const given = (beginsRun(step) ? 0 : former.given) + daysGiven(step);
+  const given = (beginsRun(step) || tellsAll(step) ? 0 : former.given) + daysGiven(step);
   return {
     current: step.after,
     lastWord: wordAfter(former.lastWord, step),
@@ -67,6 +67,11 @@ function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, cale
 function daysGiven({ grant, daysTakenBack }: FoldStep): number {
   if (grant.kind === "statement") return grant.goodwillDays ?? 0;
   return grant.kind === "goodwill" ? grant.period.days + daysTakenBack : 0;
+}
+
+/** A word that carries a run over tells of all that was given in it, here before or elsewhere. */
+function tellsAll({ grant, counts }: FoldStep): boolean {
+  return counts && grant.kind === "statement" && grant.grantedEnd !== undefined;
 }
 
 function beginsRun({ grant, before, counts }: FoldStep): boolean {

@@ -18,7 +18,8 @@ const SHAPE = /^[+\uff0b(]*\p{Nd}[\p{Nd}\s().\-/]{4,23}\p{Nd}$/u;
 
 /** What telephones put around a number that is copied from them, and nobody sees. */
 const UNSEEN = /\p{Cf}/gu;
-const DASHES = /\p{Pd}/gu;
+/** The minus sign is no dash to Unicode, and one to those who type. */
+const DASHES = /[\p{Pd}\u2212]/gu;
 const ASCII = /^[ -~]*$/;
 
 /** Numbers whose form is remembered: to find one takes some ten microseconds. */

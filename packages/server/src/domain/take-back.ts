@@ -21,11 +21,11 @@ import { type BouquetLabel, hasEnded, type Subscription } from "./subscription.t
  */
 
 /**
- * Why no more days can be taken back: they are all that were given in the run and are still on top; the provider's
- * records have been laid over them; the rest is over; what was paid for would end earlier; or what there was before
+ * Why no more days can be taken back: they are all that were given in the run and are still on top; the others on top were
+ * given at another topupd; the provider's records have been laid over them; the rest is over; what was paid for would end earlier; or what there was before
  * them has been let go.
  */
-export type TakeBackLimit = "given" | "in_records" | "over" | "paid" | "history_gone";
+export type TakeBackLimit = "given" | "elsewhere" | "in_records" | "over" | "paid" | "history_gone";
 
 export type TakeBackOutcome =
   | ({ readonly kind: "taken_back" } & Correction)
@@ -60,7 +60,7 @@ export function decideTakeBack(
   const taking = new Taking(ledger, bouquet, given.days, at, calendar);
   const most = taking.most(Math.min(days, given.days));
   if (most < days) {
-    const limit = most < given.days ? taking.limitOf(most + 1) : given.isInRecords ? "in_records" : "given";
+    const limit = most < given.days ? taking.limitOf(most + 1) : given.limit;
     return { kind: "too_many", plan, most, limit: limit ?? "given" };
   }
   const { grant, before, after } = taking.by(days);
@@ -80,18 +80,19 @@ function find(ledgers: readonly Ledger[], plan: string): Ledger {
   return ledgers.find((ledger) => ledger.plan === plan) ?? { plan, grants: [], isPruned: false };
 }
 
-/** The goodwill days of the current run that were given here, and lie on top of what records state, or that records have taken the place of. */
+/** The goodwill days of the current run that were given here, and why there are no more; they lie on top of what records state, or that records have taken the place of. */
 function goodwillOf({ plan, grants }: Ledger, calendar: Calendar) {
-  let [days, isInRecords] = [0, false];
+  let [days, onTop, isInRecords] = [0, 0, false];
   for (const step of foldSteps(plan, grants, calendar)) {
     const { grant, before, after, counts } = step;
     const left = givenAfter(days, step);
     if (counts && grant.kind === "statement")
       isInRecords = left === 0 && (isInRecords || days > 0 || grant.grantedEnd !== undefined);
     else if (left > 0 || after?.start !== before?.start) isInRecords = false;
-    days = left;
+    [days, onTop] = [left, after?.goodwillDays ?? 0];
   }
-  return { days, isInRecords };
+  const limit: TakeBackLimit = onTop > days ? "elsewhere" : isInRecords ? "in_records" : "given";
+  return { days, limit };
 }
 
 function givenAfter(days: number, { grant, counts, before, after }: FoldStep): number {

@@ -65,7 +65,7 @@ describe("a catalogue row", () => {
     ["price", "0.00", "must be more than zero"],
     ["price", true, "must be a string or a number"],
     ["segments", "gold", "must be a list"],
-    ["code", "NET-1M ", "must not begin or end with a blank"],
+    ["code", "NET-1M ", "must not begin or end with a blank or an unseen sign"],
     ["segments", { 0: "gold" }, "must be a list"],
     ["plan", "", "must not be empty"],
     ["plan", 7, "must be a string"],

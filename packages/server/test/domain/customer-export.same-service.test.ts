@@ -271,6 +271,21 @@ describe("a customer who was given days for nothing, exported and imported elsew
     expect(elsewhere.endOf("fiber1")).toBe("2026-04-06");
   });
 
+  test("and back again is not cut short by wrong records after a reversal", () => {
+    const daily = { ...MONTHLY, period: { months: 0, days: 8 } };
+    const [world, elsewhere] = [new ProviderWorld(), new ProviderWorld()];
+    world.import(fileWith("2026-01-01", "2026-01-31"), "2026-01-01", "included");
+    world.topUp("fiber1", "2026-01-02", daily);
+    world.goodwill("fiber1", at("2026-01-03"), 8);
+    elsewhere.import(read(exportOf(world, ALL_BOUQUETS), elsewhere, ALL_BOUQUETS), "2026-01-04", "included");
+    elsewhere.goodwill("fiber1", at("2026-01-05"), 8);
+    world.import(read(exportOf(elsewhere, ALL_BOUQUETS), world, ALL_BOUQUETS), "2026-01-06", "included");
+    world.reverse({ service: "internet", reqId: "fiber1", plan: MONTHLY.plan }, at("2026-01-07"), 0);
+    const end = world.endOf("fiber1");
+    world.import(fileWith("2026-01-01", "2026-01-23"), "2026-01-08", "included");
+    expect(world.endOf("fiber1")).toBe(end);
+  });
+
   test("and back again has them once, and can be without them", () => {
     const { world, elsewhere } = moved();
     world.import(read(exportOf(elsewhere, ALL_BOUQUETS), world, ALL_BOUQUETS), "2026-01-13", "included");

@@ -155,7 +155,7 @@ describe("a customer's row is refused", () => {
         tv: [{ stb: padded, status: "active", segment: padded }],
         internet: [{ ...FIBER, username: padded, subscriptions }],
       };
-      const problem = "must not begin or end with a blank";
+      const problem = "must not begin or end with a blank or an unseen sign";
       const wrong = problemsOf({ cuid: padded, mobile: padded, connections });
       expect(wrong.filter((each) => each.endsWith(problem)).map((each) => each.split(":")[0])).toEqual([
         ...["cuid", "mobile", "connections.tv[0].stb", "connections.tv[0].segment"],

@@ -155,6 +155,16 @@ describe("days given by mistake", () => {
     const outcome = takeFrom([carried], 5, "2026-01-11");
     expect(outcome).toMatchObject({ kind: "too_many", most: 0, limit: "in_records" });
   });
+
+  test("are another topupd's to take back where they were given there", () => {
+    const carried: Grant = {
+      ...{ kind: "statement", at: at("2026-01-01"), bouquet: labelOf(MONTHLY), start: at("2026-01-01") },
+      ...{ span: months(1), onTop: { months: 0, days: 5 }, grantedEnd: at("2026-02-06"), goodwillDays: 5 },
+    };
+    expect(takeFrom([carried], 5, "2026-01-11")).toMatchObject({ kind: "too_many", most: 0, limit: "elsewhere" });
+    const both = takeFrom([carried, goodwill("2026-01-10", 3)], 5, "2026-01-11");
+    expect(both).toMatchObject({ kind: "too_many", most: 3, limit: "elsewhere" });
+  });
 });
 
 describe("an import after days were taken back", () => {

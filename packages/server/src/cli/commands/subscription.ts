@@ -136,6 +136,7 @@ function whyNot(outcome: Exclude<Outcome, Done>, { purpose }: DaysCommand, { pla
 
 const LIMITS: Readonly<Record<TakeBackLimit, string>> = {
   given: "no more are left of those that were given for nothing in its current run",
+  elsewhere: "the others were given at another topupd, before the customer came here",
   in_records:
     "its end is that of the provider's own records, without goodwill days on top. Correct these, and import them",
   over: "it would end before now, and days that have begun are not taken back",
