@@ -21,6 +21,9 @@ const CATALOGUE = [
   ["iptv", "TRIAL-ITV-6M", "Trial IPTV (HALF YEARLY)", "1620"],
 ] as const;
 
+/** Source: decisions, "Environments and access tokens". */
+export const TRIAL_CUIDS = ["1000001", "1000002", "1000003", "1000004", "1000005"] as const;
+
 /**
  * Puts the trial environment into its first state: its catalogue, and its five customers with nothing
  * topped up. Their dates are laid around `now`, so that what is lapsed and what runs is always the same.
@@ -63,7 +66,7 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
   };
   return [
     {
-      cuid: "1000001",
+      cuid: TRIAL_CUIDS[0],
       first_name: "Asha",
       last_name: "Trial",
       mobile: "9800000001",
@@ -77,7 +80,7 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       },
     },
     {
-      cuid: "1000002",
+      cuid: TRIAL_CUIDS[1],
       first_name: "Bikash",
       last_name: "Trial",
       mobile: "9800000002",
@@ -87,7 +90,7 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       },
     },
     {
-      cuid: "1000003",
+      cuid: TRIAL_CUIDS[2],
       first_name: "Chandra",
       last_name: "Trial",
       mobile: "9800000003",
@@ -103,7 +106,7 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       },
     },
     {
-      cuid: "1000004",
+      cuid: TRIAL_CUIDS[3],
       first_name: "Deepa",
       last_name: "Trial",
       mobile: "9800000004",
@@ -114,7 +117,7 @@ function trialRows(calendar: Calendar, now: Instant): object[] {
       },
     },
     {
-      cuid: "1000005",
+      cuid: TRIAL_CUIDS[4],
       first_name: "Esha",
       last_name: "Trial",
       mobile: "9800000005",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine, type RunningTopupd } from "../support/command-line.ts";
-import { addCatalogue, SITA } from "../support/provider-files.ts";
+import { CATALOGUE, SITA } from "../support/provider-files.ts";
 
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
@@ -84,12 +84,17 @@ describe("topupd demo", () => {
     expect(await trail()).not.toBe(before);
   });
 
-  test("does not touch one with production customers, even without partners", async () => {
-    const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./topupd.db" } });
-    await addCatalogue(line);
-    await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA));
-    expect((await line.run("demo", "--port", "0")).code).toBe(2);
-  });
+  test.each(["production", "trial"])(
+    "does not touch one that is made ready, without partners (%s)",
+    async (environment) => {
+      const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./topupd.db" } });
+      const flags = ["--environment", environment];
+      await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE), ...flags);
+      if (environment === "trial")
+        await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA), ...flags);
+      expect((await line.run("demo", "--port", "0")).code).toBe(2);
+    },
+  );
 
   test("goes on with its own database, wherever its shell says that it is", async () => {
     const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });

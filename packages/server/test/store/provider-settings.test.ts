@@ -54,6 +54,7 @@ describe("time zone and currency exponent", () => {
     const path = newPath();
     await visit(path, {}, async (early) => {
       await visit(path, { currencyExponent: 3 }, (store) => store.publishCatalogue("trial", BOUQUETS, by(START)));
+      await expect(early.ping()).rejects.toThrow("restart this one");
       await expect(early.currentCatalogue("trial")).rejects.toThrow(StoreUnavailable);
       await expect(early.publishCatalogue("trial", BOUQUETS, by(START))).rejects.toThrow("restart this one");
       await expect(early.previewCustomers("trial", [statedCustomer(SITA)], START, "unsaid")).rejects.toThrow(

@@ -32,11 +32,9 @@ export function addBackupCommand(program: Command, runtime: Runtime): void {
         "a backup goes into a file, which has its name once it is whole: stdout cannot promise that",
       );
     await refuseTaken(runtime, file, overwrite);
-    const stop = stopSignal(runtime);
     try {
-      await backUp(command, runtime, file, { ...options, overwrite }, stop);
+      await backUp(command, runtime, file, { ...options, overwrite });
     } catch (error) {
-      if (stop.aborted) throw new CommandFailed(`stopped by ${String(stop.reason)}: no backup was made`);
       if (isFileError(error)) throw new CommandFailed(`${file} cannot be written: ${error.message}`, { cause: error });
       throw error;
     }
@@ -48,11 +46,13 @@ async function backUp(
   runtime: Runtime,
   file: string,
   options: BackupOptions & { readonly overwrite: boolean },
-  signal: AbortSignal,
 ): Promise<void> {
   const config = configOf(command, runtime);
   await withStoreOf(config, runtime, { mustExist: true }, async (store) => {
     const progress = progressLine(runtime);
+    // Before the file has its name: what fails after that reads as though there were none.
+    const partners = await partnerNames(store);
+    const signal = stopSignal(runtime);
     const { totals, takenAt, bytes } = await backUpStore(
       { store, clock: runtime.clock },
       {
@@ -62,10 +62,15 @@ async function backUp(
         onProgress: (seen) => progress.show(describeProgress("writing", seen)),
         signal,
       },
-    ).finally(progress.end);
+    )
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        throw new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`);
+      })
+      .finally(progress.end);
     const { currencyExponent } = store.provider;
     const facts = { file, takenAt: isoTime(takenAt), bytes };
-    printArchive(runtime, { totals, partners: await partnerNames(store), currencyExponent }, options, facts);
+    printArchive(runtime, { totals, partners, currencyExponent }, options, facts);
     runtime.stderr(
       `${file} has ${bytes} bytes, and holds everything that was acknowledged before ${isoTime(takenAt)}. Guard it like the database, and try to restore it before you need it.\n`,
     );

@@ -103,14 +103,18 @@ async function run<Row>(
       progress.show(`exporting ... ${count}`);
     }
   };
-  // What goes to stdout leaves nothing behind.
-  const stop = output === undefined ? undefined : stopSignal(runtime);
+  let stop: AbortSignal | undefined;
   try {
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const rows = counted(pages(store));
       const pieces = formatOf(format, output) === "csv" ? csvPieces(rows, form) : ndjsonPieces(rows);
-      if (output === undefined || stop === undefined) isWhole = await runtime.streamOut(pieces);
-      else await runtime.writeFile(output, untilStopped(pieces, stop), { overwrite: false });
+      if (output === undefined) {
+        isWhole = await runtime.streamOut(pieces);
+        return;
+      }
+      // Only now is there something that would be left behind.
+      stop = stopSignal(runtime);
+      await runtime.writeFile(output, untilStopped(pieces, stop), { overwrite: false });
     });
   } catch (error) {
     progress.end();

@@ -48,11 +48,12 @@ export function addPruneCommand(program: Command, runtime: Runtime): void {
         throw new WrongUsage(`--older-than must be at least ${SHORTEST_RETENTION_DAYS} days${butIs(options)}`);
       const [dryRun, isClockRight] = [options.dryRun === true, options.clockIsRight === true];
       const request = { before, dryRun, reason, isClockRight };
+      // Before anything is done: what fails after that reads as though it had not been.
+      const showing = await showingOf(store);
       const outcome = await pruneHistory(staffPorts(runtime, store, options), request);
       if (outcome.kind === "clock_in_doubt")
         throw new CommandFailed(wordsOfDoubt(outcome.doubt, store.provider.calendar));
       const { pruned } = outcome;
-      const showing = await showingOf(store);
       if (options.json === true) printJson(runtime, prunedJson(pruned, before, dryRun, showing));
       else print(runtime, pruned, before, dryRun, showing);
       runtime.stderr(

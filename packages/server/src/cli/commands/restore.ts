@@ -50,7 +50,9 @@ async function restore(command: Command, runtime: Runtime, file: string, options
   await withStoreOf(config, runtime, { mustBeNew: true }, async (store) => {
     const onProgress = (step: CopyProgress) => progress.show(describeFilling("restoring", step));
     const totals = await restoreStore(open, store, onProgress).finally(progress.end);
-    const output = { totals, partners: await partnerNames(store), currencyExponent };
+    // It is done: where the names cannot be had any more, numbers will do.
+    const partners = await partnerNames(store).catch(() => new Map<number, string>());
+    const output = { totals, partners, currencyExponent };
     printArchive(runtime, output, options, factsOf(file, header));
   });
   runtime.stderr(

@@ -40,8 +40,9 @@ export function addReverseCommand(parent: Command, runtime: Runtime): void {
       const partnerId = await readPartner(store, options.partner);
       const amount = readAmount(options.amount, store.provider.currencyExponent);
       const ports = staffPorts(runtime, store, options);
-      const answer = await reverseTransaction(ports, { id, reason, partnerId, amount });
+      // Before anything is done: what fails after that reads as though it had not been.
       const showing = await showingOf(store);
+      const answer = await reverseTransaction(ports, { id, reason, partnerId, amount });
       if (answer.kind === "reversed_on_record") {
         if (options.json === true) printJson(runtime, transactionJson(answer.transaction, showing));
         else printFields(runtime, fieldsOf(answer, showing));

@@ -38,13 +38,15 @@ export function addSecretCommands(program: Command, runtime: Runtime): void {
   addSettings(rotate, STORE_SETTINGS).action(async (options: OutputOptions & StaffOptions) => {
     await withStore(rotate, runtime, { mustExist: true }, async (store) => {
       const key = runtime.random(CHECKOUT_KEY_BYTES);
+      // Before anything is done: what fails after that reads as though it had not been.
+      const former = await store.checkoutSecrets();
       const added = await store.rotateCheckoutSecret(key, attributed(runtime, store, options));
       if (added === "too_soon")
         throw new CommandFailed(
           "there are sixteen secrets, and the oldest may still be in use: rotate again in a quarter of an hour",
         );
       runtime.stderr(`The new secret seals from ${isoTime(added.createdAt + SECRET_REST_MS)} on.\n`);
-      print(runtime, await store.checkoutSecrets(), options);
+      print(runtime, [added, ...former.filter(({ id }) => id !== added.id)], options);
     });
   });
 }

@@ -97,6 +97,8 @@ function addDaysCommand(parent: Command, runtime: Runtime, what: DaysCommand): v
     await withStore(command, runtime, { mustExist: true }, async (store) => {
       const key = await connectionToChange(store, service, reqId, options);
       const by = reasoned(staffPorts(runtime, store, options), reason);
+      // Before anything is done: what fails after that reads as though it had not been.
+      const showing = await showingOf(store);
       const running = what.run(store, { ...key, days, plan: options.plan }, by);
       // Whoever sends it again after a commit whose answer was lost does it twice.
       const outcome = await running.catch((error: unknown) => {
@@ -107,7 +109,6 @@ function addDaysCommand(parent: Command, runtime: Runtime, what: DaysCommand): v
       });
       if (outcome.kind !== "granted" && outcome.kind !== "taken_back")
         throw new CommandFailed(whyNot(outcome, what, options));
-      const showing = await showingOf(store);
       if (options.json === true) printJson(runtime, doneJson(outcome, days, showing));
       else print(runtime, outcome, days, showing);
     });

@@ -81,9 +81,11 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
   examples(revoke, ["topupd token revoke tok_521b2246ae3995b2da"]);
   addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions & StaffOptions) => {
     await withStore(revoke, runtime, { mustExist: true }, async (store) => {
+      // Before anything is done: what fails after that reads as though it had not been.
+      const uses = await store.access.lastUses();
       const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));
       if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
-      printTokens(runtime, [revoked], await store.access.lastUses(), options.json === true ? "one" : "table");
+      printTokens(runtime, [revoked], uses, options.json === true ? "one" : "table");
     });
   });
 }

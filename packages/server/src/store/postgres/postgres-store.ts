@@ -11,6 +11,7 @@ import type { StatedCustomer } from "../../domain/customer-row.ts";
 import type { CustomerEffect } from "../../domain/import-effect.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
+import { type ProviderRow, verifyProviderRow } from "../common/provider-settings.ts";
 import { BATCH_LIMITS, overloaded, type SettlingItem } from "../common/settling.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
@@ -55,7 +56,8 @@ const SPARE_CONNECTIONS = 1;
 
 const PING: Prepared = {
   name: "ping",
-  text: "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM provider",
+  text: `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only,
+    time_zone, currency_exponent, default_country FROM provider`,
 };
 
 /** What a store on a database that was opened works with. */
@@ -141,8 +143,9 @@ export class PostgresStore implements Store {
   }
 
   async ping(): Promise<void> {
-    const [row] = await this.#database.ask<{ is_read_only: boolean }>(PING);
+    const [row] = await this.#database.ask<ProviderRow & { readonly is_read_only: boolean }>(PING);
     if (row?.is_read_only !== false) throw new StoreUnavailable("PostgreSQL takes no writes");
+    verifyProviderRow(row, this.provider);
     await this.#database.verifyCommits();
   }
 

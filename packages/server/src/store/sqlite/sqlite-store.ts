@@ -68,6 +68,7 @@ export class SqliteStore implements Store {
 
   async ping(): Promise<void> {
     this.#database.ping();
+    this.#database.ask(() => verifyProviderSettings(this.#database, this.provider));
     await this.#settler.ping();
   }
 
