@@ -1,6 +1,6 @@
 // The settling thread of the tests: as src/settling-main.ts, but with the time of whoever began it.
 import { parentPort, workerData } from "node:worker_threads";
-import { serveSettling } from "../../dist/store/sqlite/settling-service.js";
+import { serveSettling } from "../../dist/store/sqlite/settling/settling-service.js";
 
 const { clockPort, clockCell, ...data } = workerData;
 const answered = new Int32Array(clockCell, 0, 1);
