@@ -21,7 +21,8 @@ export interface ToppedUp {
  * Nothing was recorded by this purchase, and nothing of it is under way. `failure` says why.
  *
  * At topupd txn-status has borne it out: no refusal names the checkoutId, and one alone may have been another's. Of
- * another deployment it is its own word, which txn-status has borne out twice, half a minute apart. With `failure.kind` `used_otherwise`, another purchase is on record with this checkoutId.
+ * another deployment it is its own word, which txn-status has borne out twice, half a minute apart. With `failure.kind`
+ * `used_otherwise`, another purchase is on record with this checkoutId.
  */
 export interface TopUpRefused {
   readonly outcome: "refused";

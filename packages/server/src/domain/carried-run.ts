@@ -64,7 +64,7 @@ export function readCarried(
     months: fields.count("topped_up_months", MOST_MONTHS),
     days: fields.count("topped_up_days", MOST_DAYS),
   };
-  const goodwillDays = fields.has("goodwill_days") ? fields.count("goodwill_days", MOST_DAYS) : 0;
+  const goodwillDays = fields.count("goodwill_days", MOST_DAYS);
   // Later than the end where records were corrected after a reversal: it is what a later word is held against.
   const grantedEnd = fields.optionalInstant("granted_until");
   const plan = fields.optionalText("plan", { maxLength: NAME_MAX_LENGTH }) ?? newest.plan;

@@ -41,7 +41,8 @@ export function purchasableBouquets(
   const kind = `${service} ${addOnsToo} ${segment === undefined || !segments.has(segment) ? "" : `in ${segment}`}`;
   const offer = byKind.get(kind) ?? findOffer(catalogue, connection, addOnsToo);
   if (byKind.size < MOST_OFFERS) byKind.set(kind, offer);
-  const isNearTheLast = connection.subscriptions.some(({ end }) => end > calendar.last - MORE_THAN_A_PERIOD_MS);
+  const near = calendar.last - MORE_THAN_A_PERIOD_MS;
+  const isNearTheLast = now > near || connection.subscriptions.some(({ end }) => end > near);
   return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now, calendar)) : offer;
 }
 

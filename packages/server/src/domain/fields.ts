@@ -7,7 +7,10 @@ export const IDENTIFIER_MAX_LENGTH = 64;
 /** The longest name of a customer, bouquet or plan in a provider's file, in characters. */
 export const NAME_MAX_LENGTH = 200;
 
-/** What is wrong with one field, as partners and operators read it. Never holds the value of a request, or a name or number of anybody. */
+/**
+ * What is wrong with one field, as partners and operators read it. Never holds the value of a request, or a name or a
+ * mobile number.
+ */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: string;

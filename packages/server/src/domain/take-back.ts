@@ -21,9 +21,9 @@ import { type BouquetLabel, hasEnded, type Subscription } from "./subscription.t
  */
 
 /**
- * Why no more days can be taken back: they are all that were given in the run and are still on top; the others on top were
- * given at another topupd; the provider's records have been laid over them; the rest is over; what was paid for would end earlier; or what there was before
- * them has been let go.
+ * Why no more days can be taken back: they are all that were given in the run and are still on top; the others on top
+ * were given at another topupd; the provider's records have been laid over them; the rest is over; what was paid for
+ * would end earlier; or what there was before them has been let go.
  */
 export type TakeBackLimit = "given" | "elsewhere" | "in_records" | "over" | "paid" | "history_gone";
 
@@ -80,7 +80,10 @@ function find(ledgers: readonly Ledger[], plan: string): Ledger {
   return ledgers.find((ledger) => ledger.plan === plan) ?? { plan, grants: [], isPruned: false };
 }
 
-/** The goodwill days of the current run that were given here, and why there are no more; they lie on top of what records state, or that records have taken the place of. */
+/**
+ * The goodwill days of the current run that were given here and lie on top of what records state, and why there are no
+ * more: perhaps because records have taken their place.
+ */
 function goodwillOf({ plan, grants }: Ledger, calendar: Calendar) {
   let [days, onTop, isInRecords] = [0, 0, false];
   for (const step of foldSteps(plan, grants, calendar)) {

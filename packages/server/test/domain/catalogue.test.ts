@@ -60,6 +60,15 @@ describe("a subscription for ever", () => {
     expect(codesFor(upTo("9999-12-15"), [MONTHLY, other, QUARTERLY])).toEqual(["FAST-1M"]);
   });
 
+  test("is not to be had by beginning anew either, at the end of the calendar", () => {
+    const codes = (now: string) =>
+      purchasableBouquets({ revision: 1, bouquets: [MONTHLY, QUARTERLY] }, connectionWith(), at(now), UTC).map(
+        ({ code }) => code,
+      );
+    expect(codes("9999-11-15")).toEqual(["NET-1M"]);
+    expect(codes("9999-12-15")).toEqual([]);
+  });
+
   test("is offered what ends by the last moment that the wire can tell, and no more", () => {
     expect(codesFor(upTo("9999-08-31T23:59:59Z"), [MONTHLY, QUARTERLY])).toEqual(["NET-1M", "NET-3M"]);
     expect(codesFor(upTo("9999-09-30T00:00:00Z"), [MONTHLY, QUARTERLY])).toEqual(["NET-1M"]);

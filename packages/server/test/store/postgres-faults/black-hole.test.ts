@@ -1,11 +1,9 @@
 import { describe, expect, inject, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
-import { seededRandom } from "../../support/random.ts";
-import { openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
+import { openElsewhere, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
 /** The watch knows after four seconds, which is soon enough for those who wait; the longest of the bounds is five. */
 const FIRST_ONES_MS = 6_500;
@@ -92,14 +90,3 @@ describe.concurrent("a network that takes everything and gives nothing", () => {
     await expect.poll(() => proxy.connections, { timeout: 2_000 }).toBe(0);
   });
 });
-
-function openElsewhere(url: string) {
-  return openPostgresStore({
-    url,
-    connections: 1,
-    timeZone: undefined,
-    currencyExponent: undefined,
-    clock: () => 0,
-    random: seededRandom(1),
-  });
-}

@@ -6,6 +6,7 @@ import type { OnFinished } from "../../store-suite/database.ts";
 import { type OpenedProvider, openProvider } from "../../store-suite/provider.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
+import { seededRandom } from "../../support/random.ts";
 
 /** A provider whose store is behind a proxy; reading and tampering go past it. */
 export interface FaultyProvider extends OpenedProvider {
@@ -22,6 +23,18 @@ export interface FaultyOptions {
   /** The one that the tests share, if none is named. */
   readonly server?: string;
   readonly connections?: number;
+}
+
+/** A store of the test's own, by any way to a database. */
+export function openElsewhere(url: string) {
+  return openPostgresStore({
+    url,
+    connections: 1,
+    timeZone: undefined,
+    currencyExponent: undefined,
+    clock: () => 0,
+    random: seededRandom(1),
+  });
 }
 
 export async function openFaultyProvider(options: FaultyOptions): Promise<FaultyProvider> {

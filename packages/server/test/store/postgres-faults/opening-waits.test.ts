@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { withOwnSession } from "../../../src/store/postgres/session/database.ts";
 import { WAITS } from "../../../src/store/postgres/session/session.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { by } from "../../support/by.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
-import { seededRandom } from "../../support/random.ts";
-import { openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
+import { openElsewhere, openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -99,14 +97,3 @@ describe("a new database", () => {
     });
   });
 });
-
-function openElsewhere(url: string) {
-  return openPostgresStore({
-    url,
-    connections: 1,
-    timeZone: undefined,
-    currencyExponent: undefined,
-    clock: () => 0,
-    random: seededRandom(1),
-  });
-}
