@@ -9,7 +9,10 @@ declare module "fastify" {
   }
 }
 
-/** How a request ended: its whole answer was written, or its caller had left before. */
+/**
+ * How a request ended: its whole answer was written, or its caller had left before. Who has left looks like who has only
+ * closed its own direction, and counts as gone: the answer is written, but most of those who close early do not read it.
+ */
 export type Ending = "answered" | "gave_up";
 
 /** Who hears of what became of requests. */
@@ -57,7 +60,7 @@ export function receiveRequests(
   });
   app.addHook("onResponse", (request, reply, done) => {
     request.isAnswered = true;
-    end(request, reply, "answered");
+    end(request, reply, request.raw.socket.readableEnded ? "gave_up" : "answered");
     done();
   });
 }
