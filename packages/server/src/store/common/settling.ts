@@ -1,11 +1,15 @@
 import type { Instant } from "../../domain/calendar.ts";
-import { isTooLateToRecord, type TopUpCommand } from "../../domain/top-up.ts";
+import { isTooLateToRecord, type SettledTopUp, type TopUpCommand } from "../../domain/top-up.ts";
 import { StoreUnavailable } from "../errors.ts";
+import type { Conclusion } from "../store.ts";
 
 /** What is settled in batches: data alone, so that another thread can be asked for it. */
 export type SettlingItem =
   | { readonly kind: "top_up"; readonly command: TopUpCommand }
   | { readonly kind: "conclusion"; readonly checkoutId: string };
+
+/** What became of an item. */
+export type Settled = SettledTopUp | Conclusion;
 
 export const BATCH_LIMITS = {
   /** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */

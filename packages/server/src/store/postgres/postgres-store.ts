@@ -12,7 +12,7 @@ import type { CustomerEffect } from "../../domain/import-effect.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
 import { Batcher } from "../batcher.ts";
 import { type ProviderRow, verifyProviderRow } from "../common/provider-settings.ts";
-import { BATCH_LIMITS, overloaded, type SettlingItem } from "../common/settling.ts";
+import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../common/settling.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type {
   ArchiveChunk,
@@ -45,7 +45,7 @@ import { HistoryTables } from "./tables/history.ts";
 import { PartnerTables } from "./tables/partners.ts";
 import { RetentionTables } from "./tables/retention.ts";
 import { SearchTables } from "./tables/search.ts";
-import { type Settled, TopUpTables } from "./tables/top-ups.ts";
+import { TopUpTables } from "./tables/top-ups.ts";
 
 /** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
@@ -245,9 +245,8 @@ export class PostgresStore implements Store {
    * Waits for whoever may be recording with this checkout, since both hold the customer, and then lets nobody
    * record with it any more.
    */
-  async concludeCheckout(checkoutId: string): Promise<Conclusion> {
-    const settled = await this.#batcher.add({ kind: "conclusion", checkoutId });
-    return settled.kind === "concluded" ? settled.conclusion : undefined;
+  concludeCheckout(checkoutId: string): Promise<Conclusion> {
+    return this.#batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>;
   }
 
   async *check(): AsyncIterable<CheckEvent> {

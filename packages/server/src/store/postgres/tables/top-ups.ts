@@ -1,9 +1,9 @@
 import { DAY_MS, type Instant } from "../../../domain/calendar.ts";
 import { CHECKOUT_VALID_MS, checkoutIssuedAt, customerDigest, customerDigestIn } from "../../../domain/checkout.ts";
-import type { TopUpCommand, TopUpOutcome, Transaction } from "../../../domain/top-up.ts";
+import type { TopUpCommand, Transaction } from "../../../domain/top-up.ts";
 import { qualified, SUBSCRIPTION_COLUMNS, type TopUpRow, topUpColumns, toTransaction } from "../../common/rows.ts";
-import { refuseIfTooLate, type SettlingItem } from "../../common/settling.ts";
-import type { Conclusion, ProviderSettings } from "../../store.ts";
+import { refuseIfTooLate, type Settled, type SettlingItem } from "../../common/settling.ts";
+import type { ProviderSettings } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { SHARE_RETIREMENT } from "../session/locks.ts";
 import { type Prepared, type Query, WAITS } from "../session/session.ts";
@@ -11,8 +11,6 @@ import { type CheckoutRow, type ConnectionRows, type LockedCustomer, Snapshot } 
 import type { CatalogueTables } from "./catalogues.ts";
 import { type Column, columnsOf, insertRows, unnest } from "./columns.ts";
 import { appendEntries, CONNECTION_KEY, connectionKey } from "./ledger.ts";
-
-export type Settled = TopUpOutcome | { readonly kind: "concluded"; readonly conclusion: Conclusion };
 
 /**
  * A customer's row is the lock of all that is recorded for the customer. Every transaction that needs several
@@ -134,7 +132,7 @@ export class TopUpTables {
       );
       const settled = batch.map((item): Settled => {
         if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
-        return { kind: "concluded", conclusion: snapshot.conclude(item.checkoutId) };
+        return snapshot.conclude(item.checkoutId);
       });
       refuseIfTooLate(now, this.#clock());
       await session.commit(writesOf(snapshot, now), WAITS.transaction);

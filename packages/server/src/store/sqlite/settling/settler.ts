@@ -2,12 +2,12 @@ import type { Instant } from "../../../domain/calendar.ts";
 import type { SettledTopUp, TopUpCommand } from "../../../domain/top-up.ts";
 import { Batcher } from "../../batcher.ts";
 import { toProviderRow } from "../../common/provider-settings.ts";
-import { BATCH_LIMITS, overloaded, type SettlingItem } from "../../common/settling.ts";
+import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
 import type { Conclusion, ObserveBatch, ProviderSettings } from "../../store.ts";
 import type { Database } from "../database.ts";
 import type { TopUpTables } from "../tables/top-ups.ts";
-import { type Settle, type Settled, settleIn } from "./settling.ts";
+import { type Settle, settleIn } from "./settling.ts";
 import { settleHereOrThere } from "./settling-place.ts";
 import { SettlingThread, type StartSettlingThread } from "./settling-thread.ts";
 

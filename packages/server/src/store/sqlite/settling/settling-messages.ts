@@ -1,10 +1,9 @@
 import type { Instant } from "../../../domain/calendar.ts";
 import { type SettledTopUp, type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
 import type { ProviderRow } from "../../common/provider-settings.ts";
-import type { SettlingItem } from "../../common/settling.ts";
+import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
 import type { FileIdentities } from "../file.ts";
-import type { Settled } from "./settling.ts";
 
 /*
  * What two threads say to each other. Everything is copied on its way, and nothing but data can be; an object takes
@@ -24,8 +23,8 @@ export interface SettlingThreadData {
  * What is asked has a number, and is answered by it. An empty batch asks whether the database can be reached. `rest` says
  * that an answer was heard, and `close` that nothing will be asked any more.
  */
-export type ToThread = ToSettle | "rest" | "close";
-export interface ToSettle {
+export type ToThread = BatchMessage | "rest" | "close";
+export interface BatchMessage {
   readonly id: number;
   readonly batch: readonly PackedItem[];
 }

@@ -7,11 +7,11 @@ import { tablesOf } from "../tables/all-tables.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Settle, settleIn } from "./settling.ts";
 import {
+  type BatchMessage,
   type FromThread,
   packError,
   packOutcome,
   type SettlingThreadData,
-  type ToSettle,
   type ToThread,
   unpackItem,
 } from "./settling-messages.ts";
@@ -23,7 +23,7 @@ export function serveSettling(port: MessagePort, data: SettlingThreadData, clock
     connection ??= openConnection(data, clock);
     return connection;
   };
-  const settle = async ({ id, batch }: ToSettle): Promise<FromThread> => {
+  const settle = async ({ id, batch }: BatchMessage): Promise<FromThread> => {
     try {
       const { database, settle } = connect();
       if (batch.length > 0) return { id, settled: (await settle(batch.map(unpackItem))).map(packOutcome) };

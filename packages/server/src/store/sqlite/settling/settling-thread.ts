@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import type { SettlingItem } from "../../common/settling.ts";
+import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { Settled } from "./settling.ts";
 import {
   type FromThread,
   packItem,

@@ -1,11 +1,7 @@
 import type { Calendar, Instant } from "../../../domain/calendar.ts";
-import type { SettledTopUp } from "../../../domain/top-up.ts";
-import { refuseIfTooLate, type SettlingItem } from "../../common/settling.ts";
-import type { Conclusion } from "../../store.ts";
+import { refuseIfTooLate, type Settled, type SettlingItem } from "../../common/settling.ts";
 import type { Database } from "../database.ts";
 import type { TopUpTables } from "../tables/top-ups.ts";
-
-export type Settled = SettledTopUp | Conclusion;
 
 /** Settles a batch in one write transaction, at one time: what became of each item, in order. */
 export type Settle = (batch: readonly SettlingItem[]) => Promise<Settled[]>;
