@@ -78,7 +78,7 @@ export function openCheckout(
   const secret = secretNamedBy(bytes, secrets);
   if (secret === undefined || !isSealedWith(secret, holder, bytes)) return undefined;
   const issuedAt = issuedAtIn(bytes);
-  return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: bytes.readUIntBE(7, 3) };
+  return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: revisionIn(bytes) };
 }
 
 /**
@@ -106,6 +106,12 @@ export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
   return bytes && issuedAtIn(bytes);
 }
 
+/** The catalogue revision in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
+export function checkoutRevision(checkoutId: string): number | undefined {
+  const bytes = bytesOf(checkoutId);
+  return bytes && revisionIn(bytes);
+}
+
 /** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */
 export function isCheckoutFor(checkoutId: string, connection: ConnectionKey): boolean {
   const bytes = bytesOf(checkoutId);
@@ -131,6 +137,10 @@ function bytesOf(checkoutId: string): Buffer | undefined {
 
 function issuedAtIn(bytes: Buffer): Instant {
   return bytes.readUIntBE(1, 6);
+}
+
+function revisionIn(bytes: Buffer): number {
+  return bytes.readUIntBE(7, 3);
 }
 
 function secretNamedBy(bytes: Buffer, secrets: readonly CheckoutSecret[]): CheckoutSecret | undefined {

@@ -5,7 +5,7 @@ import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { customersOf } from "../support/customers-of.ts";
-import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
+import { copyRows, countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
 import { expectRecorded, openProvider, RAM_NET, restate, SITA, SITA_NET } from "./provider.ts";
 
@@ -66,6 +66,21 @@ export function testArchives(makeDatabase: MakeDatabase): void {
       ["iptv", "success", 1, 30_000n],
       ["tv", "success", 3, 151_345n],
     ]);
+  });
+
+  test("what top-ups come to is told to the last digit, also beyond 64 bits", async () => {
+    const { store, command, database } = await openProvider(makeDatabase);
+    expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+    const most = 9_007_199_254_740_991n;
+    await database.tamper(`UPDATE top_up SET amount = ${most}`);
+    for (const letter of "abcdefghijk")
+      await copyRows(database, "top_up", "true", {
+        checkout_id: `checkout_id || '${letter}'`,
+        txn_id: `txn_id || '${letter}'`,
+      });
+    const [first] = await collect(store);
+    if (first?.kind !== "totals") throw new Error("the totals come first");
+    expect(first.totals.money.map(({ topUps, amount }) => [topUps, amount])).toEqual([[2_048, 2_048n * most]]);
   });
 
   test("a store that was filled from another equals it", async () => {

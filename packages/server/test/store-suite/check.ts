@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DAY_MS } from "../../src/domain/calendar.ts";
 import type { CheckEvent, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { customersOf } from "../support/customers-of.ts";
@@ -50,7 +51,16 @@ const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: R
   [
     "a top-up whose amount was changed",
     `UPDATE top_up SET amount = 1 WHERE ${SITAS_FIBER}`,
-    /1 top-ups at a price that no catalogue had/,
+    /1 top-ups at another price than the catalogue had from which it was quoted/,
+  ],
+  [
+    "a top-up whose amount was changed to a price of another time",
+    async (database) => {
+      await copyRows(database, "catalogue_revision", "environment = 'production'", { revision: "revision + 10" });
+      await copyRows(database, "bouquet", "code = 'NET-1M'", { revision: "revision + 10", price: "price - 1000" });
+      await database.tamper(`UPDATE top_up SET amount = amount - 1000 WHERE ${SITAS_FIBER}`);
+    },
+    /1 top-ups at another price than the catalogue had from which it was quoted/,
   ],
   [
     "a code that leads to another customer",
@@ -97,6 +107,11 @@ const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: R
         /1 reversals of something else than their top-up/,
       ] as const,
   ),
+  [
+    "a reversal that was moved to another day",
+    "UPDATE reversal SET at = at + 86400000",
+    /1 reversals that the ledger does not know, or has at another time/,
+  ],
   ["a reversal that was deleted", "DELETE FROM reversal", /1 top-ups that are reversed without a reversal/],
   [
     "a top-up that is not reversed any more",
@@ -117,6 +132,11 @@ const DAMAGE: readonly (readonly [done: string, damage: string | Damage, said: R
     "a txnId that was cut",
     `UPDATE top_up SET txn_id = substr(txn_id, 1, 25) WHERE ${SITAS_FIBER}`,
     /1 top-ups whose txnId has not the form of one/,
+  ],
+  [
+    "a txnId that was moved to another day",
+    `UPDATE top_up SET txn_id = '00000' || substr(txn_id, 6) WHERE ${SITAS_FIBER}`,
+    /1 top-ups whose txnId is of another time/,
   ],
   [
     "a top-up of another topupd that was moved to another connection",
@@ -186,6 +206,20 @@ export function testCheck(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
     await (typeof damage === "string" ? database.tamper(damage) : damage(database));
     expect(await findWrong(store)).toContainEqual(expect.stringMatching(said));
+  });
+
+  test.each([
+    ["deleted", "DELETE FROM retention"],
+    ["moved back", "UPDATE retention SET pruned_before = pruned_before - 1"],
+  ])("a horizon that was %s is found", async (_, damage) => {
+    const { store, database, now } = await openProvider(makeDatabase);
+    await store.retention.moveHorizon(now - 90 * DAY_MS, by(now));
+    await store.retention.moveHorizon(now - 60 * DAY_MS, by(now));
+    expect(await findWrong(store)).toEqual([]);
+    await database.tamper(damage);
+    expect(await findWrong(store)).toEqual([
+      expect.stringMatching(/^history from before 2026-.* was let go, and the table retention does not know it/),
+    ]);
   });
 
   test("a check changes nothing, and the store works on after it", async () => {

@@ -61,7 +61,11 @@ describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
       /is not the fold/,
     ],
     ["a top-up that was deleted", "DELETE FROM top_up WHERE status = 'reversed'", /1 grants of a top-up/],
-    ["a price that was changed", "UPDATE top_up SET amount = 7 WHERE status = 'reversed'", /1 top-ups at a price/],
+    [
+      "a price that was changed",
+      "UPDATE top_up SET amount = 7 WHERE status = 'reversed'",
+      /1 top-ups at another price/,
+    ],
   ])("of %s copies nothing", async (_, damage, said) => {
     const { store, now, database } = await openFilledProvider(() => makeFrom());
     await database.tamper(damage);

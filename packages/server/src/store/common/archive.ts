@@ -172,15 +172,20 @@ interface MoneyRow {
   service: Service;
   status: TransactionStatus;
   count: number;
-  /** Digits: a sum may be larger than any number that JavaScript keeps exactly. */
-  amount: string;
+  /** Digits of the sum of the amounts' upper halves, and of their lower ones: SQLite adds up to no more than 2^63. */
+  upper: string;
+  lower: string;
 }
 
-const MONEY = `SELECT partner_id, environment, service, status, count(*) AS count, CAST(sum(amount) AS TEXT) AS amount
+const HALF = 2 ** 32;
+
+const MONEY = `SELECT partner_id, environment, service, status, count(*) AS count,
+    CAST(sum(amount / ${HALF}) AS TEXT) AS upper, CAST(sum(amount % ${HALF}) AS TEXT) AS lower
   FROM top_up GROUP BY partner_id, environment, service, status ORDER BY partner_id, environment, service, status`;
 
-function toMoneyTotal({ partner_id, environment, service, status, count, amount }: MoneyRow): MoneyTotal {
-  return { partnerId: partner_id, environment, service, status, topUps: count, amount: BigInt(amount) };
+function toMoneyTotal({ partner_id, environment, service, status, count, upper, lower }: MoneyRow): MoneyTotal {
+  const amount = BigInt(upper) * BigInt(HALF) + BigInt(lower);
+  return { partnerId: partner_id, environment, service, status, topUps: count, amount };
 }
 
 function toArchive(type: ColumnType, value: unknown): ArchiveValue {

@@ -2,16 +2,15 @@ import type { Service } from "../../domain/bouquet.ts";
 import { isCheckoutFor, isSealLost } from "../../domain/checkout.ts";
 import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { isTransactionId } from "../../domain/transaction-id.ts";
 import type { CheckEvent } from "../store.ts";
+import { found } from "./found.ts";
 
 /** Every top-up, for {@link checkRecordedCheckouts}. */
 export const RECORDED_CHECKOUTS =
-  "SELECT checkout_id, txn_id, partner_id, environment, cuid, service, req_id, imported FROM top_up";
+  "SELECT checkout_id, partner_id, environment, cuid, service, req_id, imported FROM top_up";
 
 interface RecordedRow {
   readonly checkout_id: string;
-  readonly txn_id: string;
   readonly partner_id: number;
   readonly environment: Environment;
   readonly cuid: string;
@@ -33,9 +32,8 @@ export async function* checkRecordedCheckouts(
 ): AsyncGenerator<CheckEvent> {
   if (secrets.length === 0) yield { kind: "wrong", what: "there is no checkout secret" };
   const broken = secrets.filter(({ key }) => key.byteLength !== CHECKOUT_KEY_BYTES);
-  let [recorded, lost, elsewhere, badTxnId] = [0, 0, 0, 0];
+  let [recorded, lost, elsewhere] = [0, 0, 0];
   for await (const row of rows as AsyncIterable<RecordedRow>) {
-    if (!isTransactionId(row.txn_id)) badTxnId += 1;
     if (row.imported) {
       if (!isCheckoutFor(row.checkout_id, { ...row, reqId: row.req_id })) elsewhere += 1;
       continue;
@@ -43,7 +41,6 @@ export async function* checkRecordedCheckouts(
     recorded += 1;
     if (isSealLost(secrets, { partnerId: row.partner_id, environment: row.environment }, row.checkout_id)) lost += 1;
   }
-  yield found(badTxnId, "top-ups whose txnId has not the form of one");
   yield found(elsewhere, "top-ups of another topupd whose checkoutId was issued for another connection");
   yield found(broken.length, "checkout secrets that are not whole");
   if (lost > 0)
@@ -52,8 +49,4 @@ export async function* checkRecordedCheckouts(
       what: `${lost} top-ups whose checkoutId no secret opens: a checkout secret was lost or altered, and checkoutIds that it sealed and that were not used yet are unknown`,
     };
   else yield { kind: "checked", what: "checkoutIds of top-ups open with the secret that sealed them", count: recorded };
-}
-
-function found(count: number, what: string): CheckEvent {
-  return count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
 }

@@ -2,9 +2,12 @@ import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
-import { checkHorizon } from "../common/horizon.ts";
+import { found } from "../common/found.ts";
+import { checkHorizon, HORIZON_MOVED } from "../common/horizon.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { QUOTED_PRICES } from "../common/quoted-prices.ts";
 import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-checkouts.ts";
+import { checkRecordedSales, RECORDED_SALES } from "../common/recorded-sales.ts";
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
@@ -62,7 +65,8 @@ export async function* checkDatabase(
     yield* checkRows(session, provider.calendar);
     yield* checkRecordedCheckouts(rowsOf(session, RECORDED_CHECKOUTS), await listSecrets(session));
     const [retention] = await session.run<{ pruned_before: Instant }>(PRUNED_BEFORE);
-    yield checkHorizon(retention?.pruned_before, now, provider.calendar);
+    const [moved] = await session.ask(HORIZON_MOVED);
+    yield checkHorizon(retention, moved, { now, calendar: provider.calendar });
     yield* checkMobileForms(rowsOf(session, MOBILE_NUMBERS), provider);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -79,8 +83,9 @@ export async function* checkRows(session: Session, calendar: Calendar): AsyncGen
   yield* checkAuditTrail(rowsOf(session, AUDIT_TRAIL));
   for (const [what, query] of QUESTIONS) {
     const [{ count }] = (await session.ask<{ count: number }>(query)) as [{ count: number }];
-    yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
+    yield found(count, what);
   }
+  yield* checkRecordedSales(rowsOf(session, RECORDED_SALES), rowsOf(session, QUOTED_PRICES));
 }
 
 async function* checkServer(session: Session): AsyncGenerator<CheckEvent> {

@@ -2,9 +2,12 @@ import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { AUDIT_TRAIL, checkAuditTrail } from "../common/audit-rows.ts";
 import { CONTRADICTIONS } from "../common/contradictions.ts";
 import { checkFolds, ledgerQuery } from "../common/folds.ts";
-import { checkHorizon } from "../common/horizon.ts";
+import { found } from "../common/found.ts";
+import { checkHorizon, HORIZON_MOVED } from "../common/horizon.ts";
 import { checkMobileForms, MOBILE_NUMBERS } from "../common/mobile-forms.ts";
+import { QUOTED_PRICES } from "../common/quoted-prices.ts";
 import { checkRecordedCheckouts, RECORDED_CHECKOUTS } from "../common/recorded-checkouts.ts";
+import { checkRecordedSales, RECORDED_SALES } from "../common/recorded-sales.ts";
 import { unfinished } from "../common/unfinished.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { CheckEvent, ProviderSettings } from "../store.ts";
@@ -62,11 +65,8 @@ export async function* checkDatabase(
       : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
     yield* checkRows(database, provider.calendar);
     yield* checkRecordedCheckouts(database.iterate(RECORDED_CHECKOUTS), new CheckoutSecretTable(database).list());
-    yield checkHorizon(
-      database.prepare(PRUNED_BEFORE).get()?.["pruned_before"] as Instant | undefined,
-      now,
-      provider.calendar,
-    );
+    const retention = database.prepare(PRUNED_BEFORE).get() as { pruned_before: Instant } | undefined;
+    yield checkHorizon(retention, database.prepare(HORIZON_MOVED).get(), { now, calendar: provider.calendar });
     yield* checkMobileForms(database.iterate(MOBILE_NUMBERS), provider);
   } catch (error) {
     const translated = translate(error);
@@ -84,8 +84,9 @@ export async function* checkRows(database: Database, calendar: Calendar): AsyncG
   yield* checkAuditTrail(database.iterate(AUDIT_TRAIL));
   for (const [what, query] of QUESTIONS) {
     const { count } = database.prepare(query).get() as { count: number };
-    yield count === 0 ? { kind: "checked", what: `no ${what}`, count: 1 } : { kind: "wrong", what: `${count} ${what}` };
+    yield found(count, what);
   }
+  yield* checkRecordedSales(database.iterate(RECORDED_SALES), database.iterate(QUOTED_PRICES));
 }
 
 function* checkIntegrity(database: Database): Generator<CheckEvent> {
