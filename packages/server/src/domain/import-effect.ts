@@ -87,11 +87,12 @@ export function compareCatalogues(
 }
 
 function differences(was: Bouquet, is: Bouquet, exponent: CurrencyExponent): BouquetEffect["fields"] {
-  const describe = ({ name, price, segments, plan }: Bouquet) => [
+  const describe = ({ name, price, segments, plan, addOn }: Bouquet) => [
     ["name", name],
     ["price", formatMoney(price, exponent)],
     ["segments", segments.length === 0 ? "all" : segments.join(", ")],
     ["plan", plan],
+    ["add-on", addOn ? "yes" : "no"],
   ];
   const after = describe(is);
   return describe(was)

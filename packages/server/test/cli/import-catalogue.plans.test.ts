@@ -30,6 +30,28 @@ describe("topupd import catalogue, of a name that is spelt anew", () => {
     expect(done.stdout).toContain("2 changed");
   });
 
+  test("warns that a bouquet has become an add-on of its plan, or is none any more", async () => {
+    const line = commandLine();
+    const rows = (tv: string, kids: string) => [
+      row("TV-1M", tv, { plan: "Family TV" }),
+      row("KIDS-1M", kids, { plan: "Kids" }),
+    ];
+    const before = rows("Family TV (MONTHLY)", "Kids [AddOn] (MONTHLY)");
+    await line.mustRun("import", "catalogue", line.ndjson("before.ndjson", ...before));
+    const after = rows("Family TV [AddOn] (MONTHLY)", "Kids (MONTHLY)");
+    const file = line.ndjson("after.ndjson", ...after);
+    const dryRun = await line.run("import", "catalogue", file, "--dry-run");
+    expect(dryRun.stdout).toContain("add-on no -> yes");
+    const { code, stderr } = await line.run("import", "catalogue", file);
+    expect([code, ...stderr.split("\n")]).toEqual([
+      0,
+      "tv TV-1M: no add-on -> an add-on",
+      "tv KIDS-1M: an add-on -> none",
+      expect.stringMatching(/^warning: a subscription is an add-on where the bouquet that renews it is one/),
+      "",
+    ]);
+  });
+
   test("names ten such bouquets, and counts the others", async () => {
     const line = commandLine();
     const rows = (plan: string) =>
