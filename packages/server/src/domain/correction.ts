@@ -142,7 +142,7 @@ export function decideGoodwill(
 
   const { plan, bouquet, subscription: before } = candidate;
   const grant = { kind: "goodwill", at, bouquet, period: { months: 0, days } } as const;
-  const after = applyGrant(plan, before, grant, calendar) as Subscription;
+  const after = applyGrant(plan, before, grant, calendar);
   if (after.end > calendar.last) return { kind: "too_long" };
   const audited: AuditedChange = {
     action: "subscription.grant",

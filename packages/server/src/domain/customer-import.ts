@@ -2,6 +2,7 @@ import type { Service } from "./bouquet.ts";
 import type { Calendar, Instant } from "./calendar.ts";
 import type { Connection, CustomerProfile } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
+import { foldGrants } from "./fold.ts";
 import {
   type ConnectionName,
   type CustomerWithLedgers,
@@ -12,7 +13,7 @@ import {
 } from "./known-connections.ts";
 import type { NormaliseMobile } from "./mobile-number.ts";
 import { PASSED_OVER, restate, type TopUpsInFile } from "./restatement.ts";
-import { applyGrant, type Grant, isGranted, isSameSubscription, type Subscription } from "./subscription.ts";
+import { type Grant, isGranted, isSameSubscription, type Subscription } from "./subscription.ts";
 
 type BareConnection = Omit<Connection, "subscriptions">;
 
@@ -171,8 +172,7 @@ function restateConnection(
     const grant = restate(ledger, subscription, now, calendar, mode === "reset" ? "unsaid" : mode);
     if (grant === PASSED_OVER) passedOver.push({ service, code: subscription.bouquet.code });
     if (grant === undefined || grant === PASSED_OVER) return [];
-    const current = before.find((candidate) => candidate.plan === plan);
-    return [{ service, reqId, plan, grant, subscription: applyGrant(plan, current, grant, calendar) }];
+    return [{ service, reqId, plan, grant, subscription: foldGrants(plan, [...ledger, grant], calendar) }];
   });
   return [...withdrawUngranted(stated, unstated, now), ...news];
 }

@@ -1,15 +1,8 @@
 import type { Calendar } from "./calendar.ts";
-import { type FormerRun, leftOnTop } from "./left-on-top.ts";
-import { isSamePeriod, NO_PERIOD } from "./period.ts";
-import {
-  admits,
-  applyGrant,
-  type CountedGrant,
-  concerns,
-  type Grant,
-  type Statement,
-  type Subscription,
-} from "./subscription.ts";
+import { type Course, courseAfter, measureOf, NO_COURSE } from "./course.ts";
+import { leftOnTop } from "./left-on-top.ts";
+import { isSamePeriod, NO_PERIOD, type Period } from "./period.ts";
+import { admits, type CountedGrant, concerns, type Grant, type Statement, type Subscription } from "./subscription.ts";
 
 /**
  * The subscription that a ledger amounts to, or undefined where it grants nothing.
@@ -34,23 +27,26 @@ export interface FoldStep {
   readonly after: Subscription | undefined;
   /** What the ledger amounted to before this entry, as it was known then: what is reversed now counted still. */
   readonly known: Subscription | undefined;
+  /** How the plan stands after this entry. */
+  readonly course: Course;
 }
 
 /** The fold, a step for each entry: the last step's `after` is the subscription. */
 export function foldSteps(plan: string, grants: readonly Grant[], calendar: Calendar): FoldStep[] {
   let steps: FoldStep[] = [];
-  const known: (Subscription | undefined)[] = [];
+  const known: Course[] = [];
   const takenBack: TakenBack = { checkoutIds: new Set(), days: new Map() };
   for (const [index, grant] of grants.entries()) {
-    const before = steps.at(-1)?.after;
-    known.push(before);
+    const former = steps.at(-1)?.course ?? NO_COURSE;
+    known.push(former);
     if (grant.kind === "reversal" || grant.kind === "take_back") {
       if (grant.kind === "reversal") takenBack.checkoutIds.add(grant.checkoutId);
       else takeFromLast(grants.slice(0, index), grant.days, takenBack.days);
       steps = countAnew(plan, grants.slice(0, index + 1), takenBack, known, calendar);
     } else {
-      const after = applyGrant(plan, before, grant, calendar);
-      steps.push({ grant, counts: true, daysTakenBack: 0, before, after, known: before });
+      const course = courseAfter(plan, former, grant, calendar);
+      const runs = { before: former.run, after: course.run, known: former.run };
+      steps.push({ grant, counts: true, daysTakenBack: 0, ...runs, course });
     }
   }
   return steps;
@@ -82,31 +78,26 @@ export function placesTakenBack(grants: readonly Grant[]): ReadonlyMap<number, n
   return takenBack;
 }
 
-/** The fold without what was taken back. */
+/** The fold without what was taken back. @param known how the plan stood before each entry, as it was known then. */
 function countAnew(
   plan: string,
   grants: readonly Grant[],
   takenBack: TakenBack,
-  known: readonly (Subscription | undefined)[],
+  known: readonly Course[],
   calendar: Calendar,
 ): FoldStep[] {
-  let before: Subscription | undefined;
-  let lastWord: Statement | undefined;
+  let course = NO_COURSE;
   return grants.map((entry, index) => {
+    const [former, then] = [course, known[index] ?? NO_COURSE];
     const daysTakenBack = takenBack.days.get(index) ?? 0;
     const grant =
-      entry.kind === "statement"
-        ? lessen(entry, known[index], { run: before, lastWord }, calendar)
-        : withoutDays(entry, daysTakenBack);
+      entry.kind === "statement" ? lessen(entry, then, former, calendar) : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
-        ? mayStand(plan, entry as Statement, known[index], grant, before, calendar)
+        ? mayStand(plan, entry as Statement, then.run, grant, former.run, calendar)
         : !isTakenBack(grant, takenBack.checkoutIds);
-    const after = counts ? applyGrant(plan, before, grant as CountedGrant, calendar) : before;
-    const step = { grant, counts, daysTakenBack, before, after, known: known[index] };
-    before = after;
-    lastWord = wordAfter(lastWord, step);
-    return step;
+    if (counts) course = courseAfter(plan, former, grant as CountedGrant, calendar);
+    return { grant, counts, daysTakenBack, before: former.run, after: course.run, known: then.run, course };
   });
 }
 
@@ -134,41 +125,50 @@ function mayStand(
 }
 
 /**
- * What a statement laid on top was what had been granted by then, and was not used up. Where that was all of it, it is
- * counted anew; of any other, what was taken back since is taken off, but for the days of goodwill that are left.
+ * What a statement laid on top was what had been granted by then, or the goodwill of it, and was not used up: it is
+ * counted anew. Of any other, what was taken back since is taken off, but for the days of goodwill that are left.
+ * @param then how the plan stood as it was known then.
+ * @param now how it stands without what was taken back since.
  */
-function lessen(
-  statement: Statement,
-  known: Subscription | undefined,
-  counted: FormerRun,
-  calendar: Calendar,
-): Statement {
-  const { onTop, start, span, at, grantedEnd, goodwillDays = 0 } = statement;
-  const [then, now] = [known?.onTop ?? NO_PERIOD, counted.run?.onTop ?? NO_PERIOD];
-  const [givenThen, given] = [known?.goodwillDays ?? 0, counted.run?.goodwillDays ?? 0];
-  const months = Math.max(0, onTop.months - Math.max(0, then.months - now.months));
-  const days = Math.max(Math.min(onTop.days, given), onTop.days - Math.max(0, then.days - now.days));
-  const bears = (run: Subscription) => concerns({ start, end: calendar.add(start, span) }, run, at);
-  if (known === undefined || !bears(known)) return statement;
-  // Brought along from another topupd, it is counted from where the run began there.
-  if (grantedEnd !== undefined) {
-    if (counted.run?.start !== known.start) return statement;
-    const left = Math.max(0, goodwillDays - Math.max(0, givenThen - given));
-    return { ...statement, onTop: { months, days }, goodwillDays: Math.min(left, days) };
+function lessen(statement: Statement, then: Course, now: Course, calendar: Calendar): Statement {
+  const { onTop, start, span, at } = statement;
+  const stated = { start, end: calendar.add(start, span) };
+  if (statement.grantedEnd !== undefined) {
+    const bears = then.run !== undefined && concerns(stated, then.run, at);
+    return bears && now.run?.start === then.run.start ? lessenCarried(statement, then.run, now.run) : statement;
   }
-  const { lastWord } = counted;
-  const wasAll = isSamePeriod(onTop, leftOnTop(then, { run: known, lastWord }, start, calendar));
-  const run = counted.run !== undefined && bears(counted.run) ? counted.run : undefined;
-  return { ...statement, onTop: leftOnTop(wasAll ? now : { months, days }, { run, lastWord }, start, calendar) };
+  const [former, counted] = [measureOf(then, stated, at, calendar), measureOf(now, stated, at, calendar)];
+  if (former.run === undefined) return statement;
+  const left = counted.run ?? NOTHING_GRANTED;
+  const was = (granted: Period) => isSamePeriod(onTop, leftOnTop(granted, former, start, calendar));
+  const anew = (granted: Period) => ({ ...statement, onTop: leftOnTop(granted, counted, start, calendar) });
+  if (was(former.run.onTop)) return anew(left.onTop);
+  if (was(goodwillIn(former.run))) return anew(goodwillIn(left));
+  return anew(lessened(onTop, former.run, left));
+}
+
+type Granted = Pick<Subscription, "onTop" | "goodwillDays">;
+const NOTHING_GRANTED: Granted = { onTop: NO_PERIOD, goodwillDays: 0 };
+
+function goodwillIn({ goodwillDays }: Granted): Period {
+  return { months: 0, days: goodwillDays };
+}
+
+/** Brought along from another topupd, it is counted from where the run began there. */
+function lessenCarried(statement: Statement, then: Granted, now: Granted): Statement {
+  const onTop = lessened(statement.onTop, then, now);
+  const left = Math.max(0, (statement.goodwillDays ?? 0) - Math.max(0, then.goodwillDays - now.goodwillDays));
+  return { ...statement, onTop, goodwillDays: Math.min(left, onTop.days) };
+}
+
+function lessened(onTop: Period, then: Granted, now: Granted): Period {
+  return {
+    months: Math.max(0, onTop.months - Math.max(0, then.onTop.months - now.onTop.months)),
+    days: Math.max(Math.min(onTop.days, now.goodwillDays), onTop.days - Math.max(0, then.onTop.days - now.onTop.days)),
+  };
 }
 
 /** Whether a step is the provider's word: records, or that they do not hold the plan any more. */
 export function isWord({ grant, counts }: Pick<FoldStep, "grant" | "counts">): boolean {
   return counts && (grant.kind === "statement" || grant.kind === "withdrawal");
-}
-
-/** The provider's last word after one more step: a withdrawal ends it. */
-export function wordAfter(word: Statement | undefined, step: Pick<FoldStep, "grant" | "counts">) {
-  if (!isWord(step)) return word;
-  return step.grant.kind === "statement" ? step.grant : undefined;
 }

@@ -1,16 +1,12 @@
-import { addSpans, type Calendar, type Instant } from "./calendar.ts";
-import { type FoldStep, foldSteps, isWord, wordAfter } from "./fold.ts";
-import type { FormerRun } from "./left-on-top.ts";
+import type { Calendar, Instant } from "./calendar.ts";
+import { type Course, NO_COURSE } from "./course.ts";
+import { type FoldStep, foldSteps, isWord } from "./fold.ts";
 import { addPeriods, NO_PERIOD, type Period } from "./period.ts";
-import { type Grant, hasEnded, hasOnTop, type Statement, type Subscription } from "./subscription.ts";
+import { type Grant, hasEnded, hasOnTop, type Subscription } from "./subscription.ts";
 
 /** What the ledger of a plan tells of records that come next. */
 export interface LedgerReading {
-  readonly current: Subscription | undefined;
-  /** The provider's last word, unless it was withdrawn since. */
-  readonly lastWord: Statement | undefined;
-  /** What there was before that word, with all that was granted since. */
-  readonly beforeWord: FormerRun;
+  readonly course: Course;
   readonly ends: FormerEnds;
   /** Whether anything that was granted here lies on top of the run. */
   readonly hasOwnOnTop: boolean;
@@ -36,9 +32,7 @@ interface Read extends Omit<LedgerReading, "bookedAndReversed"> {
 
 const NO_ENDS: FormerEnds = { onTop: [], takenBack: [], goodwill: [] };
 const NOTHING: Read = {
-  current: undefined,
-  lastWord: undefined,
-  beforeWord: { run: undefined, lastWord: undefined },
+  course: NO_COURSE,
   ends: NO_ENDS,
   hasOwnOnTop: false,
   given: 0,
@@ -47,16 +41,14 @@ const NOTHING: Read = {
 
 export function readLedger(plan: string, ledger: readonly Grant[], calendar: Calendar): LedgerReading {
   const steps = foldSteps(plan, ledger, calendar);
-  const read = steps.reduce((former, step, index) => readStep(former, step, steps[index + 1], calendar), NOTHING);
+  const read = steps.reduce((former, step, index) => readStep(former, step, steps[index + 1]), NOTHING);
   return { ...read, bookedAndReversed: bookedAndReversed(steps, ledger, read.givenInWord) };
 }
 
-function readStep(former: Read, step: FoldStep, next: FoldStep | undefined, calendar: Calendar): Read {
+function readStep(former: Read, step: FoldStep, next: FoldStep | undefined): Read {
   const given = (beginsRun(step) || tellsAll(step) ? 0 : former.given) + daysGiven(step);
   return {
-    current: step.after,
-    lastWord: wordAfter(former.lastWord, step),
-    beforeWord: step.counts ? beforeWordAfter(former, step, calendar) : former.beforeWord,
+    course: step.course,
     ends: endsAfter(former.ends, step, next),
     hasOwnOnTop: step.counts ? hasOwnAfter(former.hasOwnOnTop, step) : former.hasOwnOnTop,
     given,
@@ -76,22 +68,6 @@ function tellsAll({ grant, counts }: FoldStep): boolean {
 
 function beginsRun({ grant, before, counts }: FoldStep): boolean {
   return counts && (before === undefined || hasEnded(before, grant.at));
-}
-
-/** A word leaves before it the run that it goes on with, if something granted here has a part in that. */
-function beforeWordAfter({ lastWord, beforeWord }: Read, step: FoldStep, calendar: Calendar): FormerRun {
-  const { grant, before } = step;
-  if (!isWord(step)) return { ...beforeWord, run: extended(beforeWord.run, grant, calendar) };
-  const goesOn = grant.kind === "statement" && before?.grantedEnd !== undefined && grant.start < before.end;
-  return { run: goesOn ? before : undefined, lastWord };
-}
-
-/** A run with one more top-up or goodwill. */
-function extended(run: Subscription | undefined, grant: Grant, calendar: Calendar): Subscription | undefined {
-  if (run === undefined || (grant.kind !== "top_up" && grant.kind !== "goodwill")) return run;
-  const span = addSpans(run.span, { seconds: 0, ...grant.period });
-  const onTop = addPeriods(run.onTop, grant.period);
-  return { ...run, span, onTop, end: calendar.add(run.start, span) };
 }
 
 /** Only where it was seen to end can it have been copied, and not where it would have ended without what is taken back. */

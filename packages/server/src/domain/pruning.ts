@@ -1,6 +1,7 @@
-import type { Calendar, Instant } from "./calendar.ts";
+import { type Calendar, DAY_MS, type Instant } from "./calendar.ts";
 import { checkoutIssuedAt } from "./checkout.ts";
 import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
+import { CORRECTED_WITHIN_MS } from "./course.ts";
 import { readDay } from "./day-range.ts";
 import { type FoldStep, foldSteps, isWord, placesTakenBack } from "./fold.ts";
 import { type Grant, hasEnded } from "./subscription.ts";
@@ -27,8 +28,8 @@ export function countPrunable(plan: string, ledger: readonly Grant[], before: In
   if (old === 0) return 0;
   const steps = foldSteps(plan, ledger, calendar);
   for (let count = Math.min(old, ledger.length - 1); count > 0; count -= 1) {
-    if (beginsAnew(steps[count] as FoldStep, before) && keepsWhatImportsNeed(steps, count) && partsNone(ledger, count))
-      return count;
+    const isMissedByNone = isUncorrected(steps.slice(count), before) && keepsWhatImportsNeed(steps, count);
+    if (beginsAnew(steps[count] as FoldStep, before) && isMissedByNone && partsNone(ledger, count)) return count;
   }
   return 0;
 }
@@ -60,6 +61,17 @@ function beginsAnew({ grant, counts, before: state }: FoldStep, before: Instant)
     default:
       return isFromBefore(grant, before) && (state === undefined || hasEnded(state, grant.at));
   }
+}
+
+/**
+ * Whether no word that corrects the first of these, nor that itself, is measured by a run from before it: none is
+ * stated that begins so early, and none can be any more.
+ */
+function isUncorrected(steps: readonly FoldStep[], before: Instant): boolean {
+  const run = steps[0]?.grant.kind === "statement" ? steps[0].course.said?.before.run : undefined;
+  if (run?.grantedEnd === undefined) return true;
+  const isLongOver = run.end + CORRECTED_WITHIN_MS + DAY_MS <= before;
+  return isLongOver && steps.every(({ grant }) => grant.kind !== "statement" || grant.start >= run.end);
 }
 
 /** Records that repeat the last word change nothing, and neither do copies of what was taken back since. */

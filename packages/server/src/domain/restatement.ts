@@ -1,5 +1,6 @@
 import { type Calendar, type Instant, isSameSecond, mayTell } from "./calendar.ts";
 import type { CarriedRun } from "./carried-run.ts";
+import { measureOf } from "./course.ts";
 import type { StatedSubscription } from "./customer-row.ts";
 import { type LedgerReading, readLedger } from "./ledger-reading.ts";
 import { leftOnTop } from "./left-on-top.ts";
@@ -44,9 +45,9 @@ export function restate(
 ): Restated {
   const reading = readLedger(stated.plan, ledger, calendar);
   const { carried } = stated;
-  const runBorneOn = concerned(stated, reading.current, now);
+  const runBorneOn = concerned(stated, reading.course.run, now);
   if (carried === undefined) return restateRecords(reading, runBorneOn, stated, now, calendar, topUps);
-  const known = knownOf(carried, stated.end, reading.current);
+  const known = knownOf(carried, stated.end, reading.course.run);
   if (known !== "news") return known === "same" ? undefined : PASSED_OVER;
   // Dates that may lack what was granted here are taken as a copy's.
   if (topUps !== "included" && reading.hasOwnOnTop && runBorneOn !== undefined)
@@ -56,23 +57,21 @@ export function restate(
 }
 
 function restateRecords(
-  { current, lastWord, beforeWord, ends, bookedAndReversed }: LedgerReading,
+  { course, ends, bookedAndReversed }: LedgerReading,
   run: Subscription | undefined,
   { plan, bouquet, start, end, span }: StatedSubscription,
   now: Instant,
   calendar: Calendar,
   topUps: TopUpsInFile,
 ): Restated {
-  const goodwill = current?.goodwillDays ?? 0;
+  const { lastWord } = course;
   if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
-  if (isCopy(end, ends, goodwill, topUps)) return undefined;
-  const isIncluded = topUps === "included";
-  // A word that corrects the last one, so that it begins before that, is measured by what there was before both.
-  const isCorrection = run !== undefined && lastWord !== undefined && start < lastWord.start;
-  const former = isCorrection && beforeWord.run !== undefined && !isIncluded ? beforeWord : { run, lastWord };
+  if (isCopy(end, ends, course.run?.goodwillDays ?? 0, topUps)) return undefined;
+  const former = measureOf(course, { start, end }, now, calendar);
+  const { onTop: granted, goodwillDays } = former.run ?? { onTop: NO_PERIOD, goodwillDays: 0 };
   // Goodwill is in no records, and stays on top also of those that hold the top-ups.
-  const granted = isIncluded ? { months: 0, days: goodwill } : (former.run?.onTop ?? NO_PERIOD);
-  const onTop = leftOnTop(granted, former, start, calendar);
+  const notHeld = topUps === "included" ? { months: 0, days: goodwillDays } : granted;
+  const onTop = leftOnTop(notHeld, former, start, calendar);
   const word: Statement = { kind: "statement", at: now, bouquet, start, span, onTop };
   const lowest = run && endWithout(run, bookedAndReversed, calendar);
   return admits(plan, run, word, calendar, lowest) ? word : PASSED_OVER;

@@ -17,7 +17,7 @@ export type Grant = CountedGrant | Reversal | TakeBack;
 /** What moves a subscription by itself. */
 export type CountedGrant = PeriodGrant | Statement | Withdrawal;
 
-type PeriodGrant =
+export type PeriodGrant =
   /** A partner's top-up: one period of the bouquet. */
   | {
       readonly kind: "top_up";
@@ -122,27 +122,6 @@ export function concerns(stated: Pick<Subscription, "start" | "end">, run: Subsc
   return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps);
 }
 
-/**
- * The subscription after one more grant, given what it was before. What takes something back is none: it counts the
- * whole ledger anew.
- */
-export function applyGrant(
-  plan: string,
-  before: Subscription | undefined,
-  grant: CountedGrant,
-  calendar: Calendar,
-): Subscription | undefined {
-  switch (grant.kind) {
-    case "top_up":
-    case "goodwill":
-      return applyPeriod(plan, before, grant, calendar);
-    case "statement":
-      return applyStatement(plan, before, grant, calendar);
-    case "withdrawal":
-      return undefined;
-  }
-}
-
 const NOTHING_YET = { span: NO_SPAN, onTop: NO_PERIOD, goodwillDays: 0 };
 
 /** The run that one more period goes on with, or that begins with it. */
@@ -156,7 +135,11 @@ export function endWith(before: Subscription | undefined, at: Instant, period: P
   return calendar.add(start, addSpans(span, { seconds: 0, ...period }));
 }
 
-function applyPeriod(
+/**
+ * The subscription after one more top-up or goodwill, given what it was before. Of any other grant, what comes of it
+ * depends on more than that: see fold.ts.
+ */
+export function applyGrant(
   plan: string,
   before: Subscription | undefined,
   { kind, at, bouquet, period }: PeriodGrant,
@@ -173,8 +156,9 @@ function applyPeriod(
 /**
  * The provider's word replaces its own former word, and what it does not know of is laid on top. A word
  * that begins within the run goes on with it; one that begins later begins a run of its own.
+ * @param before of a word that corrects others: the run that there would be without these.
  */
-function applyStatement(
+export function applyStatement(
   plan: string,
   before: Subscription | undefined,
   { bouquet, start, span: stated, onTop, grantedEnd, goodwillDays: carriedDays = 0 }: Statement,

@@ -12,7 +12,7 @@ import {
 import { runOf } from "./customer-audit.ts";
 import { type FoldStep, foldSteps } from "./fold.ts";
 import type { Ledger } from "./ledger.ts";
-import { type BouquetLabel, hasEnded, type Subscription } from "./subscription.ts";
+import type { BouquetLabel, Subscription } from "./subscription.ts";
 
 /*
  * Goodwill days that were given by mistake are taken back. The subscription is then counted as though those days had
@@ -86,9 +86,8 @@ function find(ledgers: readonly Ledger[], plan: string): Ledger {
  */
 function goodwillOf({ plan, grants }: Ledger, calendar: Calendar) {
   let [days, onTop, isInRecords] = [0, 0, false];
-  for (const step of foldSteps(plan, grants, calendar)) {
-    const { grant, before, after, counts } = step;
-    const left = givenAfter(days, step);
+  for (const { grant, before, after, counts, course } of foldSteps(plan, grants, calendar)) {
+    const left = course.ownDays;
     if (counts && grant.kind === "statement")
       isInRecords = left === 0 && (isInRecords || days > 0 || grant.grantedEnd !== undefined);
     else if (left > 0 || after?.start !== before?.start) isInRecords = false;
@@ -96,15 +95,6 @@ function goodwillOf({ plan, grants }: Ledger, calendar: Calendar) {
   }
   const limit: TakeBackLimit = onTop > days ? "elsewhere" : isInRecords ? "in_records" : "given";
   return { days, limit };
-}
-
-function givenAfter(days: number, { grant, counts, before, after }: FoldStep): number {
-  if (!counts) return days;
-  // A word that begins after the run has a run of its own.
-  const from = grant.kind === "statement" ? grant.start : grant.at;
-  const isContinued = before !== undefined && !hasEnded(before, from);
-  const given = (isContinued ? days : 0) + (grant.kind === "goodwill" ? grant.period.days : 0);
-  return Math.min(given, after?.onTop.days ?? 0);
 }
 
 /** What a ledger comes to with some of its goodwill days taken back. */

@@ -109,7 +109,7 @@ export function decideTopUp(
   const { checkoutId } = command;
   const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period, checkoutId } as const;
   const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
-  const subscription = applyGrant(plan, before, grant, calendar) as Subscription;
+  const subscription = applyGrant(plan, before, grant, calendar);
   const activates = isWokenByGrant(connection);
   return { kind: "recorded", transaction: transactionOf(command, now), grant, subscription, activates };
 }

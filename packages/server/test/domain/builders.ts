@@ -3,7 +3,7 @@ import { createCalendar, type Instant, NO_SPAN, type Span } from "../../src/doma
 import type { Connection } from "../../src/domain/customer.ts";
 import { foldGrants } from "../../src/domain/fold.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import type { BouquetLabel, CountedGrant, Grant, Subscription } from "../../src/domain/subscription.ts";
+import type { BouquetLabel, Grant, PeriodGrant, Subscription } from "../../src/domain/subscription.ts";
 
 /** The same cases in every run, so that a property that fails fails again. */
 export const RUNS = { seed: 20_261_120, numRuns: 500 };
@@ -61,12 +61,12 @@ export function labelOf({ code, name, addOn }: Bouquet): BouquetLabel {
 }
 
 /** @param checkoutId by which a reversal finds it. */
-export function topUp(when: string | Instant, bouquet: Bouquet = MONTHLY, checkoutId = "checkout"): CountedGrant {
+export function topUp(when: string | Instant, bouquet: Bouquet = MONTHLY, checkoutId = "checkout"): PeriodGrant {
   const instant = typeof when === "string" ? at(when) : when;
   return { kind: "top_up", at: instant, bouquet: labelOf(bouquet), period: bouquet.period, checkoutId };
 }
 
-export function goodwill(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): CountedGrant {
+export function goodwill(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): PeriodGrant {
   const instant = typeof when === "string" ? at(when) : when;
   return { kind: "goodwill", at: instant, bouquet: labelOf(bouquet), period: { months: 0, days: count } };
 }

@@ -7,9 +7,9 @@ import { foldGrants } from "../../src/domain/fold.ts";
 import { AS_WRITTEN } from "../../src/domain/mobile-number.ts";
 import {
   applyGrant,
-  type CountedGrant,
   type Grant,
   importedSpan,
+  type PeriodGrant,
   type Subscription,
 } from "../../src/domain/subscription.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../src/domain/take-back.ts";
@@ -98,7 +98,7 @@ export class ProviderWorld {
     if (connection !== undefined) this.#put(connection, key.plan, this.folded(key));
   }
 
-  #grant(key: PlanKey, connection: Connection, grant: CountedGrant): void {
+  #grant(key: PlanKey, connection: Connection, grant: PeriodGrant): void {
     const after = applyGrant(key.plan, this.subscription(key.reqId, key.plan), grant, this.calendar);
     this.#append(key, grant);
     this.#put({ ...connection, toppedUp: true }, key.plan, after);

@@ -54,7 +54,7 @@ export function makeExamples(exponent: CurrencyExponent): Examples {
       period,
       checkoutId: CHECKOUT,
     } as const;
-    return applyGrant(plan, undefined, grant, provider.calendar) as Subscription;
+    return applyGrant(plan, undefined, grant, provider.calendar);
   };
   const bought = find("TRIAL-NET-3M");
   const transaction: Transaction = {
