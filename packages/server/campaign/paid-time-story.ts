@@ -2,14 +2,15 @@ import type { Bouquet } from "../src/domain/bouquet.ts";
 import { customerRow } from "../src/domain/customer-export.ts";
 import { readCustomerRow } from "../src/domain/customer-row.ts";
 import { type JsonObject, readJson } from "../src/domain/json.ts";
+import { NO_PERIOD } from "../src/domain/period.ts";
 import { at, DAY_MS, MONTHLY, SECOND_MS } from "../test/domain/builders.ts";
 import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "../test/domain/provider-world.ts";
+import { correctSale, type DayRange, type Mistake, NEVER, recordsOf, runOf, type Stretch } from "./paid-time-model.ts";
 
 const REQ_ID = "fiber1";
 const KEY = { service: MONTHLY.service, reqId: REQ_ID, plan: MONTHLY.plan };
 const FIRST_DAY = at("2026-01-01T10:00:00Z");
 const day = (number: number) => FIRST_DAY + number * DAY_MS;
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** How many days are sold, topped up, given or taken back at a time. */
 export const LENGTHS = [8, 30, 90] as const;
@@ -21,6 +22,7 @@ const CATALOGUE = LENGTHS.map(bouquetOf);
 export type TimeStep =
   | { readonly kind: "sale" | "top_up" | "goodwill" | "take_back"; readonly wait: number; readonly days: number }
   | { readonly kind: "reversal"; readonly wait: number; readonly which: number }
+  | { readonly kind: "correction"; readonly wait: number; readonly mistake: Mistake; readonly days: number }
   | { readonly kind: "move"; readonly wait: number };
 
 /** What a provider's files are like, and how they are imported. */
@@ -40,23 +42,6 @@ export interface Habits {
   readonly favours?: "by goodwill" | "by anything";
 }
 
-/** Something that the customer is served for. Days are counted from the first one of the story. */
-interface Stretch {
-  readonly kind: "sale" | "top_up" | "goodwill";
-  readonly day: number;
-  readonly days: number;
-  taken: number;
-  /** Whether it was granted at another topupd, where the customer came from. */
-  isElsewhere: boolean;
-  /** Its place among what the provider's records hold. */
-  booked: number | undefined;
-}
-
-interface DayRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** One customer, as topupd has it, as the provider's records do, and as it ought to be. */
 export class TimeStory {
   readonly #habits: Habits;
@@ -68,6 +53,10 @@ export class TimeStory {
   #imported: DayRange | undefined;
   /** Whether records that held a top-up are without it since the last import. */
   #isCorrected = false;
+  /** The day on which, as the next file ought to tell, the last sale began already. */
+  #began: number | undefined;
+  /** By how much records were corrected to end earlier: that may be less than what something granted since had put. */
+  #cut = 0;
   /** Whether files could not tell how long the customer is to be served. */
   #isAmbiguous = false;
 
@@ -98,6 +87,9 @@ export class TimeStory {
       case "reversal":
         this.#reverse(step.which);
         break;
+      case "correction":
+        this.#correct(step.mistake, step.days);
+        break;
       case "move":
         this.#move();
     }
@@ -114,8 +106,15 @@ export class TimeStory {
     const owed = Math.max(this.#today, runOf(this.#stretches).end);
     const given = this.#stretches.reduce((sum, { kind, days }) => sum + (kind === "goodwill" ? days : 0), 0);
     const favour = { "by goodwill": given, "by anything": Number.POSITIVE_INFINITY };
-    const most = owed + (this.#habits.favours === undefined ? 0 : favour[this.#habits.favours]);
+    const most = owed + this.#refused() + (this.#habits.favours === undefined ? 0 : favour[this.#habits.favours]);
     return { shown: Math.max(this.#today, this.#shownEnd()), owed, most, isAmbiguous: this.#isAmbiguous };
+  }
+
+  /** Records that are too short to be taken take nothing back of what they held either, and was reversed. */
+  #refused(): number {
+    if (this.#cut === 0) return 0;
+    const reversed = this.#stretches.filter(({ kind, booked }) => kind === "top_up" && booked !== undefined);
+    return reversed.reduce((sum, { taken }) => sum + taken, this.#cut);
   }
 
   /** A record of one sale is in the files of its own days alone, so somebody must import one of these. */
@@ -160,6 +159,16 @@ export class TimeStory {
     if (starts() !== before || (this.#records().at(-1)?.start ?? NEVER) > stretch.day) this.#isAmbiguous = true;
   }
 
+  #correct(mistake: Mistake, days: number): void {
+    this.#book();
+    // A file is imported within two days.
+    const correction = correctSale(this.#stretches, mistake, days, this.#today + 2);
+    if (correction === undefined) return;
+    this.#cut += correction.ends;
+    if (correction.isUsedUp) this.#isAmbiguous = true;
+    if (correction.began > 0) this.#began = correction.sale.day;
+  }
+
   /** To another topupd, of which this one's top-ups are none. */
   #move(): void {
     if (this.#world.customer === undefined) throw new Error("there is nobody to export");
@@ -169,7 +178,7 @@ export class TimeStory {
     const reading = readCustomerRow(readJson(exported) as JsonObject, context);
     if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
     // What records are still to be corrected, only the place knows where it was reversed.
-    if (this.#isCorrected) this.#isAmbiguous = true;
+    if (this.#isCorrected || this.#began !== undefined) this.#isAmbiguous = true;
     this.#world = new ProviderWorld();
     this.#world.import(reading.value, day(this.#today) + 2 * SECOND_MS, this.#habits.topUps);
     for (const stretch of this.#stretches) stretch.isElsewhere = true;
@@ -186,15 +195,7 @@ export class TimeStory {
   }
 
   #records(): readonly DayRange[] {
-    const held = this.#stretches.filter(({ booked, taken }) => booked !== undefined && taken === 0);
-    const records: DayRange[] = [];
-    for (const { day: soldOn, days } of held.toSorted((a, b) => (a.booked ?? 0) - (b.booked ?? 0))) {
-      const last = records.at(-1);
-      if (last === undefined || soldOn > last.end) records.push({ start: soldOn, end: soldOn + days });
-      else if (this.#habits.record === "run") records[records.length - 1] = { ...last, end: last.end + days };
-      else records.push({ start: last.end, end: last.end + days });
-    }
-    return records;
+    return recordsOf(this.#stretches, this.#habits.record);
   }
 
   #import(): void {
@@ -207,6 +208,9 @@ export class TimeStory {
     const isSeenCorrected = record?.start === this.#imported?.start && record?.end !== this.#imported?.end;
     if (this.#isCorrected && !isSeenCorrected) this.#isAmbiguous = true;
     this.#isCorrected = false;
+    if (this.#began !== undefined && record !== undefined && !this.#tellsOf(this.#began, record))
+      this.#isAmbiguous = true;
+    this.#began = undefined;
     this.#imported = record;
     // What records do not mention any more is not withdrawn while goodwill has a part in it.
     if (record === undefined && this.#bookings > 0 && this.#hasGoodwill()) this.#isAmbiguous = true;
@@ -227,29 +231,30 @@ export class TimeStory {
     return !holdAll && (topUps === "unsaid" || this.#hasGoodwill());
   }
 
+  /** Not where the file has another record by now, or what was over before the run began, which tells nothing of it. */
+  #tellsOf(began: number, { start, end }: DayRange): boolean {
+    const run = this.#world.subscription(REQ_ID);
+    return start <= began && began < end && (run === undefined || day(end) > run.start);
+  }
+
   #hasGoodwill(): boolean {
     return this.#stretches.some(({ kind }) => kind === "goodwill");
   }
 
   #see(): void {
     this.#seenEnds.add(this.#shownEnd());
+    const { onTop, goodwillDays } = this.#world.subscription(REQ_ID) ?? { onTop: NO_PERIOD, goodwillDays: 0 };
+    // Else an import would warn of top-ups that there never were.
+    if (this.#stretches.every(({ kind }) => kind !== "top_up") && onTop.days !== goodwillDays)
+      throw new Error(
+        `${goodwillDays} days are said to be goodwill of ${onTop.days} on top, where nothing was topped up`,
+      );
   }
 
   #shownEnd(): number {
     const subscription = this.#world.subscription(REQ_ID);
     return subscription === undefined ? NEVER : (subscription.end - FIRST_DAY) / DAY_MS;
   }
-}
-
-/** The model: each stretch begins where the former ends, or at once where that is over. */
-function runOf(stretches: readonly Stretch[]): DayRange {
-  let run = { start: NEVER, end: NEVER };
-  for (const { day: from, days, taken } of stretches) {
-    if (days === taken) continue;
-    const start = from > run.end ? from : run.start;
-    run = { start, end: Math.max(run.end, from) + days - taken };
-  }
-  return run;
 }
 
 function endOf(range: DayRange | undefined): number {

@@ -13,18 +13,25 @@ export interface PaidTimeOptions {
   readonly rounds: number;
 }
 
-const ALL = ["sale", "top_up", "goodwill", "take_back", "reversal", "move"] as const;
-const WITHOUT_MOVE = ["sale", "top_up", "goodwill", "take_back", "reversal"] as const;
+const ALL = ["sale", "top_up", "goodwill", "take_back", "reversal", "correction", "move"] as const;
+const WITHOUT_MOVE = ["sale", "top_up", "goodwill", "take_back", "reversal", "correction"] as const;
+
+const WITHOUT_GOODWILL = ["sale", "top_up", "reversal", "correction", "move"] as const;
+/** Records that are corrected while goodwill lies on top: where there is no top-up, all on top is goodwill. */
+const GOODWILL_ALONE = ["sale", "goodwill", "take_back", "correction", "correction", "move"] as const;
 
 const HABITS: readonly Habits[] = (["at once", "nightly"] as const).flatMap((imported): Habits[] => [
   { topUps: "apart", books: false, record: "run", imported, kinds: ALL },
   { topUps: "apart", books: false, record: "sale", imported, kinds: ALL },
-  { topUps: "included", books: true, record: "run", imported, kinds: ["sale", "top_up", "reversal", "move"] },
+  { topUps: "included", books: true, record: "run", imported, kinds: WITHOUT_GOODWILL },
   { topUps: "included", books: true, record: "run", imported, kinds: ALL, favours: "by goodwill" },
   { topUps: "included", books: true, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
   { topUps: "unsaid", books: false, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
   { topUps: "unsaid", books: false, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
   { topUps: "unsaid", books: true, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
+  { topUps: "apart", books: false, record: "run", imported, kinds: GOODWILL_ALONE },
+  { topUps: "included", books: true, record: "run", imported, kinds: GOODWILL_ALONE, favours: "by goodwill" },
+  { topUps: "unsaid", books: false, record: "run", imported, kinds: GOODWILL_ALONE, favours: "by anything" },
 ]);
 
 /** All in steps of two days: so the single day that still leaves no gap between two records decides nothing. */
@@ -34,10 +41,18 @@ const anyWait = fc.oneof(
 );
 const anyDays = fc.constantFrom(...LENGTHS);
 
+const anyCorrection: fc.Arbitrary<TimeStep> = fc.record({
+  kind: fc.constant("correction" as const),
+  wait: anyWait,
+  mistake: fc.constantFrom("start" as const, "end" as const, "both" as const),
+  days: fc.integer({ min: 1, max: 15 }).map((steps) => 2 * steps),
+});
+
 function anySteps(kinds: Habits["kinds"]): fc.Arbitrary<TimeStep[]> {
   const anyStep = fc.constantFrom(...kinds).chain((kind): fc.Arbitrary<TimeStep> => {
     if (kind === "move") return fc.record({ kind: fc.constant(kind), wait: anyWait });
     if (kind === "reversal") return fc.record({ kind: fc.constant(kind), wait: anyWait, which: fc.nat({ max: 5 }) });
+    if (kind === "correction") return anyCorrection;
     return fc.record({ kind: fc.constant(kind), wait: anyWait, days: anyDays });
   });
   return fc.array(anyStep, { minLength: 1, maxLength: 9 });

@@ -14,18 +14,16 @@ import {
 /**
  * How a plan stands after some entries of its ledger: the subscription, and what the provider's next word is measured by.
  *
- * A word that begins before the last ones corrects them. What it is measured by is what there was before the first of
- * them, with all that was granted since: what a word that was stated by mistake counted as used up was not used up, and
- * goodwill is goodwill as before. So the words that go on with each other are kept, and the course before each.
+ * A word that begins before others corrects them, and may close the gap before a run. What it is measured by is what
+ * there was before the first of them, with all that was granted since: what a word that was stated by mistake counted as
+ * used up was not used up, and goodwill is goodwill as before. So the course before each of them is kept.
  */
 export interface Course {
   readonly run: Subscription | undefined;
   /** The provider's last word, unless it was withdrawn since. */
   readonly lastWord: Statement | undefined;
-  /** The last word that may be corrected, and what there was before it. */
-  readonly said: { readonly word: Statement; readonly before: Course } | undefined;
-  /** Whether a run of its own has begun since the last word. */
-  readonly hasBegun: boolean;
+  /** Where the last word begins, or a run that began since with what was granted; and what there was before it. */
+  readonly begun: { readonly start: Instant; readonly before: Course } | undefined;
   /** Of the goodwill on top, how many days were given here, and not at another topupd. */
   readonly ownDays: number;
   /** All that was granted by then, of whatever run. */
@@ -35,18 +33,18 @@ export interface Course {
 /** What a word is measured by. */
 interface Measure extends FormerRun {
   readonly ownDays: number;
-  /** Where the word corrects others: what there was before the first of them. */
+  /** What there was before the first of those that begin after the word. */
   readonly corrected: Course | undefined;
 }
 
 type Dates = Pick<Subscription, "start" | "end">;
 
 export const NO_COURSE: Course = {
-  ...{ run: undefined, lastWord: undefined, said: undefined, hasBegun: false, ownDays: 0 },
+  ...{ run: undefined, lastWord: undefined, begun: undefined, ownDays: 0 },
   granted: { period: NO_PERIOD, goodwillDays: 0 },
 };
 
-/** For so long after its end, a run that was over before a word is found to have lasted into it. History that is older may be let go. */
+/** For so long after its end, a run that was over is found to have lasted into the next. History that is older may be let go. */
 export const CORRECTED_WITHIN_MS = 30 * DAY_MS;
 
 export function courseAfter(plan: string, course: Course, grant: CountedGrant, calendar: Calendar): Course {
@@ -63,7 +61,7 @@ export function courseAfter(plan: string, course: Course, grant: CountedGrant, c
       return {
         ...course,
         run,
-        hasBegun: course.hasBegun || begins,
+        begun: begins && course.run !== undefined ? { start: grant.at, before: course } : course.begun,
         ownDays: (begins ? 0 : course.ownDays) + given,
         granted: { period: addPeriods(period, grant.period), goodwillDays: goodwillDays + given },
       };
@@ -80,15 +78,12 @@ function afterWord(plan: string, course: Course, word: Statement, calendar: Cale
   // A word that begins after the run has a run of its own.
   const isContinued = course.run !== undefined && !hasEnded(course.run, start);
   const ownDays = corrected ? measure.ownDays : isContinued ? course.ownDays : 0;
-  const goesOn = isContinued && course.run?.grantedEnd !== undefined && !course.hasBegun;
-  const before = corrected ?? (goesOn ? course : { ...course, said: undefined });
   return {
     ...course,
     run,
     lastWord: word,
     // One that carries a run over tells of all that was granted in it: nothing from before it is to be given back.
-    said: isCarried ? undefined : { word, before },
-    hasBegun: false,
+    begun: isCarried ? undefined : { start, before: corrected ?? course },
     ownDays: Math.min(ownDays, run.onTop.days),
   };
 }
@@ -96,17 +91,18 @@ function afterWord(plan: string, course: Course, word: Statement, calendar: Cale
 /** @param stated what the word says, at `at`. */
 export function measureOf(course: Course, stated: Dates, at: Instant, calendar: Calendar): Measure {
   const { run, lastWord, ownDays } = course;
-  let corrected: Course | undefined;
-  for (let { said } = course; said !== undefined && stated.start < said.word.start; said = said.before.said)
-    if (lastsInto(said.before.run, said.word, stated, at)) corrected = said.before;
+  let [corrected, isOver] = [undefined as Course | undefined, false];
+  for (let { begun } = course; begun !== undefined && stated.start < begun.start; begun = begun.before.begun) {
+    const former = begun.before.run;
+    isOver ||= former !== undefined && former.end <= begun.start;
+    if (lastsInto(former, stated) && !(isOver && at > former.end + CORRECTED_WITHIN_MS)) corrected = begun.before;
+  }
   if (corrected !== undefined) return { ...withGrantedSince(corrected, course, calendar), corrected };
   return { run: run && concerns(stated, run, at) ? run : undefined, lastWord, ownDays, corrected };
 }
 
-/** Whether a run that something granted here had a part in lasts into a word that corrects the one after it. */
-function lastsInto(run: Subscription | undefined, next: Statement, stated: Dates, at: Instant): boolean {
-  if (run?.grantedEnd === undefined || stated.start >= run.end || stated.end <= run.start) return false;
-  return next.start < run.end || at <= run.end + CORRECTED_WITHIN_MS;
+function lastsInto(run: Subscription | undefined, stated: Dates): run is Subscription {
+  return run?.grantedEnd !== undefined && stated.start < run.end && stated.end > run.start;
 }
 
 function withGrantedSince({ run, lastWord, ownDays, granted }: Course, now: Course, calendar: Calendar) {

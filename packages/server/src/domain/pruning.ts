@@ -64,14 +64,17 @@ function beginsAnew({ grant, counts, before: state }: FoldStep, before: Instant)
 }
 
 /**
- * Whether no word that corrects the first of these, nor that itself, is measured by a run from before it: none is
- * stated that begins so early, and none can be any more.
+ * Whether no word that begins before these, nor the first of them, is measured by a run from before it: none is stated
+ * that begins so early, and none can be any more.
  */
 function isUncorrected(steps: readonly FoldStep[], before: Instant): boolean {
-  const run = steps[0]?.grant.kind === "statement" ? steps[0].course.said?.before.run : undefined;
-  if (run?.grantedEnd === undefined) return true;
-  const isLongOver = run.end + CORRECTED_WITHIN_MS + DAY_MS <= before;
-  return isLongOver && steps.every(({ grant }) => grant.kind !== "statement" || grant.start >= run.end);
+  for (let begun = steps[0]?.course.begun; begun !== undefined; begun = begun.before.begun) {
+    const { run } = begun.before;
+    if (run?.grantedEnd === undefined) continue;
+    if (run.end + CORRECTED_WITHIN_MS + DAY_MS > before) return false;
+    if (steps.some(({ grant }) => grant.kind === "statement" && grant.start < run.end)) return false;
+  }
+  return true;
 }
 
 /** Records that repeat the last word change nothing, and neither do copies of what was taken back since. */
