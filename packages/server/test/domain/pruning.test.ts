@@ -54,6 +54,15 @@ describe("of a plan's ledger", () => {
     expect(countBefore("2020-01-01", ...ledger)).toBe(0);
   });
 
+  test("a run that was over before records, or before another, stays as long as it may still be found to last into that", () => {
+    const ledger = [of("a", "2018-01-01"), statement("2018-02-05", "2018-02-05")];
+    expect(countBefore("2018-03-03", ...ledger)).toBe(0);
+    expect(countBefore("2018-03-05", ...ledger)).toBe(1);
+    expect(countBefore("2018-03-05", ...ledger, statement("2018-03-04", "2018-01-20"))).toBe(0);
+    expect(countBefore("2018-03-03", of("a", "2018-01-01"), of("b", "2018-02-05"))).toBe(0);
+    expect(countBefore("2018-03-05", of("a", "2018-01-01"), of("b", "2018-02-05"))).toBe(1);
+  });
+
   test("a run does not begin with a top-up that was taken back", () => {
     const ledger = [of("a", "2018-01-01"), of("b", "2018-06-01"), reversal("2018-06-02", "b"), of("c", "2018-06-03")];
     expect(countBefore("2020-01-01", ...ledger)).toBe(0);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { effectOf } from "../../src/domain/import-effect.ts";
 import { restate } from "../../src/domain/restatement.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
@@ -87,6 +88,17 @@ describe.each(["apart", "unsaid"] as const)(
     });
   },
 );
+
+test("records that close the gap between two runs, which top-ups began, are measured by both", () => {
+  const world = new ProviderWorld();
+  world.import(statedCustomer([statedConnection()]), "2026-01-01");
+  const week: Bouquet = { ...MONTHLY, code: "NET-7D", period: { months: 0, days: 7 } };
+  world.topUp("fiber1", "2026-01-01", week);
+  world.topUp("fiber1", "2026-01-10", week);
+  world.import(fileWith("2026-01-05", "2026-01-20"), "2026-01-11", "apart");
+  // Three days are left of the first week where the records begin, and all of the second.
+  expect(world.endOf("fiber1")).toBe("2026-01-30");
+});
 
 test("a start that is corrected after a move is measured by what the export told, and not by what there was before it", () => {
   const [bouquet, onTop] = [labelOf(MONTHLY), { months: 0, days: 0 }];
