@@ -164,9 +164,16 @@ export class TimeStory {
     // A file is imported within two days.
     const correction = correctSale(this.#stretches, mistake, days, this.#today + 2);
     if (correction === undefined) return;
-    this.#cut += correction.ends;
-    if (correction.isUsedUp) this.#isAmbiguous = true;
-    if (correction.began > 0) this.#began = correction.sale.day;
+    const { sale, began, ends, isUsedUp } = correction;
+    this.#cut += ends;
+    // A record of one sale holds no top-up that came after it: so it is too short to be taken.
+    const isTooShort = this.#habits.books && this.#habits.record === "sale" && this.#hasBookedAfter(sale);
+    if (isUsedUp || (began > 0 && isTooShort)) this.#isAmbiguous = true;
+    if (began > 0) this.#began = sale.day;
+  }
+
+  #hasBookedAfter({ booked: place }: Stretch): boolean {
+    return this.#stretches.some(({ kind, booked }) => kind === "top_up" && (booked ?? NEVER) > (place ?? NEVER));
   }
 
   /** To another topupd, of which this one's top-ups are none. */

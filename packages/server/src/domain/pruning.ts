@@ -71,8 +71,11 @@ function isUncorrected(steps: readonly FoldStep[], before: Instant): boolean {
   for (let begun = steps[0]?.course.begun; begun !== undefined; begun = begun.before.begun) {
     const { run } = begun.before;
     if (run?.grantedEnd === undefined) continue;
-    if (run.end + CORRECTED_WITHIN_MS + DAY_MS > before) return false;
-    if (steps.some(({ grant }) => grant.kind === "statement" && grant.start < run.end)) return false;
+    const until = run.end + CORRECTED_WITHIN_MS;
+    if (until + DAY_MS > before) return false;
+    const isMeasured = ({ grant }: FoldStep, index: number) =>
+      grant.kind === "statement" && grant.start < run.end && (index === 0 || grant.at <= until);
+    if (steps.some(isMeasured)) return false;
   }
   return true;
 }

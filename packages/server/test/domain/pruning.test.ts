@@ -58,7 +58,7 @@ describe("of a plan's ledger", () => {
     const ledger = [of("a", "2018-01-01"), statement("2018-02-05", "2018-02-05")];
     expect(countBefore("2018-03-03", ...ledger)).toBe(0);
     expect(countBefore("2018-03-05", ...ledger)).toBe(1);
-    expect(countBefore("2018-03-05", ...ledger, statement("2018-03-04", "2018-01-20"))).toBe(0);
+    expect(countBefore("2018-03-05", ...ledger, statement("2018-03-01", "2018-01-20"))).toBe(0);
     expect(countBefore("2018-03-03", of("a", "2018-01-01"), of("b", "2018-02-05"))).toBe(0);
     expect(countBefore("2018-03-05", of("a", "2018-01-01"), of("b", "2018-02-05"))).toBe(1);
   });
