@@ -8,6 +8,7 @@ import { startPostgres } from "../test/support/postgres-server.ts";
 import { backup } from "./backup.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
+import { lostSessions } from "./lost-sessions.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { paidTime } from "./paid-time.ts";
@@ -65,6 +66,7 @@ const ON_POSTGRES: typeof ON_SQLITE = {
       const url = await createDatabase(server.url, "month");
       return month({ ...size, openStore: (options) => openPostgresStore({ ...options, url, connections: 4 }) });
     }),
+  "lost-sessions": (size) => withServer((server) => lostSessions({ ...size, server })),
   storm: (size) =>
     withServer(async (server) => storm({ ...size, server, database: await createDatabase(server.url, "storm") })),
 };
@@ -84,11 +86,12 @@ const { positionals, values } = parseArgs({
     seed: { type: "string", default: "1" },
     rounds: { type: "string", default: "100" },
     processes: { type: "string", default: "2" },
-    store: { type: "string", default: "sqlite" },
+    store: { type: "string" },
   },
 });
-const campaigns = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store];
-const run = campaigns?.[positionals[0] ?? ""];
+const [name = ""] = positionals;
+const store = values.store ?? (name in ON_SQLITE ? "sqlite" : "postgres");
+const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[store]?.[name];
 const [seed, rounds, processes] = [values.seed, values.rounds, values.processes].map(Number) as [
   number,
   number,
@@ -96,8 +99,8 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
-      "(storm: on postgres only; lossy and paid-time: on sqlite only)\n",
+    "usage: npm run campaign -- race|kill|lossy|lost-sessions|model|month|paid-time|storm|backup [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+      "(lost-sessions and storm: on postgres only; lossy and paid-time: on sqlite only)\n",
   );
   process.exit(2);
 }

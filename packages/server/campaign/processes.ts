@@ -102,6 +102,13 @@ export async function startServing(words: readonly string[], { cwd, env }: RunOp
   };
 }
 
+/** Whether a process says that it should be sent requests. Rejects where it says nothing. */
+export async function isReady(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`);
+  await response.arrayBuffer();
+  return response.status === 200;
+}
+
 function collect(stream: NodeJS.ReadableStream | null): () => string {
   const chunks: Buffer[] = [];
   stream?.on("data", (chunk: Buffer) => chunks.push(chunk));

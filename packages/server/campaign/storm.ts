@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Ground, runThere } from "./ground.ts";
 import { type Answer, PartnerClient } from "./partner-client.ts";
-import { expectTopupd, type Served, startServing } from "./processes.ts";
+import { expectTopupd, isReady, type Served, startServing } from "./processes.ts";
 import { CUSTOMERS, makeProvider } from "./provider.ts";
 import { Choices } from "./random.ts";
 import { type Sent, verifySent, verifyTotals } from "./sent.ts";
@@ -105,7 +105,7 @@ class Fleet {
   async untilReady(): Promise<void> {
     for (const { url, stderr } of this.#served) {
       const deadline = Date.now() + READY_TIMEOUT_MS;
-      while (!(await isReady(url))) {
+      while (!(await isReady(url).catch(() => false))) {
         if (Date.now() > deadline) throw new Error(`a process does not come back by itself: ${stderr()}`);
         await sleep(20);
       }
@@ -114,14 +114,6 @@ class Fleet {
 
   async end(): Promise<void> {
     await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
-  }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/readyz`)).status === 200;
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { Framing, isSetUp, type Message, statementOf } from "./postgres-messages.ts";
 
 /** What becomes of the next commit that a client sends. */
 export type CommitFault =
@@ -111,7 +112,7 @@ class Link {
         client.allowHalfOpen = true;
         client.write(ENDED);
       }
-      if (message.type === "B" && isNamed(message, proxy.splitStatement)) {
+      if (message.type === "B" && statementOf(message) === proxy.splitStatement) {
         proxy.splitStatement = undefined;
         this.isSplitting = true;
       } else if (message.type === "S" && this.isSplitting) {
@@ -198,51 +199,11 @@ class Way {
   }
 }
 
-/** Of PostgreSQL's protocol; a client's first one has no type. */
-interface Message {
-  readonly type: string;
-  readonly bytes: Buffer;
-}
-
-/** Cuts a stream into messages: a type, then the length of the rest, which counts itself. */
-class Framing {
-  #rest = Buffer.alloc(0);
-  #hasType: boolean;
-
-  constructor(sender: "client" | "server") {
-    this.#hasType = sender === "server";
-  }
-
-  push(chunk: Buffer): Message[] {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
-    const messages: Message[] = [];
-    for (;;) {
-      const before = this.#hasType ? 1 : 0;
-      if (this.#rest.length < before + 4) return messages;
-      const length = before + this.#rest.readInt32BE(before);
-      if (this.#rest.length < length) return messages;
-      const type = this.#hasType ? String.fromCharCode(this.#rest[0] as number) : "";
-      messages.push({ type, bytes: this.#rest.subarray(0, length) });
-      this.#rest = this.#rest.subarray(length);
-      this.#hasType = true;
-    }
-  }
-}
-
 /** Whether it prepares or binds the statement that commits, or is all of that in one. */
 function isCommit({ type, bytes }: Message): boolean {
-  if (type === "Q") return bytes.includes("COMMIT");
-  const [first, second] = bytes.toString("latin1", 5).split("\0");
-  return (type === "P" && first === "commit") || (type === "B" && second === "commit");
-}
-
-/** Of a message that binds a prepared statement: to which portal, and then which. */
-function isNamed({ bytes }: Message, name: string | undefined): boolean {
-  return name !== undefined && bytes.toString("latin1", 5).split("\0")[1] === name;
-}
-
-function isSetUp({ type, bytes }: Message): boolean {
-  return type === "P" && bytes.includes("set_config('statement_timeout'");
+  return type === "Q"
+    ? bytes.includes("COMMIT")
+    : ["P", "B"].includes(type) && statementOf({ type, bytes }) === "commit";
 }
 
 /** PostgreSQL's word to a session that somebody ends: a type, a length, and fields that end with a zero each. */
