@@ -42,7 +42,18 @@ export interface RoundPlan {
 
 /** Only fresh sessions come to these. */
 const OF_FRESH: readonly Moment[] = ["startup", "authentication", "set_up", "set_up_answer", "listen"];
-const OF_ALL: readonly Moment[] = ["idle", "look_up", "begin", "lock", "load", "write", "commit", "committed", "watch"];
+const OF_ALL: readonly Moment[] = [
+  "idle",
+  "look_up",
+  "begin",
+  "lock",
+  "load",
+  "write",
+  "commit",
+  "committed",
+  "roll_back",
+  "watch",
+];
 const WAYS: readonly Ways[] = ["to_server", "to_client", "both"];
 /** From what nobody notices to what outlasts every wait for an answer. */
 const SILENCES = [150, 1_000, 2_500, 4_500, 8_000, "for_good", "for_good"] as const;

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { backup } from "../campaign/backup.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
+import { lostSessions } from "../campaign/lost-sessions.ts";
 import { model } from "../campaign/model.ts";
 import { type MonthOptions, month } from "../campaign/month.ts";
 import { createDatabase } from "../campaign/postgres.ts";
@@ -15,7 +16,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|month|storm|backup --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|lost-sessions|model|month|storm|backup --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -71,6 +72,13 @@ describe("on PostgreSQL", () => {
     onTestFinished(() => server.close());
     const ground = { cwd: temporaryFolder(), database: await createDatabase(server.url, "storm") };
     await expect(storm({ ...ground, seed: 2, rounds: 5, processes: 2, server })).resolves.toContain("5 rounds");
+  }, 300_000);
+
+  test("partners get an answer and each top-up is made once while sessions are lost at every moment, and all is well again", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const report = await lostSessions({ seed: 16, rounds: 2, cwd: temporaryFolder(), server, lastsMs: 1_500 });
+    expect(report).toContain("2 rounds");
   }, 300_000);
 
   test("backups under load are restored with all that was acknowledged before them", async () => {
