@@ -8,7 +8,7 @@ import { Choices } from "./random.ts";
 import { type Sent, verifySent, verifySubscriptions } from "./sent.ts";
 import { SessionFleet } from "./session-fleet.ts";
 import { SessionLoad } from "./session-load.ts";
-import { planRound } from "./session-plan.ts";
+import { Troubles } from "./session-plan.ts";
 import { type OwnServer, SessionStaff } from "./session-staff.ts";
 import { readTopUps } from "./stored.ts";
 
@@ -39,6 +39,7 @@ const AT_A_TIME = 8;
 export async function lostSessions(options: LostSessionsOptions): Promise<string> {
   const { seed, rounds, server, cwd, processes = 2, partners = 8, lastsMs = 4_000 } = options;
   const choices = new Choices(seed);
+  const troubles = new Troubles(new Choices(choices.seed()), { processes, lastsMs });
   const ground = { cwd, database: await createOwnDatabase(server.url, ROLE) };
   const token = await makeProvider(ground);
   const patience: Patience = { longestMs: 0 };
@@ -48,7 +49,7 @@ export async function lostSessions(options: LostSessionsOptions): Promise<string
   const counts = { acknowledged: 0, open: 0, refused: 0, unavailable: 0, longestUntilWellMs: 0 };
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const plan = planRound(choices, processes, lastsMs);
+      const plan = troubles.next();
       try {
         const load = new SessionLoad(fleet.clients);
         const working = work(

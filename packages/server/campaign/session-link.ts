@@ -64,6 +64,15 @@ export class Link {
     return true;
   }
 
+  /** Nobody hears of it where the network has forgotten the session. */
+  cut(): void {
+    if (!this.#isForgotten) this.end();
+  }
+
+  end(): void {
+    for (const side of [this.#client, this.#server]) side.resetAndDestroy();
+  }
+
   suffer(deed: Deed): void {
     switch (deed.kind) {
       case "reset":
@@ -101,10 +110,6 @@ export class Link {
     this.#forget("both");
     this.#server.destroy();
     if (this.isIdle) this.#client.resetAndDestroy();
-  }
-
-  cut(): void {
-    for (const side of [this.#client, this.#server]) side.resetAndDestroy();
   }
 
   #pass(moment: Moment | undefined, pass: Pass): void {

@@ -42,65 +42,96 @@ export interface RoundPlan {
 
 /** Only fresh sessions come to these. */
 const OF_FRESH: readonly Moment[] = ["startup", "authentication", "set_up", "set_up_answer", "listen"];
-const OF_ALL: readonly Moment[] = [
-  "idle",
-  "look_up",
-  "begin",
-  "lock",
-  "load",
-  "write",
-  "commit",
-  "committed",
-  "roll_back",
-  "watch",
+const MOMENTS: readonly Moment[] = [
+  ...OF_FRESH,
+  ...(["idle", "watch", "look_up", "begin", "lock", "load", "write", "commit", "committed", "roll_back"] as const),
 ];
-const WAYS: readonly Ways[] = ["to_server", "to_client", "both"];
 /** From what nobody notices to what outlasts every wait for an answer. */
-const SILENCES = [150, 1_000, 2_500, 4_500, 8_000, "for_good", "for_good"] as const;
+const SILENCES = [150, 1_000, 2_500, 4_500, 8_000] as const;
+
+const WAYS = ["to_server", "to_client", "both"] as const;
+/** Silences that end take the time they are given with each fault. */
+const DEEDS: readonly Deed[] = [
+  ...WAYS.map((told): Deed => ({ kind: "reset", told })),
+  ...(["to_server", "to_client"] as const).map((way): Deed => ({ kind: "half_close", way })),
+  ...WAYS.map((ways): Deed => ({ kind: "silence", ways, ms: "for_good" })),
+  ...WAYS.map((ways): Deed => ({ kind: "silence", ways, ms: 0 })),
+  ...[true, false].map((isEndHeard): Deed => ({ kind: "terminate", isEndHeard })),
+  { kind: "cancel" },
+];
+const ALL = MOMENTS.flatMap((moment) => DEEDS.map((deed) => ({ moment, deed })));
 
 /** Whether the sessions that a process has must go, so that there is one that comes to the moment. */
 export function needsFresh({ moment }: Fault): boolean {
   return OF_FRESH.includes(moment);
 }
 
-/** What happens in a round that lasts so long. The same choices make the same plan. */
-export function planRound(choices: Choices, processes: number, lastsMs: number): RoundPlan {
-  const faults = Array.from({ length: 4 + choices.below(5) }, () => ({
-    atMs: choices.below(lastsMs),
-    process: choices.below(processes),
-    fault: planFault(choices),
-  }));
-  const staff = Array.from({ length: choices.below(3) }, () => ({
-    pauseMs: choices.below(lastsMs >> 2),
-    deed: planStaffDeed(choices, lastsMs),
-  }));
-  return { faults, staff };
+/** As reports name it. */
+export function nameOf(deed: Deed): string {
+  switch (deed.kind) {
+    case "reset":
+      return `reset, told ${deed.told}`;
+    case "half_close":
+      return `half-close ${deed.way}`;
+    case "silence":
+      return `${deed.ms === "for_good" ? "silence for good" : "silence"} ${deed.ways}`;
+    case "terminate":
+      return deed.isEndHeard ? "terminate" : "terminate, end unheard";
+    case "cancel":
+      return "cancel";
+  }
 }
 
-function planFault(choices: Choices): Fault {
-  return {
-    moment: choices.of(choices.of([OF_FRESH, OF_ALL])),
-    place: choices.of(["before", "within", "after"] as const),
-    skip: choices.below(4),
-    times: 1 + choices.below(3),
-    deed: planDeed(choices),
-  };
+export interface TroubleSize {
+  readonly processes: number;
+  /** The trouble of a round. */
+  readonly lastsMs: number;
 }
 
-function planDeed(choices: Choices): Deed {
-  switch (choices.below(8)) {
-    case 0:
-    case 1:
-      return { kind: "reset", told: choices.of(WAYS) };
-    case 2:
-      return { kind: "half_close", way: choices.of(["to_server", "to_client"] as const) };
-    case 3:
-    case 4:
-      return { kind: "terminate", isEndHeard: choices.below(2) === 0 };
-    case 5:
-      return { kind: "cancel" };
-    default:
-      return { kind: "silence", ways: choices.of(WAYS), ms: choices.of(SILENCES) };
+/**
+ * Plans what happens in each round. The same choices make the same plans. Every deed is done at every moment before
+ * any is done there again.
+ */
+export class Troubles {
+  readonly #choices: Choices;
+  readonly #size: TroubleSize;
+  #left: typeof ALL = [];
+
+  constructor(choices: Choices, size: TroubleSize) {
+    this.#choices = choices;
+    this.#size = size;
+  }
+
+  next(): RoundPlan {
+    const { processes, lastsMs } = this.#size;
+    const faults = Array.from({ length: 6 + this.#choices.below(7) }, () => ({
+      atMs: this.#choices.below(lastsMs),
+      process: this.#choices.below(processes),
+      fault: this.#fault(),
+    }));
+    const staff = Array.from({ length: this.#choices.below(3) }, () => ({
+      pauseMs: this.#choices.below(lastsMs >> 2),
+      deed: planStaffDeed(this.#choices, lastsMs),
+    }));
+    return { faults, staff };
+  }
+
+  #fault(): Fault {
+    const { moment, deed } = this.#draw();
+    const ms = this.#choices.of(SILENCES);
+    return {
+      moment,
+      place: this.#choices.of(["before", "within", "after"] as const),
+      // The first one that a process makes anew is the one on which it watches.
+      skip: this.#choices.below(4),
+      times: 1 + this.#choices.below(3),
+      deed: deed.kind === "silence" && deed.ms === 0 ? { ...deed, ms } : deed,
+    };
+  }
+
+  #draw(): (typeof ALL)[number] {
+    if (this.#left.length === 0) this.#left = [...ALL];
+    return this.#left.splice(this.#choices.below(this.#left.length), 1)[0] as (typeof ALL)[number];
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { Link, type LinkWorld } from "./session-link.ts";
 import type { Moment } from "./session-moments.ts";
-import { type Fault, needsFresh } from "./session-plan.ts";
+import { type Fault, nameOf, needsFresh } from "./session-plan.ts";
 
 interface Armed {
   readonly fault: Fault;
@@ -72,7 +72,7 @@ export class SessionProxy {
   }
 
   async close(): Promise<void> {
-    for (const link of this.#links) link.cut();
+    for (const link of this.#links) link.end();
     this.#server.close();
     await once(this.#server, "close");
   }
@@ -91,7 +91,7 @@ export class SessionProxy {
   }
 
   #count({ moment, deed }: Fault): void {
-    const what = `${deed.kind} at ${moment}`;
+    const what = `${moment}: ${nameOf(deed)}`;
     this.done.set(what, (this.done.get(what) ?? 0) + 1);
   }
 }

@@ -19,7 +19,7 @@ describe.concurrent("what the campaign does to a session", () => {
       expect((await client.query(QUESTION)).rows).toEqual([{ one: 1 }]);
       expect(performance.now() - begun).toBeGreaterThanOrEqual(LATE_MS - 10);
     }
-    expect(Object.fromEntries(proxy.done)).toEqual({ "silence at look_up": 3 });
+    expect(Object.fromEntries(proxy.done)).toEqual({ "look_up: silence both": 3 });
   });
 
   test("a session that is silent for good hangs, also when the trouble is over, until its client leaves it", async ({
