@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Patience } from "./bounded-client.ts";
 import { type Ground, runThere } from "./ground.ts";
 import type { PartnerClient } from "./partner-client.ts";
@@ -26,6 +27,8 @@ export interface LostSessionsOptions {
 }
 
 const ROLE = "lost_sessions";
+/** As supervision does, only more often. */
+const WATCH_EVERY_MS = 50;
 /** So many at a time are held against the record. */
 const AT_A_TIME = 8;
 
@@ -95,7 +98,10 @@ export async function lostSessions(options: LostSessionsOptions): Promise<string
 async function work(fleet: SessionFleet, load: SessionLoad, partners: readonly Choices[]): Promise<void> {
   let isWorking = true;
   const watch = async () => {
-    while (isWorking) await fleet.expectAlive();
+    while (isWorking) {
+      await fleet.expectAlive();
+      await sleep(WATCH_EVERY_MS);
+    }
   };
   const working = Promise.all(partners.map((choices) => load.run(choices))).finally(() => {
     isWorking = false;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Choices } from "../campaign/random.ts";
-import { nameOf, Troubles } from "../campaign/session-plan.ts";
+import { Choices } from "../../campaign/random.ts";
+import { nameOf, Troubles } from "../../campaign/session-plan.ts";
 
 const plan = (seed: number, rounds: number) => {
   const troubles = new Troubles(new Choices(seed), { processes: 2, lastsMs: 4_000 });

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { describe, expect, inject, test } from "vitest";
-import { askPostgres } from "../campaign/postgres.ts";
-import type { Deed, Fault } from "../campaign/session-plan.ts";
-import { SessionProxy } from "../campaign/session-proxy.ts";
-import { socketOf } from "../src/store/postgres/session/session.ts";
-import type { OnFinished } from "./store-suite/database.ts";
+import { askPostgres } from "../../campaign/postgres.ts";
+import type { Deed, Fault } from "../../campaign/session-plan.ts";
+import { SessionProxy } from "../../campaign/session-proxy.ts";
+import { socketOf } from "../../src/store/postgres/session/session.ts";
+import type { OnFinished } from "../store-suite/database.ts";
 
 const QUESTION = { name: "question", text: "SELECT 1 AS one" };
 const LATE_MS = 300;
