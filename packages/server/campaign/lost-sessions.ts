@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Patience } from "./bounded-client.ts";
+import { type Patience, withinBound } from "./bounded-client.ts";
 import { type Ground, runThere } from "./ground.ts";
 import type { PartnerClient } from "./partner-client.ts";
 import { createOwnDatabase } from "./postgres.ts";
@@ -62,7 +62,12 @@ export async function lostSessions(options: LostSessionsOptions): Promise<string
         );
         // Whoever waits for it is told.
         working.catch(() => {});
-        await fleet.trouble(plan, lastsMs).finally(() => load.end());
+        try {
+          await Promise.race([withinBound("the first top-ups", load.hasBegun(partners)), working]);
+          await fleet.trouble(plan, lastsMs);
+        } finally {
+          load.end();
+        }
         await working;
         counts.longestUntilWellMs = Math.max(counts.longestUntilWellMs, await fleet.untilWell());
         counts.acknowledged += load.sent.filter(({ acknowledged }) => acknowledged !== undefined).length;

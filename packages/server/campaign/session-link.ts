@@ -25,6 +25,7 @@ export class Link {
   #unanswered = 1;
   #hasRows = false;
   #isForgotten = false;
+  #isWatching = false;
   readonly #returning = new Set<NodeJS.Timeout>();
 
   constructor(client: Socket, server: Socket, world: LinkWorld) {
@@ -37,7 +38,9 @@ export class Link {
           if (type === "S" || type === "Q") this.#unanswered += 1;
         },
         passes: (message, pass) => {
-          this.#pass(momentToServer(message), pass);
+          const moment = momentToServer(message);
+          this.#isWatching ||= moment === "listen";
+          this.#pass(moment, pass);
         },
       }),
       to_client: new Lane(server, client, "server", {
@@ -54,6 +57,11 @@ export class Link {
 
   get isIdle(): boolean {
     return this.#unanswered === 0;
+  }
+
+  /** Whether the process watches PostgreSQL on it. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** Whether the client still has it open, though nothing will ever come. */

@@ -28,6 +28,12 @@ export class SessionLoad {
     this.#clients = clients;
   }
 
+  /** Resolves once so many top-ups were acknowledged, before which there is nothing to lose. */
+  async hasBegun(topUps: number): Promise<void> {
+    const isMade = () => this.sent.filter(({ acknowledged }) => acknowledged !== undefined).length >= topUps;
+    while (!this.#hasEnded && !isMade()) await sleep(LONGEST_PAUSE_MS);
+  }
+
   end(): void {
     this.#hasEnded = true;
   }

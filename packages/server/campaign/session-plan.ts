@@ -22,6 +22,8 @@ export interface Fault {
   /** Of the message by which the moment is known. */
   readonly place: "before" | "within" | "after";
   readonly skip: number;
+  /** Where fresh sessions are needed, the process keeps the one on which it watches, and so need not think the server away. */
+  readonly isWatchSpared: boolean;
   /** To so many sessions, one after the other. */
   readonly times: number;
   readonly deed: Deed;
@@ -122,8 +124,8 @@ export class Troubles {
     return {
       moment,
       place: this.#choices.of(["before", "within", "after"] as const),
-      // The first one that a process makes anew is the one on which it watches.
-      skip: this.#choices.below(4),
+      skip: this.#choices.below(3),
+      isWatchSpared: moment !== "listen" && this.#choices.below(3) > 0,
       times: 1 + this.#choices.below(3),
       deed: deed.kind === "silence" && deed.ms === 0 ? { ...deed, ms } : deed,
     };

@@ -50,7 +50,7 @@ export class SessionProxy {
   arm(fault: Fault): void {
     if (fault.moment !== "idle") {
       this.#armed.push({ fault, skip: fault.skip, times: fault.times });
-      if (needsFresh(fault)) for (const link of this.#links) link.cut();
+      if (needsFresh(fault)) for (const link of this.#links) if (!(fault.isWatchSpared && link.isWatching)) link.cut();
       return;
     }
     const idle = [...this.#links].filter(({ isIdle }) => isIdle);

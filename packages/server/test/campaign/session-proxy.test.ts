@@ -72,7 +72,7 @@ describe.concurrent("what the campaign does to a session", () => {
 });
 
 function at(moment: Fault["moment"], deed: Deed): Fault {
-  return { moment, place: "before", skip: 0, times: 1, deed };
+  return { moment, place: "before", skip: 0, isWatchSpared: false, times: 1, deed };
 }
 
 async function startProxy(onTestFinished: OnFinished): Promise<SessionProxy> {
