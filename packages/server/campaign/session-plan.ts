@@ -84,6 +84,13 @@ export function nameOf(deed: Deed): string {
   }
 }
 
+/**
+ * In a round. What one session was stuck with ends with the next trouble that makes the process part with all of them; where
+ * there is little, it stays. Where there is much, one meets another.
+ */
+const FAULTS = [2, 3, 4, 6, 12] as const;
+const STAFF_DEEDS = [0, 0, 0, 1, 2] as const;
+
 export interface TroubleSize {
   readonly processes: number;
   /** The trouble of a round. */
@@ -106,12 +113,12 @@ export class Troubles {
 
   next(): RoundPlan {
     const { processes, lastsMs } = this.#size;
-    const faults = Array.from({ length: 6 + this.#choices.below(7) }, () => ({
+    const faults = Array.from({ length: this.#choices.of(FAULTS) }, () => ({
       atMs: this.#choices.below(lastsMs),
       process: this.#choices.below(processes),
       fault: this.#fault(),
     }));
-    const staff = Array.from({ length: this.#choices.below(3) }, () => ({
+    const staff = Array.from({ length: this.#choices.of(STAFF_DEEDS) }, () => ({
       pauseMs: this.#choices.below(lastsMs >> 2),
       deed: planStaffDeed(this.#choices, lastsMs),
     }));

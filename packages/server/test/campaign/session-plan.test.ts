@@ -12,8 +12,8 @@ test("the same seed plans the same trouble, and another one other trouble", () =
   expect(plan(2, 20)).not.toEqual(plan(1, 20));
 });
 
-test("forty rounds do everything to sessions at every moment, and all that staff can do", () => {
-  const rounds = plan(1, 40);
+test("sixty rounds do everything to sessions at every moment, and all that staff can do", () => {
+  const rounds = plan(1, 60);
   const faults = rounds.flatMap(({ faults: each }) => each.map(({ fault }) => fault));
   const moments = new Set(faults.map(({ moment }) => moment));
   expect([...moments].sort()).toEqual(
