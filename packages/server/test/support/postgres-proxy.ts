@@ -209,7 +209,8 @@ function isCommit({ type, bytes }: Message): boolean {
 /** PostgreSQL's word to a session that somebody ends: a type, a length, and fields that end with a zero each. */
 const ENDED = asError("SFATAL", "VFATAL", "C57P01", "Mterminating connection due to administrator command");
 
-function asError(...fields: readonly string[]): Buffer {
+/** As PostgreSQL tells of it: each field with the letter of what it is. */
+export function asError(...fields: readonly string[]): Buffer {
   const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
   const head = Buffer.from("E....");
   head.writeInt32BE(body.length + 4, 1);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import pg from "pg";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
@@ -6,7 +8,7 @@ import { WAITS } from "../../../src/store/postgres/session/session.ts";
 import { TopUpTables } from "../../../src/store/postgres/tables/top-ups.ts";
 import { countRows } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
-import { PostgresProxy } from "../../support/postgres-proxy.ts";
+import { asError, PostgresProxy } from "../../support/postgres-proxy.ts";
 import { openFaultyProvider, timed } from "./faulty-provider.ts";
 
 const ONE = { name: "one", text: "SELECT 1 AS one" };
@@ -29,6 +31,29 @@ test("a session that is ended while it is set up, and then silent, costs whoever
   expect(String(result)).toContain("has ended the session");
   expect(ms).toBeLessThan(1_000);
   expect(await database.ask(ONE)).toEqual([{ one: 1 }]);
+});
+
+test("a session that is refused is left at once, also where nobody hears that the server has closed it", async ({
+  expect,
+  onTestFinished,
+}) => {
+  let isLeft = false;
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => {});
+    socket.on("end", () => {
+      isLeft = true;
+    });
+    socket.once("data", () => socket.write(asError("SFATAL", "VFATAL", "C53300", "Mtoo many connections for role")));
+    onTestFinished(async () => void socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const database = new Database({ url: `postgres://somebody@127.0.0.1:${port}/something`, connections: 1 });
+  onTestFinished(() => database.close());
+  await expect(database.ask(ONE)).rejects.toThrow("no connection left");
+  await expect.poll(() => isLeft).toBe(true);
 });
 
 test("a pool that gives no session is waited for only so long, and what it gives later is given back", async ({

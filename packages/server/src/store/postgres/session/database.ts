@@ -163,6 +163,21 @@ interface PooledSessions {
   readonly sockets: Sockets;
 }
 
+/** The pool leaves the socket of a session that is refused for the server to close, of which nobody may hear. */
+class ServingClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    if (callback === undefined) return super.connect();
+    super.connect((error: Error) => {
+      // The driver's types do not say that there may be none.
+      if (error as Error | null) socketOf(this).destroy();
+      callback(error);
+    });
+    return undefined;
+  }
+}
+
 function makeSessions({ url, connections }: DatabaseOptions): PooledSessions {
   const sockets = new Sockets();
   // The driver waits for what this gives, though its types do not say so.
@@ -175,7 +190,12 @@ function makeSessions({ url, connections }: DatabaseOptions): PooledSessions {
       throw error;
     }
   };
-  const config = { ...clientConfig({ url, purpose: "serving", sockets }), max: connections, idleTimeoutMillis: 60_000 };
+  const config = {
+    ...clientConfig({ url, purpose: "serving", sockets }),
+    max: connections,
+    idleTimeoutMillis: 60_000,
+    Client: ServingClient,
+  };
   const pool = new pg.Pool({ ...config, ...({ onConnect } as object) });
   // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
   pool.on("error", () => {});
