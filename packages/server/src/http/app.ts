@@ -24,6 +24,7 @@ import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
 import { type HearBareRefusal, Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
+import { Unanswered } from "./unanswered.ts";
 import type { Version } from "./versions/version.ts";
 import { VERSIONS } from "./versions/versions.ts";
 
@@ -31,7 +32,7 @@ import { VERSIONS } from "./versions/versions.ts";
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often slow requests are looked for: Node's own half minute would let them go on for as long. */
 const CHECKING_INTERVAL_MS = 1_000;
-/** How long an answer may lie unread. */
+/** How long an answer may lie unread. {@link Sockets} spares whoever waits for one. */
 const UNREAD_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of common proxies, so that it is they who close. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
@@ -98,9 +99,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
-  receiveRequests(app, sockets, hearers);
+  app.decorateRequest("isOverdue", false);
+  const unanswered = new Unanswered();
+  receiveRequests(app, { sockets, unanswered, hearers });
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
+    unanswered.delete(reply);
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
     writes.hold(done, (error) => {

@@ -45,6 +45,7 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
       return false;
     }
     const admitted = await authenticate(ports, token, new RequestPeer(request.raw, trustedProxies));
+    if (request.isOverdue) return false;
     if (admitted.ok) {
       request.caller = admitted.caller;
       return true;
@@ -60,7 +61,9 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
       (mayGoOn) => {
         if (mayGoOn) goOn();
       },
-      (reason: unknown) => goOn(asError(reason)),
+      (reason: unknown) => {
+        if (!request.isOverdue) goOn(asError(reason));
+      },
     );
   };
   app.addHook("onRequest", check);

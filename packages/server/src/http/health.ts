@@ -10,13 +10,14 @@ import { asError } from "./as-error.ts";
 export function addHealth(app: FastifyInstance, store: Pick<Store, "ping">, isDraining: () => boolean): void {
   let wasAway = false;
   app.get("/healthz", async () => ({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
+  app.get("/readyz", async (request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: "shutting down" });
     const trouble = await troubleOf(store);
     // Where a proxy goes by this answer, no request comes whose failure would tell why.
     if (trouble === undefined && wasAway) app.log.info("the store is back");
     if (trouble !== undefined && !wasAway) app.log.warn(trouble, "the store is away");
     wasAway = trouble !== undefined;
+    if (request.isOverdue) return reply;
     return trouble === undefined ? { status: "ready" } : reply.code(503).send({ status: "store away" });
   });
 }

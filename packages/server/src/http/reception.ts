@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURES, sendFailure } from "./failures.ts";
 import type { HearBareRefusal, Sockets } from "./sockets.ts";
+import type { Unanswered } from "./unanswered.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -23,15 +24,18 @@ export interface RequestHearer {
   readonly refusedBare: HearBareRefusal;
 }
 
+export interface Reception {
+  readonly sockets: Pick<Sockets, "take">;
+  /** Has every request until its answer is given, or its caller has left. */
+  readonly unanswered: Unanswered;
+  readonly hearers: readonly RequestHearer[];
+}
+
 /**
  * Receives every request before anything else is done with it, and sees it to its end. Each hook takes time of every
  * request, so that there is one at either end, and who wants to hear of the end is told by it.
  */
-export function receiveRequests(
-  app: FastifyInstance,
-  sockets: Pick<Sockets, "take">,
-  hearers: readonly RequestHearer[],
-): void {
+export function receiveRequests(app: FastifyInstance, { sockets, unanswered, hearers }: Reception): void {
   const operations = new Set<string>();
   app.addHook("onRoute", ({ url, method }) => {
     if (method === "POST") operations.add(url);
@@ -43,9 +47,11 @@ export function receiveRequests(
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    unanswered.add(reply);
     const isTaken = sockets.take(request.id, request.raw, reply.raw, (refusal) => {
       // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
       if (request.isAnswered) return;
+      unanswered.delete(reply);
       if (refusal !== undefined) {
         request.outcome = refusal;
         reply.code(FAILURES[refusal].status);

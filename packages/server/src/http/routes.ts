@@ -30,6 +30,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
     const envelope = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
     const read = (body: JsonObject) => form.read(body, provider.currencyExponent);
     const answer = (reply: FastifyReply, result: Result<Answer>) => {
+      if (reply.request.isOverdue) return;
       if (!result.ok) {
         sendFailure(reply, result.refusal);
         return;
@@ -48,7 +49,9 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
       if (reading === undefined) return;
       run(request.caller as Caller, reading)
         .then((result) => answer(reply, result))
-        .catch((reason: unknown) => reply.send(asError(reason)));
+        .catch((reason: unknown) => {
+          if (!request.isOverdue) reply.send(asError(reason));
+        });
     });
   };
 

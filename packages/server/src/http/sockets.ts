@@ -12,6 +12,7 @@ export type HearBareRefusal = (reason: FailureReason, requestId: string) => void
 interface TakenRequest {
   readonly id: string;
   readonly raw: IncomingMessage;
+  readonly answer: ServerResponse;
   /** What it was answered with where the rest of it did not come, or was no HTTP. */
   refusal: FailureReason | undefined;
 }
@@ -75,6 +76,10 @@ export class Sockets {
     server.prependListener("request", (request, response) => {
       if (request.headers.upgrade !== undefined) response.setHeader("connection", "close");
     });
+    // Since somebody listens, Node leaves it to them what becomes of a socket on which nothing has happened for long.
+    server.on("timeout", (socket) => {
+      if (!isAwaited(this.#stateOf(socket))) socket.destroy();
+    });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket) => {
       // Node has taken its own listener off, and nobody may be there to read.
@@ -99,7 +104,7 @@ export class Sockets {
   ): boolean {
     const { socket } = raw;
     const state = this.#stateOf(socket);
-    const taken: TakenRequest = { id, raw, refusal: undefined };
+    const taken: TakenRequest = { id, raw, answer, refusal: undefined };
     state.inHand.push(taken);
     state.latest = taken;
     answer.once("close", () => {
@@ -170,6 +175,11 @@ function unfinishedIn({ inHand }: SocketState): TakenRequest | undefined {
 /** Whether a request that has arrived whole is still to be answered. */
 function isAnswering({ inHand }: SocketState): boolean {
   return inHand.some(({ raw }) => raw.complete);
+}
+
+/** Whether the silence is the service's own: a request has arrived whole, and nothing was answered yet. */
+function isAwaited({ inHand }: SocketState): boolean {
+  return inHand.some(({ raw, answer }) => raw.complete && !answer.writableEnded);
 }
 
 function isTooLarge({ code }: NodeJS.ErrnoException): boolean {

@@ -1,0 +1,172 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS } from "../../src/http/unanswered.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type OperationName, PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const stopwatch = performance.now.bind(performance);
+let passed = 0;
+
+/** Lets time pass, for timers and for the stopwatch by which requests are measured. */
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= LOOKING_EVERY_MS) {
+    passed += LOOKING_EVERY_MS;
+    await vi.advanceTimersByTimeAsync(LOOKING_EVERY_MS);
+  }
+}
+
+/** A service with a store whose methods of some names stand still from when they are held until they are released. */
+async function startWithStandstill() {
+  vi.spyOn(performance, "now").mockImplementation(() => stopwatch() + passed);
+  const standing: (() => void)[] = [];
+  const held = new Set<string>();
+  let broken: Error | undefined;
+  const service = await startTestService({
+    wrapStore: (store) =>
+      new Proxy(store, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (!held.has(String(name))) return value.bind(target);
+          return async (...args: unknown[]) => {
+            await new Promise<void>((resolve) => standing.push(resolve));
+            if (broken !== undefined) throw broken;
+            return Reflect.apply(value, target, args) as unknown;
+          };
+        },
+      }),
+  });
+  return {
+    service,
+    hold: (method: keyof Store) => {
+      held.add(method);
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    },
+    /** Lets all go on, or fail. */
+    release: async (error?: Error) => {
+      vi.useRealTimers();
+      held.clear();
+      broken = error;
+      for (const resume of standing) resume();
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+    isStanding: async () => {
+      for (let turn = 0; standing.length === 0 && turn < 10_000; turn += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      expect(standing).not.toEqual([]);
+    },
+  };
+}
+
+/** Beyond the line of each request's end: what topupd warns of, or takes for a defect. */
+function saidOf({ logs }: TestService): unknown[][] {
+  return logs
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ level }) => level !== "info" && level !== "debug")
+    .map(({ level, msg, cause }) => [level, msg, cause]);
+}
+
+const SAID = ["warn", "the store is unavailable", "the store did not answer within 25 seconds"];
+const ENOUGH_MS = ANSWERED_WITHIN_MS + LOOKING_EVERY_MS;
+
+describe("a store that stands still", () => {
+  test("is waited for until shortly before the thirty seconds that partners wait", () => {
+    expect(ENOUGH_MS).toBeLessThan(27_000);
+    expect(ANSWERED_WITHIN_MS).toBeGreaterThanOrEqual(20_000);
+  });
+
+  test("makes a top-up unavailable in time, and what became of it is told truthfully, once", async () => {
+    const { service, hold, release, isStanding } = await startWithStandstill();
+    const purchase = await prepareTopUp(service, FIBER);
+    hold("settleTopUp");
+    let isAnswered = false;
+    const calling = service.call("subscription-package-topup", purchase).finally(() => {
+      isAnswered = true;
+    });
+    await isStanding();
+    await pass(ANSWERED_WITHIN_MS - 4 * LOOKING_EVERY_MS);
+    expect(isAnswered).toBe(false);
+    await pass(5 * LOOKING_EVERY_MS);
+    const { status, headers, json } = await calling;
+    expect([status, json.code, json.body.retry, headers["retry-after"]]).toEqual([
+      503,
+      "400ae002",
+      "query_status",
+      "1",
+    ]);
+    expect((await service.call("txn-status", purchase)).json.body.reason).toBe("not_topped_up");
+
+    await release();
+    const recorded = await service.call("txn-status", purchase);
+    expect(recorded.status).toBe(200);
+    const again = await service.call("subscription-package-topup", purchase);
+    expect([again.status, again.headers["idempotent-replayed"]]).toEqual([200, "true"]);
+    expect(again.json.body).toEqual(recorded.json.body);
+    expect(saidOf(service)).toEqual([SAID]);
+    const ends = service.logs.filter((line) => line.includes(json.body.requestId) && line.includes('"request"'));
+    expect(ends.map((line) => JSON.parse(line)).map(({ status, outcome }) => [status, outcome])).toEqual([
+      [503, "unavailable"],
+    ]);
+  });
+
+  test.each<[OperationName, object, keyof Store]>([
+    ["get-customer-information", { code: "1000001" }, "lookUpCustomers"],
+    ["get-customer-information", { code: "1000001" }, "findAccessToken"],
+    ["get-subscription-package", FIBER, "findConnection"],
+    ["txn-status", { checkoutId: "x".repeat(64) }, "checkoutSecrets"],
+  ])("makes %s with %j unavailable in time, when it stands in %s", async (operation, body, method) => {
+    for (const error of [undefined, new StoreUnavailable("away"), new TypeError("a defect")]) {
+      const { service, hold, release, isStanding } = await startWithStandstill();
+      hold(method);
+      const calling = service.call(operation, body);
+      await isStanding();
+      await pass(ENOUGH_MS);
+      const { status, json } = await calling;
+      expect([status, json.code, json.body.retry]).toEqual([503, "400ae002", "same_request"]);
+      await release(error);
+      expect(saidOf(service)).toEqual([SAID]);
+    }
+  });
+
+  test("makes the service not ready in time", async () => {
+    const { service, hold, release, isStanding } = await startWithStandstill();
+    hold("ping");
+    const asking = service.inject("/readyz");
+    await isStanding();
+    await pass(ENOUGH_MS);
+    expect((await asking).statusCode).toBe(503);
+    await release();
+    expect(saidOf(service)).toEqual([SAID]);
+  });
+
+  test("is told to nobody who has left", async () => {
+    const { service, hold, release, isStanding } = await startWithStandstill();
+    const { port } = new URL(await service.app.listen({ host: "127.0.0.1", port: 0 }));
+    const theirs = once(service.app.server, "connection");
+    const socket = connect(Number(port), "127.0.0.1");
+    const [accepted] = await theirs;
+    hold("lookUpCustomers");
+    const body = JSON.stringify({ code: "1000001" });
+    const path = `${PREFIX}/v1.0.1/get-customer-information`;
+    const head = [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${service.trialToken}`];
+    head.push("Content-Type: application/json", `Content-Length: ${body.length}`, "", body);
+    socket.write(head.join("\r\n"));
+    await isStanding();
+    const left = new Promise((resolve) => accepted.on("close", resolve));
+    socket.resetAndDestroy();
+    await left;
+    await pass(ENOUGH_MS);
+    await release();
+    expect(saidOf(service)).toEqual([]);
+    expect(service.logs.filter((line) => line.includes('"gave_up"'))).toHaveLength(1);
+  });
+});
