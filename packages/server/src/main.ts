@@ -25,6 +25,8 @@ import { writeWholeFile } from "./whole-file.ts";
 
 /** As much of the log as waits in memory to be written. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
+/** How long what is left of the log may take once everything else is done. */
+const LAST_LINES_MS = 1_000;
 /** About a tenth of a processor for which a service competes, and all of one that is free. */
 const LOW_PRIORITY = 10;
 /** For what is new in the thread's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
@@ -38,9 +40,16 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 };
 /*
  * Written without blocking. What a full disk or a reader that stands still does not take is dropped: a log
- * that is lost is better than a service that is.
+ * that is lost is better than a service that is. Nor does a reader that stands still keep the process from its end.
  */
-const logs = new sonicBoom.SonicBoom({ fd: process.stderr.fd, sync: false, maxLength: LOGS_HELD_BYTES });
+let areLogsWaitedFor = true;
+const logs = new sonicBoom.SonicBoom({
+  fd: process.stderr.fd,
+  sync: false,
+  maxLength: LOGS_HELD_BYTES,
+  // Asked a few times a second while the reader takes nothing.
+  retryEAGAIN: () => areLogsWaitedFor,
+});
 logs.on("error", () => {});
 
 /** Whether somebody has been told already that stdout cannot be written. */
@@ -190,6 +199,9 @@ try {
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }
+setTimeout(() => {
+  areLogsWaitedFor = false;
+}, LAST_LINES_MS).unref();
 process.on("exit", () => {
   if (outputFailure === undefined) return;
   process.exitCode = 1;

@@ -45,6 +45,8 @@ export interface CommandLine {
   readonly mustRun: (...words: readonly string[]) => Promise<string>;
   /** Starts a command, and does not wait for anything. */
   readonly launch: (...words: readonly string[]) => Omit<RunningTopupd, "url">;
+  /** As launch, after a command of the shell, such as one that sends stderr elsewhere. */
+  readonly launchAfter: (shell: string, ...words: readonly string[]) => Omit<RunningTopupd, "url">;
   /** Starts serve or demo on a free port; resolves once it is ready. */
   readonly start: (command: "serve" | "demo", ...words: readonly string[]) => Promise<RunningTopupd>;
   /** Writes a file of rows into the folder. @returns its name. */
@@ -69,6 +71,7 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
     run,
     runLimited: (limit, ...words) => finish(launch(words, limit)),
     launch: (...words) => launch(words),
+    launchAfter: (shell, ...words) => launch(words, shell),
     async mustRun(...words) {
       const { code, stdout, stderr } = await run(...words);
       if (code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr}`);
