@@ -22,9 +22,10 @@ export async function queryTransaction(
     const own = await findOwnRecord({ store }, caller, checkoutId);
     return own === undefined ? refused("checkout_unknown") : done(own);
   }
-  const recorded = await store.findTransaction(checkoutId);
-  if (recorded !== undefined) return answerTo(caller, recorded);
-  if (!isCheckoutDead(checkout, clock())) return refused("not_topped_up");
+  const outcome = await store.findOutcome(checkoutId);
+  if (typeof outcome === "object") return answerTo(caller, outcome);
+  // What was promised holds though the clock was set back since.
+  if (outcome === undefined && !isCheckoutDead(checkout, clock())) return refused("not_topped_up");
   const concluded = await store.concludeCheckout(checkoutId);
   if (concluded === "pruned") return refused("checkout_unknown");
   return concluded === undefined ? refused("never_topped_up") : answerTo(caller, concluded);

@@ -169,6 +169,30 @@ describe("txn-status", () => {
     expect(await ask(VALID_MS + 60_001)).toEqual([410, "400ab108"]);
   });
 
+  test("says never for good, though the clock is set back after it was said", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const { checkoutId } = purchase;
+    for (const age of [VALID_MS + 60_001, 0, VALID_MS + 60_000]) {
+      service.now = START + age;
+      expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([410, "400ab108"]);
+    }
+    service.now = START;
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([410, "400ab102"]);
+  });
+
+  test("says never of a checkout whose top-up was refused as expired, by whatever clock", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER);
+    const { checkoutId } = purchase;
+    service.now = START + VALID_MS + 1;
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([410, "400ab102"]);
+    for (const age of [VALID_MS + 1, 0]) {
+      service.now = START + age;
+      expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([410, "400ab108"]);
+    }
+  });
+
   test("says unknown of a checkout from before the horizon, and a top-up with it gets the same answer", async () => {
     const service = await startTestService();
     const purchase = await prepareTopUp(service, FIBER);

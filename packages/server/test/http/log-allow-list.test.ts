@@ -213,7 +213,7 @@ describe("the log of the whole service", () => {
     const { checkoutId = "" } = await prepare(service);
     service.logs.length = 0;
     const whose = { partnerId: 1, environment: "production" };
-    answers.set("findTransaction", { checkoutId, ...whose, firstName: "Zubaida", mobile: "9811122233" });
+    answers.set("findOutcome", { checkoutId, ...whose, firstName: "Zubaida", mobile: "9811122233" });
     await service.call("txn-status", { checkoutId }, { token: service.liveToken });
     const lines = inspect(service, [...secrets, checkoutId]);
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([

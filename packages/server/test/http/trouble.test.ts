@@ -114,7 +114,7 @@ describe("a defect", () => {
     const service = await startTestService({ wrapStore });
     const { checkoutId } = await prepareTopUp(service, FIBER);
     const whose = { partnerId: 1, environment: "trial" };
-    failures.set("findTransaction", () => Promise.resolve({ checkoutId, ...whose } as never));
+    failures.set("findOutcome", () => Promise.resolve({ checkoutId, ...whose } as never));
     const { status, json } = await service.call("txn-status", { checkoutId });
     expect([status, json.code]).toEqual([500, "400ae001"]);
   });

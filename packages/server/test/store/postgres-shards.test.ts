@@ -72,7 +72,7 @@ describe("a database that is split by customer", () => {
     const names = new Set(asked.map(({ name }) => name));
     expect(names).toEqual(
       new Set([
-        ...["cuids", "overview", "connection", "customers_lock", "connections", "checkouts", "top_up"],
+        ...["cuids", "overview", "connection", "customers_lock", "connections", "checkouts", "outcome"],
         ...["top_up_insert", "grants_append", "subscription_insert", "topped_up", "retired_checkout_insert"],
       ]),
     );

@@ -22,6 +22,7 @@ import type {
   Conclusion,
   FoundConnection,
   ObserveBatch,
+  Outcome,
   ProviderSettings,
   Store,
   Writers,
@@ -239,6 +240,10 @@ export class PostgresStore implements Store {
 
   findTransaction(checkoutId: string): Promise<Transaction | undefined> {
     return this.#topUps.find(checkoutId);
+  }
+
+  findOutcome(checkoutId: string): Promise<Outcome> {
+    return this.#topUps.findOutcome(checkoutId);
   }
 
   /**

@@ -18,6 +18,7 @@ import type {
   CheckEvent,
   Conclusion,
   FoundConnection,
+  Outcome,
   ProviderSettings,
   Store,
   Writers,
@@ -184,6 +185,12 @@ export class SqliteStore implements Store {
     // Once recorded, always recorded; that it is not must hold for all that was answered by now.
     const seen = this.#database.read(() => this.#tables.topUps.find(checkoutId));
     return seen ?? this.#database.ask(() => this.#tables.topUps.find(checkoutId));
+  }
+
+  async findOutcome(checkoutId: string): Promise<Outcome> {
+    const found = await this.findTransaction(checkoutId);
+    // Asked after it: what is retired by now is not recorded any more.
+    return found ?? this.#database.ask(() => (this.#tables.topUps.isRetired(checkoutId) ? "retired" : undefined));
   }
 
   /*

@@ -3,7 +3,7 @@ import { CHECKOUT_VALID_MS, checkoutIssuedAt, customerDigest, customerDigestIn }
 import type { TopUpCommand, Transaction } from "../../../domain/top-up.ts";
 import { qualified, SUBSCRIPTION_COLUMNS, type TopUpRow, topUpColumns, toTransaction } from "../../common/rows.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../../common/settling.ts";
-import type { ProviderSettings } from "../../store.ts";
+import type { Outcome, ProviderSettings } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { SHARE_RETIREMENT } from "../session/locks.ts";
 import { type Prepared, type Query, WAITS } from "../session/session.ts";
@@ -61,6 +61,15 @@ export const FIND: Prepared = {
   text: "SELECT * FROM top_up WHERE customer_digest = $1 AND checkout_id = $2",
 };
 
+/** One question for both: txn-status is asked often. Its one row is empty where there is neither. */
+const FIND_OUTCOME: Prepared = {
+  name: "outcome",
+  text: `SELECT r.checkout_id IS NOT NULL AS retired, t.* FROM (SELECT) AS asked
+    LEFT JOIN top_up AS t ON t.customer_digest = $1 AND t.checkout_id = $2
+    LEFT JOIN retired_checkout AS r ON r.customer_digest = $1 AND r.checkout_id = $2`,
+};
+type OutcomeRow = { readonly retired: boolean } & (TopUpRow | { readonly checkout_id: null });
+
 export const INSERT_TOP_UPS = insertRows("top_up", [
   ["customer_digest", "bigint"],
   ["checkout_id", "text"],
@@ -104,6 +113,15 @@ export class TopUpTables {
     if (digest === undefined) return undefined;
     const [row] = await this.#database.ask<TopUpRow>(FIND, [digest, checkoutId]);
     return row && toTransaction(row);
+  }
+
+  async findOutcome(checkoutId: string): Promise<Outcome> {
+    const digest = customerDigestIn(checkoutId);
+    if (digest === undefined) return undefined;
+    const [row] = await this.#database.ask<OutcomeRow>(FIND_OUTCOME, [digest, checkoutId]);
+    if (row === undefined) return undefined;
+    if (row.checkout_id !== null) return toTransaction(row);
+    return row.retired ? "retired" : undefined;
   }
 
   /**

@@ -42,6 +42,10 @@ export class TopUpTables {
     return values && toTransaction(topUpRow(values));
   }
 
+  isRetired(checkoutId: string): boolean {
+    return this.#findRetired.get(checkoutId) !== undefined;
+  }
+
   /** Loads, decides and writes one top-up of a batch. To be called inside a write transaction. */
   settle(command: TopUpCommand, now: Instant, calendar: Calendar): TopUpOutcome {
     const found = this.#tables.customers.findConnection(command);
@@ -50,7 +54,7 @@ export class TopUpTables {
       customerStatus: found?.profile.status,
       connection: found?.connection,
       prunedBefore: () => this.#horizon(),
-      retired: this.#findRetired.get(command.checkoutId) !== undefined,
+      retired: this.isRetired(command.checkoutId),
       catalogue: () => this.#tables.catalogues.read(command.checkout.revision),
     };
     const outcome = decideTopUp(snapshot, command, now, calendar);
