@@ -65,10 +65,6 @@ export class Sockets {
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));
     });
-    // Nothing has passed for a while. Who waits for an answer that takes so long gets it: it alone tells what to do next.
-    server.on("timeout", (socket) => {
-      if (!isAnswering(this.#stateOf(socket)) || socket.writableLength > 0) socket.destroy();
-    });
     // Node reads a request that wishes to speak another protocol as an ordinary one, since nobody listens for the wish,
     // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
     // take the answer to the next one for its own: so it ends, and what has no answer is known to have none. Here and not
@@ -78,7 +74,7 @@ export class Sockets {
     });
     // Since somebody listens, Node leaves it to them what becomes of a socket on which nothing has happened for long.
     server.on("timeout", (socket) => {
-      if (!isAwaited(this.#stateOf(socket))) socket.destroy();
+      if (!isAwaited(this.#stateOf(socket)) || socket.writableLength > 0) socket.destroy();
     });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket) => {

@@ -71,3 +71,13 @@ test("a socket whose request does not go on is cut", async () => {
   await once(response, "close");
   expect(response.writableFinished).toBe(false);
 });
+
+test("a socket on which nothing is asked is cut", async () => {
+  const { socket } = await startWatched();
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk.toString();
+  });
+  await once(socket, "close");
+  expect(received).toBe("");
+});

@@ -83,53 +83,6 @@ describe("a connection", () => {
   });
 });
 
-describe("a connection on which nothing passes for a while", () => {
-  const WHILE_MS = 200;
-
-  test("is left alone as long as the service is at the answer", async () => {
-    const service = await startTestService({
-      wrapStore: (store) => {
-        const settle = store.settleTopUp.bind(store);
-        return Object.assign(store, {
-          settleTopUp: (command: TopUpCommand) => sleep(5 * WHILE_MS).then(() => settle(command)),
-        });
-      },
-    });
-    service.app.server.setTimeout(WHILE_MS);
-    const purchase = await prepareTopUp(service, FIBER);
-    const { socket, received } = await open(service);
-    socket.write(request(service, "subscription-package-topup", purchase));
-    await Promise.race([once(socket, "data"), once(socket, "close")]);
-    expect(received()).toMatch(/^HTTP\/1\.1 200 /);
-    socket.destroy();
-  });
-
-  test("ends where nobody reads what was answered", async () => {
-    const service = await startTestService();
-    service.app.server.setTimeout(WHILE_MS);
-    const accepted: Socket[] = [];
-    service.app.server.on("connection", (socket) => accepted.push(socket));
-    const { socket } = await open(service);
-    socket.pause();
-    const [theirs] = accepted as [Socket];
-    for (let sent = 0; theirs.writableLength === 0 && sent < 2_000; sent += 10) {
-      socket.write("GET /openapi/v1.0.1.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10));
-      await sleep(5);
-    }
-    expect(theirs.writableLength).toBeGreaterThan(0);
-    await once(theirs, "close");
-    socket.destroy();
-  });
-
-  test("ends where nothing was asked", async () => {
-    const service = await startTestService();
-    service.app.server.setTimeout(WHILE_MS);
-    const { received, ended } = await open(service);
-    await ended;
-    expect(received()).toBe("");
-  });
-});
-
 describe("a body that is slow to come", () => {
   test("does not outlive the revocation of its token", async () => {
     const service = await startTestService();
