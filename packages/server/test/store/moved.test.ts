@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { by } from "../support/by.ts";
+import { otherProcess } from "../support/other-process.ts";
+import { START, temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, makeThreadedDatabase, rawConnection } from "../support/sqlite-database.ts";
 
 const WAYS: readonly (readonly [string, (path: string) => void])[] = [
@@ -17,6 +19,7 @@ const WAYS: readonly (readonly [string, (path: string) => void])[] = [
     },
   ],
   ["separated from its log", (path) => rmSync(`${path}-wal`)],
+  ["separated from the index of its log", (path) => rmSync(`${path}-shm`)],
 ];
 
 test.each(WAYS)("a database whose file was %s records nothing more, and says that it is not ready", async (_, move) => {
@@ -59,9 +62,42 @@ test.each(
   expect(rawConnection(`${open}.saved`).prepare(COUNT).get()).toEqual({ count: 3 });
 });
 
-test("a database whose log was removed is complete without it once it is closed", async () => {
-  const { store, open } = await openAndMove(makeSqliteDatabase, (path) => rmSync(`${path}-wal`));
-  await store.close();
+test.each(["-wal", "-shm"])(
+  "a database whose %s was removed is complete without it once it is closed",
+  async (suffix) => {
+    const { store, open } = await openAndMove(makeSqliteDatabase, (path) => rmSync(path + suffix));
+    await store.close();
+    copyFileSync(open, `${open}.saved`);
+    expect(rawConnection(`${open}.saved`).prepare(COUNT).get()).toEqual({ count: 3 });
+  },
+);
+
+test("a log whose index was removed holds all that was acknowledged, as it is saved from a running process", async () => {
+  const { log, open } = await openAndMove(makeSqliteDatabase, (path) => rmSync(`${path}-shm`));
   copyFileSync(open, `${open}.saved`);
+  copyFileSync(log, `${open}.saved-wal`);
   expect(rawConnection(`${open}.saved`).prepare(COUNT).get()).toEqual({ count: 3 });
+});
+
+test("a log that another process has taken up by an index of its own is not touched any more", async () => {
+  const path = join(temporaryFolder(), "topupd.db");
+  const { store, command } = await openProvider(() => makeThreadedDatabase(path));
+  for (let made = 0; made < 3; made += 1)
+    expect((await store.settleTopUp(command(SITA_NET, "NET-1M"))).kind).toBe("recorded");
+  rmSync(`${path}-shm`);
+  const other = otherProcess(path);
+  await other.ask("CREATE TABLE theirs (number INTEGER)");
+  await other.ask("INSERT INTO theirs VALUES (1)");
+  const log = readFileSync(`${path}-wal`);
+  await expect(store.settleTopUp(command(SITA_NET, "NET-1M"))).rejects.toThrow("moved, replaced or removed");
+  await expect(store.addPartner("new", by(START))).rejects.toThrow("moved, replaced or removed");
+  await store.close();
+  expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+  await other.ask("INSERT INTO theirs VALUES (2)");
+  expect(await other.ask(COUNT)).toEqual([{ count: 3 }]);
+  await other.end();
+  const after = otherProcess(path);
+  expect(await after.ask("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  expect(await after.ask(COUNT)).toEqual([{ count: 3 }]);
+  expect(await after.ask("SELECT count(*) AS count FROM theirs")).toEqual([{ count: 2 }]);
 });

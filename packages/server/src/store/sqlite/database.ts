@@ -1,6 +1,7 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import { CACHE_KIB, type FileIdentities, FileWatch, type OpenOptions, openFile } from "./file.ts";
+import { CACHE_KIB, type OpenOptions, openFile } from "./file.ts";
+import { type FileIdentities, FileWatch } from "./file-watch.ts";
 import { isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
@@ -24,11 +25,11 @@ export class Database {
   constructor(path: string, options: OpenOptions) {
     this.#files = new FileWatch(path, options.files);
     // Before anything is made beside a file that is another.
-    if (options.files !== undefined) this.#files.verify();
+    this.#files.verify();
     this.#connection = openFile(path, options);
     try {
-      this.#files.verify();
       this.verifyDurability();
+      this.#files.opened();
     } catch (error) {
       this.#connection.close();
       throw error;
@@ -37,6 +38,11 @@ export class Database {
 
   get files(): FileIdentities {
     return this.#files.known;
+  }
+
+  /** Whether nobody else is at work on the file by a log, or an index of it, that is not this connection's. */
+  get isOurs(): boolean {
+    return this.#files.isOurs;
   }
 
   /** The number of the view that is open for reading, or was last. */
@@ -194,14 +200,15 @@ export class Database {
 
   /**
    * Closes the connection. Where it has written, and nobody else has the file open, the log is written into the file first,
-   * so that the file alone is complete. Not so where the file is not at its path any more: it may be gone once this process
-   * has closed it, and the log, which still has its name, is then all that is left. SQLite, too, leaves the log of such a
-   * file as it is when its last connection is closed.
+   * so that the file alone is complete. Not so where other files are at the path: whoever made them may be at work there
+   * without minding this one's locks. Nor where the file is gone from there: it may be gone for good once this process has
+   * closed it, and the log, which still has its name, is then all that is left. SQLite, too, leaves the log of such a file as
+   * it is when its last connection is closed.
    */
   close(): void {
     if (!this.#connection.isOpen) return;
     this.#endReading();
-    if (this.#hasWritten && this.#files.isFileInPlace) this.#emptyLog();
+    if (this.#hasWritten && this.#files.isOurs) this.#emptyLog();
     this.#connection.close();
   }
 

@@ -1,7 +1,8 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
-import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { StoreRefused } from "../errors.ts";
+import type { FileIdentities } from "./file-watch.ts";
 import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
@@ -23,9 +24,6 @@ export interface OpenOptions {
   /** Those that another connection of this process has open: no others are taken for them. */
   readonly files?: FileIdentities;
 }
-
-/** Which file was met at each path. */
-export type FileIdentities = ReadonlyMap<string, string>;
 
 /**
  * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
@@ -58,6 +56,8 @@ function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstan
     connection.exec(
       `PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
+    // From its first look on, a connection has the log open too, and what tells where in the log everything is.
+    connection.exec("SELECT 1 FROM sqlite_schema");
     return connection;
   } catch (error) {
     connection?.close();
@@ -80,55 +80,4 @@ function refuseForeign(connection: DatabaseSyncInstance): void {
   const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
   throw new StoreRefused("the file is a database, but not one of topupd");
-}
-
-/**
- * Watches that the files which are open are still those at the path. A process does not notice by
- * itself that they were removed or replaced: its commits would go on into files that have no name any
- * more, and be gone with it.
- */
-export class FileWatch {
-  readonly #paths: readonly string[];
-  readonly #known: Map<string, string>;
-
-  constructor(path: string, known: FileIdentities = new Map()) {
-    this.#paths = [path, `${path}-wal`];
-    this.#known = new Map(known);
-  }
-
-  get known(): FileIdentities {
-    return this.#known;
-  }
-
-  /** @throws StoreUnavailable where one of them is gone or another. */
-  verify(): void {
-    for (const path of this.#paths) {
-      const identity = identify(path);
-      const known = this.#known.get(path);
-      if (known === undefined && identity !== undefined) this.#known.set(path, identity);
-      else if (known !== identity)
-        throw new StoreUnavailable(
-          "the database's files were moved, replaced or removed: save what this process has open, and then stop it",
-        );
-    }
-  }
-
-  /** Whether the database's file, whatever became of its log, is still the one at the path. */
-  get isFileInPlace(): boolean {
-    const [path] = this.#paths as [string, string];
-    try {
-      return identify(path) === this.#known.get(path);
-    } catch {
-      return false;
-    }
-  }
-}
-
-function identify(path: string): string | undefined {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat && `${stat.dev}:${stat.ino}`;
-  } catch (error) {
-    throw new StoreUnavailable("the database's folder cannot be read", { cause: error });
-  }
 }

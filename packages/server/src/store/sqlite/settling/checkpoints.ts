@@ -25,6 +25,8 @@ export class Checkpoints {
    * left to the next time: no commit needs a checkpoint.
    */
   makeWhereDue(): void {
+    // By an index that others do not share, it would write over what they have written.
+    if (!this.#database.isOurs) return;
     try {
       if (pagesAhead(this.#look.get()) < this.#mostAhead) return;
       // Whoever reads for long is not waited for again after every batch.

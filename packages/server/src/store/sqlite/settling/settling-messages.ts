@@ -3,7 +3,7 @@ import { type SettledTopUp, type TopUpCommand, transactionOf } from "../../../do
 import type { ProviderRow } from "../../common/provider-settings.ts";
 import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { FileIdentities } from "../file.ts";
+import type { FileIdentities } from "../file-watch.ts";
 
 /*
  * What two threads say to each other. Everything is copied on its way, and nothing but data can be; an object takes
