@@ -1,7 +1,8 @@
-import { copyFileSync, linkSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { copyFileSync, cpSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
+import { openStore } from "../store-suite/database.ts";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
 import { otherProcess } from "../support/other-process.ts";
@@ -100,4 +101,70 @@ test("a log that another process has taken up by an index of its own is not touc
   expect(await after.ask("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   expect(await after.ask(COUNT)).toEqual([{ count: 3 }]);
   expect(await after.ask("SELECT count(*) AS count FROM theirs")).toEqual([{ count: 2 }]);
+});
+
+/** Ways to have a path lead to `topupd.db` in the folder named, which is in the folder given. */
+const LINKS: readonly (readonly [string, (folder: string, to: string) => string])[] = [
+  [
+    "the file",
+    (folder, to) => {
+      link(join(folder, to, "topupd.db"), join(folder, "link.db"));
+      return join(folder, "link.db");
+    },
+  ],
+  [
+    "the folder",
+    (folder, to) => {
+      link(join(folder, to), join(folder, "link"));
+      return join(folder, "link", "topupd.db");
+    },
+  ],
+  [
+    "a link to the file, by a relative path",
+    (folder, to) => {
+      link(to, join(folder, "link"));
+      link(join("link", "topupd.db"), join(folder, "link.db"));
+      return relative(process.cwd(), join(folder, "link.db"));
+    },
+  ],
+];
+
+function link(target: string, path: string): void {
+  rmSync(path, { force: true });
+  symlinkSync(target, path);
+}
+
+describe.each(LINKS)("where the path of a database is a link to %s", (_, lead) => {
+  /** @param isThere whether the database is made before the link. */
+  async function openByLink(isThere: boolean) {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "real"));
+    const real = join(folder, "real", "topupd.db");
+    if (isThere) await (await openStore(() => makeSqliteDatabase(real))).store.close();
+    const path = lead(folder, "real");
+    return { folder, real, ...(await openProvider(() => makeThreadedDatabase(path))) };
+  }
+
+  test.each(
+    ["-wal", "-shm"].flatMap((suffix) => [
+      ["was made before", suffix, true] as const,
+      ["is made there", suffix, false] as const,
+    ]),
+  )("one that %s records nothing more without its %s", async (_how, suffix, isThere) => {
+    const { real, store, command } = await openByLink(isThere);
+    await store.ping();
+    expect((await store.settleTopUp(command(SITA_NET, "NET-1M"))).kind).toBe("recorded");
+    rmSync(real + suffix);
+    await expect(store.settleTopUp(command(SITA_NET, "NET-1M"))).rejects.toThrow("moved, replaced or removed");
+    await expect(store.ping()).rejects.toThrow("moved, replaced or removed");
+  });
+
+  test("one whose link is led elsewhere records nothing more", async () => {
+    const { folder, store, command } = await openByLink(true);
+    cpSync(join(folder, "real"), join(folder, "other"), { recursive: true });
+    expect((await store.settleTopUp(command(SITA_NET, "NET-1M"))).kind).toBe("recorded");
+    lead(folder, "other");
+    await expect(store.settleTopUp(command(SITA_NET, "NET-1M"))).rejects.toThrow("moved, replaced or removed");
+    await expect(store.ping()).rejects.toThrow("moved, replaced or removed");
+  });
 });

@@ -29,7 +29,7 @@ export class Database {
     this.#connection = openFile(path, options);
     try {
       this.verifyDurability();
-      this.#files.opened();
+      this.#files.opened(this.#connection.location() ?? path);
     } catch (error) {
       this.#connection.close();
       throw error;

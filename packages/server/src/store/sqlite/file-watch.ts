@@ -1,14 +1,15 @@
 import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { StoreUnavailable } from "../errors.ts";
 
 /** Which file was met at each path. */
 export type FileIdentities = ReadonlyMap<string, string>;
 
 /**
- * The database, its log, and the index of the log. The index holds the locks too: whoever finds none makes another, and
- * would write into the same log under locks that nobody else sees.
+ * Of the log, and of its index. The index holds the locks too: whoever finds none makes another, and would write into the
+ * same log under locks that nobody else sees.
  */
-const SUFFIXES = ["", "-wal", "-shm"];
+const BESIDE = ["-wal", "-shm"];
 
 /**
  * Watches that the files which are open are still those at the path. A process does not notice by
@@ -16,11 +17,12 @@ const SUFFIXES = ["", "-wal", "-shm"];
  * more, and be gone with it. No other process removes them lawfully while this one has them open.
  */
 export class FileWatch {
-  readonly #paths: readonly string[];
+  readonly #path: string;
   readonly #known: Map<string, string>;
+  #beside: readonly string[] = [];
 
   constructor(path: string, known: FileIdentities = new Map()) {
-    this.#paths = SUFFIXES.map((suffix) => path + suffix);
+    this.#path = resolve(path);
     this.#known = new Map(known);
   }
 
@@ -30,20 +32,24 @@ export class FileWatch {
 
   /**
    * Takes the files that are there for those that a connection has opened. To be called once it has read.
+   * @param file where the connection's file is, beside which the others are: the path may lead there by links, which are
+   *   watched too.
    * @throws StoreUnavailable as {@link verify}.
    */
-  opened(): void {
-    for (const path of this.#paths) {
+  opened(file: string): void {
+    const isFirst = this.#known.size === 0;
+    this.#beside = BESIDE.map((suffix) => file + suffix);
+    for (const path of [this.#path, file, ...this.#beside]) {
       const identity = identify(path);
-      if (identity === undefined) throw moved();
-      if (!this.#known.has(path)) this.#known.set(path, identity);
+      if (identity === undefined || !(isFirst || this.#known.has(path))) throw moved();
+      if (isFirst) this.#known.set(path, identity);
     }
     this.verify();
   }
 
   /** @throws StoreUnavailable where one of them is gone or another. */
   verify(): void {
-    for (const [path, identity] of this.#known) if (identify(path) !== identity) throw moved();
+    for (const [path, known] of this.#known) if (identify(path) !== known) throw moved();
   }
 
   /**
@@ -52,9 +58,9 @@ export class FileWatch {
    */
   get isOurs(): boolean {
     try {
-      return [...this.#known].every(([path, known], index) => {
+      return [...this.#known].every(([path, known]) => {
         const identity = identify(path);
-        return identity === known || (identity === undefined && index > 0);
+        return identity === known || (identity === undefined && this.#beside.includes(path));
       });
     } catch {
       return false;
