@@ -2,7 +2,7 @@ import { type ArchiveTable, CHUNK_ROWS, readArchive, type StoredRow } from "../c
 import { fillFromArchive } from "../common/archive-filling.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, ProviderSettings, Writers } from "../store.ts";
 import { checkRows } from "./check.ts";
-import { Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { translate } from "./trouble.ts";
 
 /** 64 MiB: rows may come in an order in which they go to all places of a table. */
@@ -12,8 +12,12 @@ const CACHE = "PRAGMA cache_size = -65536";
  * Hands over all that is stored. Where writers are to wait, it holds the right to write, and writes nothing. Where
  * they go on, the write-ahead log keeps all that they write until this is done.
  */
-export function exportArchive<Result>(path: string, writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
-  return onOwnConnection(path, async (database) => {
+export function exportArchive<Result>(
+  connect: () => Database,
+  writers: Writers,
+  work: ArchiveWork<Result>,
+): Promise<Result> {
+  return onOwnConnection(connect, async (database) => {
     await (writers === "wait" ? database.beginWriting() : database.beginView());
     return work(readArchive((query) => readPages(database, query)));
   });
@@ -21,11 +25,11 @@ export function exportArchive<Result>(path: string, writers: Writers, work: Arch
 
 /** Fills the database, or leaves it as it is. */
 export async function importArchive(
-  path: string,
+  connect: () => Database,
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
 ): Promise<ArchiveTotals> {
-  return onOwnConnection(path, async (database) => {
+  return onOwnConnection(connect, async (database) => {
     await database.beginWriting();
     database.exec(CACHE);
     const totals = await fillFromArchive(fillingTransaction(database, provider), chunks, provider);
@@ -35,8 +39,11 @@ export async function importArchive(
 }
 
 /** Runs `work`, and takes back whatever transaction it has begun and not committed. */
-async function onOwnConnection<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = new Database(path, { mustExist: true });
+async function onOwnConnection<Result>(
+  connect: () => Database,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = connect();
   try {
     database.opened();
     return await work(database);

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
 import type { FileIdentities } from "./file-watch.ts";
+import { OpenElsewhere, refuseOtherNames } from "./other-names.ts";
 import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
@@ -35,19 +36,21 @@ export function openFile(path: string, options: OpenOptions): DatabaseSyncInstan
     try {
       return tryToOpen(path, options);
     } catch (error) {
-      if (!isBusy(error) || waited >= OPENING_TIMEOUT_MS) throw isBusy(error) ? translate(error) : error;
+      const mayPass = isBusy(error) || error instanceof OpenElsewhere;
+      if (!mayPass || waited >= OPENING_TIMEOUT_MS) throw isBusy(error) ? translate(error) : error;
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPENING_PAUSE_MS);
   }
 }
 
-function tryToOpen(path: string, { mustExist }: OpenOptions): DatabaseSyncInstance {
+function tryToOpen(path: string, { mustExist, files }: OpenOptions): DatabaseSyncInstance {
   let connection: DatabaseSyncInstance | undefined;
   try {
     const isNew = isMissingOrEmpty(path);
     if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
     if (isNew) makeFolder(dirname(path));
     else accessSync(path, constants.W_OK);
+    if (files === undefined && existsSync(path)) refuseOtherNames(path);
     connection = new DatabaseSync(path);
     // It holds customers and a secret: no business of other users of the machine.
     if (isNew) chmodSync(path, 0o600);

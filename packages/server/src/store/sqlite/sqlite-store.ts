@@ -231,7 +231,7 @@ export class SqliteStore implements Store {
 
   /** On a connection of its own: others may use the store while the check has its one view of it. */
   async *check(): AsyncIterable<CheckEvent> {
-    const view = new Database(this.#path, { mustExist: true });
+    const view = this.#newConnection();
     try {
       yield* checkDatabase(view, this.provider, this.#clock());
     } finally {
@@ -240,11 +240,15 @@ export class SqliteStore implements Store {
   }
 
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
-    return exportArchive(this.#path, writers, work);
+    return exportArchive(() => this.#newConnection(), writers, work);
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
-    return importArchive(this.#path, chunks, this.provider);
+    return importArchive(() => this.#newConnection(), chunks, this.provider);
+  }
+
+  #newConnection(): Database {
+    return new Database(this.#path, { mustExist: true, files: this.#database.files });
   }
 
   /** As a write, of something that every process keeps in memory. */

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { StoreRefused } from "../errors.ts";
+import { isBusy } from "./trouble.ts";
+
+/*
+ * SQLite finds the log of a database, and its index with the locks, beside the file, by the name of the file. Two processes
+ * that have one file open by two names write two logs, and whatever is taken from either into the file spoils the other.
+ */
+
+/** Another process has the file open, and it is not sure that it is by this name. Those that only begin or end soon have. */
+export class OpenElsewhere extends StoreRefused {}
+
+/**
+ * To be called before the file is opened, and not where this process has it open already.
+ * @throws StoreRefused where only the file is mounted, without its folder.
+ * @throws OpenElsewhere where others have the file open, and there is no telling by which log and index.
+ */
+export function refuseOtherNames(path: string): void {
+  const file = realpathSync(path);
+  if (isMountPoint(file, mounts()))
+    throw new StoreRefused(
+      `only the file ${file} is mounted, and not its folder, so that its log would not be kept beside it: mount the folder`,
+    );
+  const { nlink } = statSync(file);
+  const isAsLeft = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
+  // Those that are left after a crash by one name would be taken up while others use another.
+  if ((isAsLeft && nlink === 1) || isAlone(file)) return;
+  throw new OpenElsewhere(
+    nlink > 1
+      ? `another process has ${file} open, which has a second name, a hard link: remove one of the names`
+      : `another process has ${file} open by another name, or its -wal or -shm was removed: save what that process has open, and then stop it`,
+  );
+}
+
+/** Whether nobody has the file open. To exclude all others takes no index, and so makes none for them to find. */
+function isAlone(file: string): boolean {
+  const connection = new DatabaseSync(file);
+  try {
+    connection.exec("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+/** What is mounted where, as Linux tells it. Elsewhere, no single file can be mounted. */
+function mounts(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** @param mounts in lines, whose fifth words are the places, with characters that would part words as octal numbers. */
+export function isMountPoint(file: string, mounts: string): boolean {
+  return mounts.split("\n").some((line) => {
+    const place = line.split(" ")[4] ?? "";
+    return place.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))) === file;
+  });
+}
