@@ -36,6 +36,8 @@ const MESSAGES = new Set([
   "stopped",
   "stopping",
   "the database has no partner yet: nobody can call",
+  "the log of the database cannot be written into its file, and grows",
+  "the log of the database is written into its file again",
   "the store is away",
   "the store is back",
   "the store is unavailable",

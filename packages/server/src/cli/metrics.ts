@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
 import type { Metrics, MetricsServer } from "../metrics/metrics.ts";
-import type { Store } from "../store/store.ts";
+import type { ObserveCheckpoints, Store } from "../store/store.ts";
 import { listening } from "./listen.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /** A store that is open for serving, and what counts what is done with it; undefined where nobody asked for metrics. */
 export interface OpenedStore {
@@ -10,9 +10,14 @@ export interface OpenedStore {
   readonly metrics: Metrics | undefined;
 }
 
-export async function openMeasured(runtime: Runtime, config: Config): Promise<OpenedStore> {
+export async function openMeasured(runtime: Runtime, config: Config, { logger }: ServiceLog): Promise<OpenedStore> {
   const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  return { store: await runtime.openStore(config, { observeBatch: metrics?.observeBatch, serves: true }), metrics };
+  const observeCheckpoints: ObserveCheckpoints = (cause) => {
+    if (cause === undefined) logger.info("the log of the database is written into its file again");
+    else logger.warn({ cause }, "the log of the database cannot be written into its file, and grows");
+  };
+  const options = { observeBatch: metrics?.observeBatch, observeCheckpoints, serves: true };
+  return { store: await runtime.openStore(config, options), metrics };
 }
 
 /** @throws CommandFailed where the port or address cannot be had. */

@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../operations/ports.ts";
 import type { Scratch } from "../operations/scratch.ts";
-import type { MigrationState, ObserveBatch, Store } from "../store/store.ts";
+import type { MigrationState, ObserveBatch, ObserveCheckpoints, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses"> {
@@ -57,6 +57,7 @@ export interface StoreOptions {
   /** Refuses a database to which anything was ever added. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
+  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
   /** Whether partners are served from it. */
   readonly serves?: boolean;
 }

@@ -153,6 +153,12 @@ export type Conclusion = Transaction | "pruned" | undefined;
  */
 export type ObserveBatch = (items: number) => (committed: boolean) => void;
 
+/**
+ * Hears, as it changes, whether a store can put what it has made durable in a log into its place: why it cannot, or
+ * undefined where it can again. Nothing fails for it, but the log grows.
+ */
+export type ObserveCheckpoints = (trouble: string | undefined) => void;
+
 /** What instants and amounts in a database mean. Fixed once it holds customers or a catalogue. */
 export interface ProviderSettings {
   readonly calendar: Calendar;

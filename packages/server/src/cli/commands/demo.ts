@@ -30,7 +30,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     // Whoever names one here means it.
     if (command.getOptionValue("database") === undefined) await refuseOthersDatabase(runtime, config, PARTNER_NAME);
     const log = runtime.openLog(config);
-    const opened = await openMeasured(runtime, config);
+    const opened = await openMeasured(runtime, config, log);
     const askedToStop = runtime.untilAskedToStop();
     const { startService } = await import("../service.ts");
     const service = await startService(runtime, config, opened, log);

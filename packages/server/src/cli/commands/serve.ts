@@ -20,7 +20,7 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const { startService } = await import("../service.ts");
     const log = runtime.openLog(config);
     const { logger } = log;
-    const opened = await openMeasured(runtime, config);
+    const opened = await openMeasured(runtime, config, log);
     const askedToStop = runtime.untilAskedToStop();
     const isEmpty = await hasNoPartner(opened.store);
     const service = await startService(runtime, config, opened, log);

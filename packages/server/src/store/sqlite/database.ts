@@ -1,8 +1,9 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
+import type { ObserveCheckpoints } from "../store.ts";
 import { CACHE_KIB, type OpenOptions, openFile } from "./file.ts";
 import { type FileIdentities, FileWatch } from "./file-watch.ts";
-import { isBusy, translate } from "./trouble.ts";
+import { checkpointTrouble, isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
@@ -14,6 +15,7 @@ const SYNCHRONOUS_FULL = 2;
 export class Database {
   readonly #connection: DatabaseSyncInstance;
   readonly #files: FileWatch;
+  readonly #observeCheckpoints: ObserveCheckpoints | undefined;
   readonly #iterated = new Set<StatementSyncInstance>();
   /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
   #hasWritten = false;
@@ -24,6 +26,7 @@ export class Database {
   /** @throws StoreRefused where the file is no database of topupd's, cannot be written, or is not durable. */
   constructor(path: string, options: OpenOptions) {
     this.#files = new FileWatch(path, options.files);
+    this.#observeCheckpoints = options.observeCheckpoints;
     // Before anything is made beside a file that is another.
     this.#files.verify();
     this.#connection = openFile(path, options);
@@ -252,8 +255,9 @@ export class Database {
   #emptyLog(): void {
     try {
       this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    } catch {
-      // Others go on with the log, or the disk does not take it: nothing is lost by leaving it there.
+    } catch (error) {
+      // The disk does not take it: nothing is lost by leaving it there.
+      this.#observeCheckpoints?.(checkpointTrouble(error));
     }
   }
 

@@ -2,6 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
+import type { ObserveCheckpoints } from "../store.ts";
 import type { FileIdentities } from "./file-watch.ts";
 import { OpenElsewhere, refuseOtherNames } from "./other-names.ts";
 import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
@@ -24,6 +25,8 @@ export interface OpenOptions {
   readonly mustExist: boolean;
   /** Those that another connection of this process has open: no others are taken for them. */
   readonly files?: FileIdentities;
+  /** Hears why the log cannot be written into the file as the connection is closed. */
+  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
 }
 
 /**

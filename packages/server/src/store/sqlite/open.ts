@@ -1,5 +1,5 @@
 import type { ProviderWishes } from "../common/provider-settings.ts";
-import type { Store } from "../store.ts";
+import type { ObserveCheckpoints, Store } from "../store.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { settleProviderSettings } from "./provider.ts";
@@ -20,15 +20,26 @@ export interface SqliteStoreOptions extends ProviderWishes, SettlerParts {
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { path, mustExist = false } = options;
-  const database = new Database(path, { mustExist });
+  const observeCheckpoints = changesAlone(options.observeCheckpoints);
+  const database = new Database(path, { mustExist, observeCheckpoints });
   try {
     migrate(database, options.clock(), { mayApply: !mustExist });
     const provider = settleProviderSettings(database, options);
     ensureCheckoutSecret(database, options);
     database.opened();
-    return new SqliteStore(database, provider, options);
+    return new SqliteStore(database, provider, { ...options, observeCheckpoints });
   } catch (error) {
     database.close();
     throw translate(error);
   }
+}
+
+/** Hears of every checkpoint, and tells what was not so of the one before. At first, all is well. */
+function changesAlone(observe: ObserveCheckpoints = () => {}): ObserveCheckpoints {
+  let last: string | undefined;
+  return (trouble) => {
+    if (trouble === last) return;
+    last = trouble;
+    observe(trouble);
+  };
 }

@@ -42,6 +42,12 @@ export function translate(error: unknown): unknown {
   return reason === undefined ? error : new StoreUnavailable(reason, { cause: error });
 }
 
+/** Why the log could not be written into the file. Other errors' own words may quote what is nobody's business. */
+export function checkpointTrouble(error: unknown): string {
+  const translated = translate(error);
+  return translated instanceof StoreUnavailable ? translated.message : "SQLite has failed";
+}
+
 /** The file is damaged, or is none of SQLite's any more. */
 const DAMAGED = [11, 26];
 /** What became of a disk that failed: a page was not to be read, or only a part of it, or is not as the disk wrote it. */

@@ -1,5 +1,7 @@
+import type { ObserveCheckpoints } from "../../store.ts";
 import type { Database } from "../database.ts";
 import { CHECKPOINT_PAGES } from "../file.ts";
+import { checkpointTrouble } from "../trouble.ts";
 
 /** How long one waits for those who read. They are to be a turn of the event loop away from their end. */
 const WAITS_MS = 50;
@@ -7,12 +9,16 @@ const WAITS_MS = 50;
 /** The checkpoints of a connection that has a thread to itself, which may wait where the event loop may not. */
 export class Checkpoints {
   readonly #database: Database;
+  readonly #observe: ObserveCheckpoints;
   readonly #look;
   /** How many pages of the log may be missing in the file. */
   #mostAhead = CHECKPOINT_PAGES;
+  #hasFailed = false;
 
-  constructor(database: Database) {
+  /** @param observe hears of each that was tried how it ended. */
+  constructor(database: Database, observe: ObserveCheckpoints) {
     this.#database = database;
+    this.#observe = observe;
     this.#look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
     // SQLite would make them inside of a commit, for which somebody waits.
     database.exec("PRAGMA wal_autocheckpoint = 0");
@@ -25,15 +31,32 @@ export class Checkpoints {
    * left to the next time: no commit needs a checkpoint.
    */
   makeWhereDue(): void {
+    this.#makeFrom(this.#mostAhead);
+  }
+
+  /** Also tries again at once what has failed, however little was added since: to be called now and then. */
+  makeWhereDueOrFailed(): void {
+    this.#makeFrom(this.#hasFailed ? 0 : this.#mostAhead);
+  }
+
+  #makeFrom(mostAhead: number): void {
     // By an index that others do not share, it would write over what they have written.
     if (!this.#database.isOurs) return;
     try {
-      if (pagesAhead(this.#look.get()) < this.#mostAhead) return;
+      if (pagesAhead(this.#look.get()) < mostAhead) return;
+      const state = this.#restart();
       // Whoever reads for long is not waited for again after every batch.
-      this.#mostAhead = pagesAhead(this.#restart()) + CHECKPOINT_PAGES;
-    } catch {
+      this.#mostAhead = pagesAhead(state) + CHECKPOINT_PAGES;
+      if (!isBusy(state)) this.#ended(undefined);
+    } catch (error) {
       this.#mostAhead += CHECKPOINT_PAGES;
+      this.#ended(checkpointTrouble(error));
     }
+  }
+
+  #ended(trouble: string | undefined): void {
+    this.#hasFailed = trouble !== undefined;
+    this.#observe(trouble);
   }
 
   #restart(): unknown {
@@ -50,4 +73,9 @@ export class Checkpoints {
 function pagesAhead(state: unknown): number {
   const { log, checkpointed } = state as { readonly log: number; readonly checkpointed: number };
   return log - checkpointed;
+}
+
+/** Whether others were in the way: that tells nothing of the disk. */
+function isBusy(state: unknown): boolean {
+  return (state as { readonly busy: number }).busy !== 0;
 }

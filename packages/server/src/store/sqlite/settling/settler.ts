@@ -4,7 +4,7 @@ import { Batcher } from "../../batcher.ts";
 import { toProviderRow } from "../../common/provider-settings.ts";
 import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { Conclusion, ObserveBatch, ProviderSettings } from "../../store.ts";
+import type { Conclusion, ObserveBatch, ObserveCheckpoints, ProviderSettings } from "../../store.ts";
 import type { Database } from "../database.ts";
 import type { TopUpTables } from "../tables/top-ups.ts";
 import { type Settle, settleIn } from "./settling.ts";
@@ -15,6 +15,7 @@ export interface SettlerParts {
   readonly path: string;
   readonly clock: () => Instant;
   readonly observeBatch?: ObserveBatch | undefined;
+  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
   /** For a service, which has others to answer meanwhile. */
   readonly settlingThread?: SettlingThreadWishes | undefined;
 }
@@ -37,7 +38,7 @@ export class Settler {
     if (wishes !== undefined) {
       database.sharesCache();
       const start = () => wishes.start({ path, files: database.files, provider: toProviderRow(provider) });
-      this.#thread = new SettlingThread(start);
+      this.#thread = new SettlingThread(start, parts.observeCheckpoints);
       const there = settleThere(this.#thread, database);
       settle = wishes.settlesAll === true ? there : settleHereOrThere(settle, there, clock);
     }

@@ -29,8 +29,14 @@ export interface BatchMessage {
   readonly batch: readonly PackedItem[];
 }
 export type FromThread =
+  | CheckpointMessage
   | { readonly id: number; readonly settled: readonly PackedOutcome[] }
   | { readonly id: number; readonly failed: PackedError };
+
+/** How a checkpoint has ended, of which nobody has asked. */
+export interface CheckpointMessage {
+  readonly trouble: string | undefined;
+}
 
 type PackedTopUp = readonly [
   ...[checkoutId: string, issuedAt: Instant, revision: number, txnId: string, partnerId: number],

@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
+import type { ObserveCheckpoints } from "../../store.ts";
 import {
   type FromThread,
   packItem,
@@ -26,13 +27,15 @@ interface Asked {
  */
 export class SettlingThread {
   readonly #start: () => Worker;
+  readonly #observeCheckpoints: ObserveCheckpoints | undefined;
   #worker: Worker | undefined;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
   #isClosed = false;
 
-  constructor(start: () => Worker) {
+  constructor(start: () => Worker, observeCheckpoints?: ObserveCheckpoints) {
     this.#start = start;
+    this.#observeCheckpoints = observeCheckpoints;
     this.#begin();
   }
 
@@ -84,6 +87,10 @@ export class SettlingThread {
 
   #hear(worker: Worker, message: FromThread): void {
     if (worker !== this.#worker) return;
+    if ("trouble" in message) {
+      this.#observeCheckpoints?.(message.trouble);
+      return;
+    }
     const asked = this.#asked.get(message.id);
     this.#asked.delete(message.id);
     if (asked === undefined) return;

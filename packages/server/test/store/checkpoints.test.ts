@@ -1,0 +1,112 @@
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Database } from "../../src/store/sqlite/database.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { serveSettling } from "../../src/store/sqlite/settling/settling-service.ts";
+import type { StartSettlingThread } from "../../src/store/sqlite/settling/settling-thread.ts";
+import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
+import { otherProcess } from "../support/other-process.ts";
+import { seededRandom } from "../support/random.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+
+/** What a settling thread does, in this one, where a disk that fails can be feigned. */
+function startHere(clock: () => number): StartSettlingThread {
+  return (data) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.on("close", () => port1.emit("exit", 0));
+    serveSettling(port2, data, clock);
+    return port1 satisfies MessagePort as unknown as Worker;
+  };
+}
+
+/** A store that has told `heard` of its checkpoints, and ways to have its log grow and its disk fail. */
+async function openWatched() {
+  const path = join(temporaryFolder(), "topupd.db");
+  const opened = await openProvider(() => makeSqliteDatabase(path));
+  const heard: (string | undefined)[] = [];
+  const clock = () => opened.now;
+  const store = openSqliteStore({
+    ...{ path, timeZone: undefined, currencyExponent: undefined, clock, random: seededRandom(9) },
+    settlingThread: { start: startHere(clock), settlesAll: true },
+    observeCheckpoints: (trouble) => heard.push(trouble),
+  });
+  onTestFinished(() => store.close());
+  const raw = rawConnection(path);
+  raw.exec("PRAGMA wal_autocheckpoint = 0; CREATE TABLE ballast (bytes BLOB)");
+  return {
+    ...{ path, store, heard },
+    topUp: async () => {
+      expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+      await store.ping();
+    },
+    /** More than is let be of the log before it is written into the file. */
+    growLog: () => raw.exec("INSERT INTO ballast VALUES (zeroblob(18000000))"),
+  };
+}
+
+/** No checkpoint works, as where the disk does not take what is written into the file. */
+function failCheckpoints(message: string): () => void {
+  const failing = /wal_checkpoint\((RESTART|TRUNCATE)\)/;
+  const spies = (["prepare", "exec"] as const).map((method) => {
+    const run = Reflect.get(Database.prototype, method) as (this: Database, sql: string) => never;
+    return vi.spyOn(Database.prototype, method).mockImplementation(function (this: Database, sql) {
+      if (failing.test(sql)) throw new Error(message);
+      return run.call(this, sql);
+    });
+  });
+  const restore = () => {
+    for (const spy of spies) spy.mockRestore();
+  };
+  onTestFinished(restore);
+  return restore;
+}
+
+describe("a log that cannot be written into the file", () => {
+  test("is told of once, and once more when it can be again, and top-ups go on", async () => {
+    const { heard, topUp, growLog } = await openWatched();
+    await topUp();
+    const restore = failCheckpoints("disk I/O error");
+    await topUp();
+    expect(heard).toEqual([]);
+    for (let round = 0; round < 3; round += 1) {
+      growLog();
+      await topUp();
+    }
+    await vi.waitFor(() => expect(heard).toEqual(["disk input or output failed"]));
+    restore();
+    await topUp();
+    await vi.waitFor(() => expect(heard).toEqual(["disk input or output failed", undefined]));
+  }, 20_000);
+
+  test("is told of though nothing is settled by the thread", async () => {
+    const { store, heard, growLog } = await openWatched();
+    failCheckpoints("database or disk is full");
+    growLog();
+    await store.ping();
+    await vi.waitFor(() => expect(heard).toEqual(["the disk is full"]));
+  });
+
+  test("is told of as the store is closed", async () => {
+    const { store, heard, topUp } = await openWatched();
+    await topUp();
+    failCheckpoints("disk I/O error");
+    await store.close();
+    expect(heard).toEqual(["disk input or output failed"]);
+  });
+});
+
+test("a log that others have taken up by an index of their own is not written into the file", async () => {
+  const { path, store, heard, growLog } = await openWatched();
+  growLog();
+  rmSync(`${path}-shm`);
+  await otherProcess(path).ask("SELECT count(*) FROM ballast");
+  const before = statSync(path);
+  await expect(store.concludeCheckout("x".repeat(64))).rejects.toThrow("moved, replaced or removed");
+  await expect(store.ping()).rejects.toThrow("moved, replaced or removed");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs]);
+  expect(heard).toEqual([]);
+});
