@@ -49,6 +49,11 @@ export interface CustomerChange {
   readonly removedCodes: readonly string[];
   readonly entries: readonly PlanWrite[];
   readonly passedOver: readonly PassedOver[];
+  /**
+   * When the last of the runs ends that something granted here has a part in, and of which this takes time back: only
+   * of what is over by the clock can that be more than was left to take. Undefined where it takes none.
+   */
+  readonly takesUntil: Instant | undefined;
 }
 
 /** How a file is taken: as a provider's records, or `reset`: back to what is stated, top-ups or not. */
@@ -109,7 +114,17 @@ export function changeCustomer(
     removedCodes: codesBefore.filter((code) => !codesAfter.includes(code)),
     entries: [...entries, ...restored],
     passedOver,
+    takesUntil: latestTaken(known, entries),
   };
+}
+
+function latestTaken(known: readonly KnownConnection[], entries: readonly PlanWrite[]): Instant | undefined {
+  const ends = entries.flatMap(({ plan, subscription, ...name }) => {
+    const was = findConnection(known, name)?.subscriptions.find((each) => each.plan === plan);
+    const isTaken = was?.grantedEnd !== undefined && (subscription === undefined || subscription.end < was.end);
+    return isTaken ? [was.end] : [];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 /** What is stored otherwise than the ledgers have it, and is not written anyway. */

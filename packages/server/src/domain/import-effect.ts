@@ -1,4 +1,5 @@
 import { type Bouquet, bouquetKey, type Service } from "./bouquet.ts";
+import type { Instant } from "./calendar.ts";
 import type { ImportedChange } from "./customer-audit.ts";
 import type { CustomerChange, PassedOver } from "./customer-import.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
@@ -14,6 +15,8 @@ export interface CustomerEffect {
   readonly passedOver?: readonly PassedOver[];
   /** On how many of its subscriptions top-ups made here were laid, as not held by the row; absent where on none. */
   readonly laidOnTop?: number;
+  /** When the last of the runs ends of which it takes time that was granted here; absent where it takes none. */
+  readonly takesUntil?: Instant;
 }
 
 type CustomerPart = "profile" | "connections" | "subscriptions" | "codes";
@@ -42,7 +45,7 @@ export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
   if (change.entries.length > 0) parts.push("subscriptions");
   // Codes follow from the profile and the connections; by themselves they change only where those are as they were.
   if (parts.length === 0 && change.addedCodes.length + change.removedCodes.length > 0) parts.push("codes");
-  const { passedOver } = change;
+  const { passedOver, takesUntil } = change;
   const laidOnTop = change.entries.filter(hasTopUpsOnTop).length;
   const kind = customer === undefined ? "added" : parts.length > 0 ? "changed" : "unchanged";
   const effect = { kind, parts: kind === "added" ? [] : parts } as const;
@@ -50,6 +53,7 @@ export function effectOf({ customer, change }: ImportedChange): CustomerEffect {
     ...effect,
     ...(passedOver.length > 0 ? { passedOver } : {}),
     ...(laidOnTop > 0 ? { laidOnTop } : {}),
+    ...(takesUntil === undefined ? {} : { takesUntil }),
   };
 }
 

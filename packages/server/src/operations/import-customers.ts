@@ -2,6 +2,7 @@ import type { Environment } from "../domain/customer.ts";
 import { type RowContext, readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
 import type { TopUpsInFile } from "../domain/restatement.ts";
 import { bouquetFinder } from "./bouquet-finder.ts";
+import { ImportClock } from "./import-clock.ts";
 import { FileChanged, type ImportOptions, type ImportReport, refusal } from "./import-report.ts";
 import { attributionOf, type StaffPorts } from "./ports.ts";
 import { type ReadRows, readNdjson, readRow, rejectedLines } from "./source-rows.ts";
@@ -15,7 +16,9 @@ const CHANGED = "the file was changed while it was being imported: import it aga
  * Lays a file of customers over those stored, by cuid. The file is read twice: first all of it is
  * checked, then it is written, so that nothing is written of a file with a bad line, and memory stays
  * flat for a file of any size. Imported again after an interruption, it comes to the same.
+ * A clock that is in doubt is held against all of the file before anything is written.
  * @param open opens the file from its beginning.
+ * @throws ClockInDoubt
  * @param topUps whether the file's subscriptions hold the top-ups that were made here.
  */
 export async function importCustomers(
@@ -29,6 +32,7 @@ export async function importCustomers(
   const {
     skipInvalid,
     dryRun = false,
+    isClockRight = false,
     readRows = readNdjson,
     onRejected,
     onProgress,
@@ -56,16 +60,26 @@ export async function importCustomers(
   }
   if (rejected > 0 && !skipInvalid) return refusal(rejected);
 
+  const clock = await ImportClock.begin(ports, (customers, at) =>
+    store.previewCustomers(environment, customers, at, topUps),
+  );
+  if (!isClockRight && clock.isInDoubt)
+    for await (const { customers, lines } of readChunks(readRows(open()), context)) {
+      await clock.judge(customers);
+      onProgress({ step: "comparing", lines });
+    }
+
   const effects = { added: 0, changed: 0, unchanged: 0 };
   let accepted = 0;
   let [passed, laid] = [0, 0];
   for await (const { customers, numbers, lines, invalid } of readChunks(readRows(open()), context)) {
     if (invalid > rejected) throw new FileChanged(CHANGED);
     const by = attributionOf(ports);
+    if (!isClockRight) await clock.goOn(by.at, customers);
     const done = dryRun
       ? await store.previewCustomers(environment, customers, by.at, topUps)
       : await store.importCustomers(environment, customers, by, topUps);
-    for (const [index, { passedOver = [], laidOnTop = 0, ...effect }] of done.entries()) {
+    for (const [index, { passedOver = [], laidOnTop = 0, takesUntil: _, ...effect }] of done.entries()) {
       effects[effect.kind] += 1;
       const [line, { cuid }] = [numbers[index] as number, customers[index] as StatedCustomer];
       passed += passedOver.length;

@@ -1,3 +1,4 @@
+import type { ClockDoubt } from "../domain/clock-doubt.ts";
 import type { PassedOver } from "../domain/customer-import.ts";
 import type { BouquetEffect, CustomerEffect, EffectKind } from "../domain/import-effect.ts";
 import type { ReadRows, RejectedLine } from "./source-rows.ts";
@@ -7,6 +8,8 @@ export interface ImportOptions {
   readonly skipInvalid: boolean;
   /** Find out what would change, and write nothing. */
   readonly dryRun?: boolean;
+  /** Somebody has looked at the clock: it is not held against what is on record. Only customers ask. */
+  readonly isClockRight?: boolean;
   /** How the file is read; as NDJSON where nothing is said. */
   readonly readRows?: ReadRows;
   readonly onRejected: (rejected: RejectedLine) => void;
@@ -27,7 +30,7 @@ export type ImportedRow =
   | { readonly what: "transaction"; readonly line: number; readonly txnId: string; readonly kind: EffectKind }
   | ({ readonly what: "customer"; readonly line: number; readonly cuid: string } & Omit<
       CustomerEffect,
-      "passedOver" | "laidOnTop"
+      "passedOver" | "laidOnTop" | "takesUntil"
     >)
   | ({ readonly what: "bouquet" } & BouquetEffect);
 
@@ -59,4 +62,15 @@ export function refusal(rejected: number): ImportReport {
 /** The file is not the same at the second reading. What was written before stays; importing again mends it. */
 export class FileChanged extends Error {
   override readonly name = "FileChanged";
+}
+
+/** By a clock that what is on record speaks against, it would take back what was paid for. */
+export class ClockInDoubt extends Error {
+  override readonly name = "ClockInDoubt";
+  readonly doubt: ClockDoubt;
+
+  constructor(doubt: ClockDoubt) {
+    super("the clock is in doubt");
+    this.doubt = doubt;
+  }
 }

@@ -145,6 +145,7 @@ describe("explaining a subscription", () => {
     const renamed = { username: "sita2", status: "active" };
     // Long after its last run has ended, so that nothing that was granted keeps it.
     service.now = START + 400 * 86_400_000;
+    await service.importCustomers([{ ...SITA, cuid: "2000009", connections: {} }]);
     await service.importCustomers([{ ...SITA, connections: { internet: [renamed] } }]);
     const ask = (cuid?: string) =>
       explainSubscription(service.ports, { service: "internet", reqId: "sita", environment: undefined, cuid });

@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
+import type { Calendar } from "../../domain/calendar.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import type { TopUpsInFile } from "../../domain/restatement.ts";
 import { importCatalogue } from "../../operations/import-catalogue.ts";
 import { importCustomers } from "../../operations/import-customers.ts";
-import { FileChanged, type ImportOptions, type ImportReport } from "../../operations/import-report.ts";
+import { ClockInDoubt, FileChanged, type ImportOptions, type ImportReport } from "../../operations/import-report.ts";
 import { importTransactions } from "../../operations/import-transactions.ts";
 import type { StaffPorts } from "../../operations/ports.ts";
 import { type ReadRows, readNdjson } from "../../operations/source-rows.ts";
@@ -13,12 +14,14 @@ import { isFileError, jsonOption } from "../output.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "../staff.ts";
+import { clockDoubtWords } from "../words/clock-words.ts";
 import { type ImportFlags, importOutput } from "../words/import-output.ts";
 
 interface CliOptions extends ImportFlags, StaffOptions {
   readonly environment: Environment;
   readonly format?: FileFormat;
   readonly topUps?: TopUpsInFile;
+  readonly clockIsRight?: boolean;
 }
 
 type Import = (
@@ -64,14 +67,16 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     "customers",
     "add customers, and bring those that are there up to date, by cuid",
     readCustomersCsv,
-    ({ openFile }, ports, file, { environment, topUps = "unsaid" }, hooks) =>
-      importCustomers(ports, environment, () => openFile(file), topUps, hooks),
-  ).addOption(
-    new Option("--top-ups <WHERE>", "whether the file's subscriptions hold the top-ups made here").choices([
-      "included",
-      "apart",
-    ]),
-  );
+    ({ openFile }, ports, file, { environment, topUps = "unsaid", clockIsRight = false }, hooks) =>
+      importCustomers(ports, environment, () => openFile(file), topUps, { ...hooks, isClockRight: clockIsRight }),
+  )
+    .addOption(
+      new Option("--top-ups <WHERE>", "whether the file's subscriptions hold the top-ups made here").choices([
+        "included",
+        "apart",
+      ]),
+    )
+    .option("--clock-is-right", "go by the clock although what is on record speaks against it");
   examples(customers, [
     "topupd import customers customers.ndjson",
     "topupd import customers customers.csv --dry-run",
@@ -120,9 +125,13 @@ function addImport(
     // A dry run makes no database either.
     const mustExist = options.dryRun === true;
     try {
-      const report = await withStore(command, runtime, { mustExist }, (store) =>
-        run(runtime, staffPorts(runtime, store, options), file, options, output.hooks),
-      );
+      const report = await withStore(command, runtime, { mustExist }, async (store) => {
+        try {
+          return await run(runtime, staffPorts(runtime, store, options), file, options, output.hooks);
+        } catch (error) {
+          throw error instanceof ClockInDoubt ? clockFailure(error, store.provider.calendar) : error;
+        }
+      });
       output.conclude(report);
     } catch (error) {
       output.fail();
@@ -130,4 +139,9 @@ function addImport(
       throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
     }
   });
+}
+
+function clockFailure({ doubt }: ClockInDoubt, calendar: Calendar): CommandFailed {
+  const taken = "By that clock, this import would take back what was paid for, and nothing brings it back.";
+  return new CommandFailed(`${clockDoubtWords(doubt, calendar)} ${taken}`);
 }

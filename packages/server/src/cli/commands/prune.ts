@@ -1,6 +1,4 @@
 import type { Command } from "commander";
-import type { Calendar } from "../../domain/calendar.ts";
-import type { ClockDoubt } from "../../domain/clock-doubt.ts";
 import { formatMoney } from "../../domain/money.ts";
 import { readRetentionAge, SHORTEST_RETENTION_DAYS, startOfRetention } from "../../domain/pruning.ts";
 import { findPrunedBefore, pruneHistory } from "../../operations/prune-history.ts";
@@ -12,6 +10,7 @@ import { readReason } from "../reason.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 import { asOption, type StaffOptions, staffPorts } from "../staff.ts";
+import { clockDoubtWords } from "../words/clock-words.ts";
 import { printable, printFields } from "../words/text.ts";
 import { type Showing, showingOf } from "../words/transaction-output.ts";
 
@@ -52,7 +51,9 @@ export function addPruneCommand(program: Command, runtime: Runtime): void {
       const showing = await showingOf(store);
       const outcome = await pruneHistory(staffPorts(runtime, store, options), request);
       if (outcome.kind === "clock_in_doubt")
-        throw new CommandFailed(wordsOfDoubt(outcome.doubt, store.provider.calendar));
+        throw new CommandFailed(
+          `${clockDoubtWords(outcome.doubt, store.provider.calendar)} Nothing was changed: what is let go never comes back.`,
+        );
       const { pruned } = outcome;
       if (options.json === true) printJson(runtime, prunedJson(pruned, before, dryRun, showing));
       else print(runtime, pruned, before, dryRun, showing);
@@ -71,20 +72,6 @@ export async function tellOfPruning(runtime: Runtime, store: Store, from: number
   if (horizon === undefined) return;
   const day = store.provider.calendar.format(horizon).slice(0, 10);
   runtime.stderr(`History from before ${day} was let go (topupd prune): what is shown of it is not all there was.\n`);
-}
-
-const DOUBTS: Readonly<Record<ClockDoubt["kind"], string>> = {
-  ahead: "The clock may be ahead. If it is right, and the service truly lay idle since,",
-  behind: "The clock may be behind. If it is right, and the record was made by one that was not,",
-  nothing_on_record: "Nothing tells whether that is so. If it is,",
-};
-
-function wordsOfDoubt({ kind, now, newest }: ClockDoubt, calendar: Calendar): string {
-  const record = newest === undefined ? "nothing is on record" : `the newest record is of ${calendar.format(newest)}`;
-  return (
-    `the clock of this machine says ${calendar.format(now)}, and ${record} (${calendar.timeZone}). ${DOUBTS[kind]} ` +
-    "add --clock-is-right; otherwise set it right first. Nothing was changed: what is let go never comes back."
-  );
 }
 
 function butIs({ olderThan }: PruneOptions): string {
