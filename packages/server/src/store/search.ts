@@ -39,6 +39,11 @@ export interface Search {
   sumTopUps(within: RecordedWithin): Promise<SettlementSum[]>;
   /** The same of the reversals that were made within one, whenever their top-ups were recorded. */
   sumReversals(within: RecordedWithin): Promise<SettlementSum[]>;
+  /**
+   * Whether something that was begun before this time is still being written, so that it may yet come on record. To be
+   * asked before what is on record is added up.
+   */
+  isBeingWritten(before: Instant): Promise<boolean>;
 }
 
 export interface CustomerPage {

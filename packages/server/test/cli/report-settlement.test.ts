@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { by } from "../support/by.ts";
 import { historyLine } from "../support/history-line.ts";
-import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
 const WALLET = "Blue Wallet of the Trade Unions";
@@ -55,14 +55,15 @@ TOTAL                                                                 1  3220.50
   test("counts a reversal on the day on which it was made, which may owe less than nothing", async () => {
     const line = await historyLine(makeDatabase);
     const before = await line.run("report", "settlement", ...TWO_DAYS);
-    await line.change(async ({ store }) => {
+    await line.setTime("2026-03-01 12:00:00");
+    await line.change(async ({ store, clock }) => {
       const [first] = await store.search.listTransactions(
         { environment: "production", udf1: "order-1" },
         { before: undefined, limit: 1 },
       );
-      const at = store.provider.calendar.parse("2026-03-01 12:00:00") as number;
-      await store.corrections.reverse(first?.checkoutId ?? "", { ...by(at), reason: "paid twice" });
+      await store.corrections.reverse(first?.checkoutId ?? "", { ...by(clock()), reason: "paid twice" });
     });
+    await line.setTime("2027-01-10 12:00:00");
     expect(await line.run("report", "settlement", ...TWO_DAYS)).toEqual(before);
     const { stdout } = await line.run(
       "report",
@@ -168,5 +169,25 @@ describe("topupd report settlement, called wrongly", () => {
       stdout: "",
       stderr: "topupd: there is no partner named bank: topupd partner list shows those that there are\n",
     });
+  });
+});
+
+test("on PostgreSQL, a day of which something is not written yet is told to grow, and no earlier one", async () => {
+  const database = makePostgresDatabase();
+  const line = await historyLine(() => database);
+  await line.setTime("2099-01-10 12:00:00");
+  const report = async (day: string) =>
+    (await line.run("report", "settlement", "--from", day, "--to", day, "--partner", WALLET)).stderr;
+  await withClient(database.url, async (other) => {
+    await other.query("BEGIN");
+    expect(await report("2099-01-09")).toBe("");
+    // As a commit does that waits for a standby: from its first write on.
+    await other.query("SELECT pg_current_xact_id()");
+    expect(await report("2099-01-09")).toBe(
+      "2099-01-09 may still grow: PostgreSQL has not finished what was begun before its end; it may wait for a synchronous standby (pg_stat_activity: backend_xid, wait_event). Ask again once it has.\n",
+    );
+    expect(await report("2026-02-10")).toBe("");
+    await other.query("COMMIT");
+    expect(await report("2099-01-09")).toBe("");
   });
 });

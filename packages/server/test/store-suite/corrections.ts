@@ -46,6 +46,28 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  test("no correction is recorded half a minute after its time: the report of its day was final by then", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { corrections } = opened.store;
+    const { checkoutId } = await topUp(opened, opened.command(SITA_NET, "NET-3M"));
+    const days = { ...SITA_NET, days: 2, plan: FIBER };
+    await corrections.grantGoodwill(days, because(opened.now));
+    const tables = ["reversal", "audit_entry"];
+    const count = () => Promise.all(tables.map((table) => countRows(opened, table)));
+    const before = await count();
+    const decidedAt = opened.now;
+    opened.now += 30_001;
+    for (const late of [
+      () => corrections.reverse(checkoutId, because(decidedAt)),
+      () => corrections.grantGoodwill(days, because(decidedAt)),
+      () => corrections.takeBackGoodwill(days, because(decidedAt)),
+    ])
+      await expect(late()).rejects.toThrow("the correction took too long, and was not made: make it again");
+    expect(await count()).toEqual(before);
+    opened.now -= 10_000;
+    expect(await corrections.reverse(checkoutId, because(decidedAt))).toMatchObject({ kind: "reversed" });
+  });
+
   test("a top-up is reversed once, however many ask for it at a time", async () => {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();

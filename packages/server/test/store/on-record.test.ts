@@ -80,11 +80,11 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
 
 async function openAndTopUp() {
   const path = join(temporaryFolder(), "topupd.db");
-  const { store, command } = await openProvider(() => makeSqliteDatabase(path));
+  const { store, command, now } = await openProvider(() => makeSqliteDatabase(path));
   const transaction = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout("x".repeat(64));
   const reversed = expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-3M")));
-  await store.corrections.reverse(reversed.checkoutId, { author: "tester", at: 1, reason: "paid twice" });
+  await store.corrections.reverse(reversed.checkoutId, { author: "tester", at: now, reason: "paid twice" });
   await store.retention.moveHorizon(1, { author: "tester", at: 1 });
   return { raw: rawConnection(path), store, transaction };
 }

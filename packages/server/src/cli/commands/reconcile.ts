@@ -9,10 +9,10 @@ import { type CsvOptions, csvOption, isFileError, jsonOption } from "../output.t
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 import { readDays, readPartner } from "../transaction-flags.ts";
+import { unfinishedAt } from "../unfinished-day.ts";
 import { answerPrinter, printSummary } from "../words/reconcile-output.ts";
 import { showingOf } from "../words/transaction-output.ts";
 import { tellOfPruning } from "./prune.ts";
-import { sayIfUnfinished } from "./report.ts";
 
 interface ReconcileFlags extends CsvOptions {
   readonly partner: string;
@@ -77,10 +77,11 @@ export function addReconcileCommand(program: Command, runtime: Runtime): void {
       const request = { period, key, isAll: flags.all === true };
       const printer = await answerPrinter(runtime, await showingOf(store), flags);
       const { openScratch } = runtime;
+      const tellIfUnfinished = await unfinishedAt(runtime, store, to, until);
       const reconciled = await reconcile({ store, openScratch }, request, rows, printer).catch(explain);
       printSummary(runtime, reconciled, { currencyExponent });
       await tellOfPruning(runtime, store, from);
-      sayIfUnfinished(runtime, to, until);
+      tellIfUnfinished();
       return reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
     });
     if (different > 0) throw new FoundWrong(`the two books differ in ${different} ${different === 1 ? "row" : "rows"}`);

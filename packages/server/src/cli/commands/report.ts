@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { countDays } from "../../domain/day-range.ts";
 import { SETTLEMENT_DETAILS, type SettlementDetail } from "../../domain/settlement.ts";
-import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { MAX_SETTLED_DAYS, reportSettlement } from "../../operations/report-settlement.ts";
 import { examples } from "../help.ts";
 import { type CsvOptions, csvOption, jsonOption } from "../output.ts";
 import { type Runtime, WrongUsage } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 import { readDays, readPartner } from "../transaction-flags.ts";
+import { unfinishedAt } from "../unfinished-day.ts";
 import { printSettlement } from "../words/settlement-output.ts";
 import { showingOf } from "../words/transaction-output.ts";
 import { tellOfPruning } from "./prune.ts";
@@ -56,15 +56,10 @@ function addSettlementCommand(parent: Command, runtime: Runtime): void {
       const { from: start, until } = readDays(flags, store.provider.calendar);
       const request = { environment, partnerId, from, to, detail };
       const showing = { ...(await showingOf(store)), ofOnePartner: partnerId !== undefined };
+      const tellIfUnfinished = until === undefined ? () => {} : await unfinishedAt(runtime, store, to, until);
       await printSettlement(runtime, reportSettlement({ store }, request), showing, flags);
       await tellOfPruning(runtime, store, start);
-      if (until !== undefined) sayIfUnfinished(runtime, to, until);
+      tellIfUnfinished();
     });
   });
-}
-
-/** A top-up that was decided in the last moment of a day may take so long to be on record. */
-export function sayIfUnfinished(runtime: Runtime, day: string, until: number): void {
-  if (runtime.clock() < until + RECORDING_DEADLINE_MS)
-    runtime.stderr(`${day} is not over yet: these numbers may still grow\n`);
 }

@@ -1,5 +1,5 @@
 import type { Instant } from "../../domain/calendar.ts";
-import { isTooLateToRecord, type SettledTopUp, type TopUpCommand } from "../../domain/top-up.ts";
+import { isTooLateToRecord, RECORDING_DEADLINE_MS, type SettledTopUp, type TopUpCommand } from "../../domain/top-up.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { Conclusion } from "../store.ts";
 
@@ -30,4 +30,15 @@ export function overloaded(): StoreUnavailable {
  */
 export function refuseIfTooLate(decidedAt: Instant, now: Instant): void {
   if (isTooLateToRecord(decidedAt, now)) throw new StoreUnavailable("the batch took too long to be recorded");
+}
+
+/**
+ * Of a correction, which takes its time before it waits for others: how many milliseconds are left in which it may be
+ * recorded. A day whose report was final must not change by it.
+ * @throws StoreUnavailable where there are none.
+ */
+export function timeLeftToCorrect(decidedAt: Instant, now: Instant): number {
+  const left = decidedAt + RECORDING_DEADLINE_MS - now;
+  if (left < 0) throw new StoreUnavailable("the correction took too long, and was not made: make it again");
+  return left;
 }

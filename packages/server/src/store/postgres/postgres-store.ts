@@ -106,7 +106,7 @@ export class PostgresStore implements Store {
     this.#catalogues = new CatalogueTables(database, memory, revisions, provider);
     this.#customers = new CustomerTables(database, provider);
     this.search = new SearchTables(database, this.#customers, provider);
-    this.corrections = new CorrectionTables(database, provider);
+    this.corrections = new CorrectionTables(database, provider, options.clock);
     this.access = new AccessTables(database, this.#partners);
     this.auditTrail = new AuditTable(database);
     this.history = new HistoryTables(database, provider);

@@ -202,7 +202,10 @@ export class SqliteStore implements Store {
   }
 
   get corrections(): CorrectionTables {
-    return new CorrectionTables(this.#database, this.#tables, this.provider.calendar);
+    return new CorrectionTables(this.#database, this.#tables, {
+      calendar: this.provider.calendar,
+      clock: this.#clock,
+    });
   }
 
   get retention(): RetentionTables {

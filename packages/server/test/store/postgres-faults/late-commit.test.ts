@@ -4,6 +4,7 @@ import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { Database } from "../../../src/store/postgres/session/database.ts";
 import { Session, WAITS } from "../../../src/store/postgres/session/session.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
+import { by } from "../../support/by.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
@@ -49,6 +50,18 @@ describe("what the network delivers up to just before the end of a statement, an
     expect(await store.settleTopUp(command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "recorded" });
     expect(commit.mock.calls.map(([, withinMs]) => withinMs)).toEqual([WAITS.transaction]);
     expect(WAITS.transaction).toBeLessThan(RECORDING_DEADLINE_MS);
+  });
+
+  test("is, of a correction, committed before the deadline that is counted from its time", async ({
+    onTestFinished,
+  }) => {
+    const { store, command, now } = await openFaultyProvider({ onTestFinished });
+    const sent = command(SITA_NET, "NET-1M");
+    await store.settleTopUp(sent);
+    const commit = vi.spyOn(Session.prototype, "commit");
+    const late = { ...by(now - RECORDING_DEADLINE_MS + WITHIN_MS), reason: "paid twice" };
+    expect(await store.corrections.reverse(sent.checkoutId, late)).toMatchObject({ kind: "reversed" });
+    expect(commit.mock.calls.map(([, withinMs]) => withinMs)).toEqual([WITHIN_MS]);
   });
 });
 

@@ -86,6 +86,7 @@ describe("a server that serves, but not as it should", () => {
       (await other.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()"))
         .rowCount;
     const sent = [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M")];
+    const begun = Date.now();
     await withSetting("synchronous_standby_names = 'nobody'", async () => {
       for (const each of sent) {
         const { result } = await timed(() => store.settleTopUp(each));
@@ -99,10 +100,14 @@ describe("a server that serves, but not as it should", () => {
       await expect(store.access.recordUses(new Map())).rejects.toThrow(/standby/);
       await expect(store.ping()).rejects.toThrow(/standby/);
       expect(await waiting()).toBe(sent.length);
+      // What the standby has to confirm yet is on record nowhere, and will be.
+      expect(await store.search.isBeingWritten(Date.now())).toBe(true);
+      expect(await store.search.isBeingWritten(begun)).toBe(false);
       expect(await store.findTransaction(sent[0]?.checkoutId ?? "")).toBeUndefined();
     });
     await expect.poll(waiting).toBe(0);
     await store.ping();
+    expect(await store.search.isBeingWritten(Date.now())).toBe(false);
     for (const each of sent) expect(await store.settleTopUp(each)).toMatchObject({ kind: "replayed" });
     expect(await store.settleTopUp(command(RAM_TV, "TV-1M"))).toMatchObject({ kind: "recorded" });
   });

@@ -1,4 +1,5 @@
 import type { AuditedChange } from "../../../domain/audit.ts";
+import type { Instant } from "../../../domain/calendar.ts";
 import { customerDigest, customerDigestIn } from "../../../domain/checkout.ts";
 import {
   type BlockOutcome,
@@ -14,11 +15,12 @@ import type { Connection, ConnectionKey } from "../../../domain/customer.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../../domain/take-back.ts";
 import type { Transaction } from "../../../domain/top-up.ts";
 import { reversalColumns, type TopUpRow, toTransaction } from "../../common/rows.ts";
+import { timeLeftToCorrect } from "../../common/settling.ts";
 import { type LedgerRow, toLedgers } from "../../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../../corrections.ts";
 import type { ProviderSettings } from "../../store.ts";
 import type { Database } from "../session/database.ts";
-import type { Prepared, Query, Session } from "../session/session.ts";
+import { type Prepared, type Query, type Session, WAITS } from "../session/session.ts";
 import { auditing } from "./audit.ts";
 import { type ConnectionRows, gatherConnections } from "./batch-snapshot.ts";
 import { columnsOf, insertRows } from "./columns.ts";
@@ -59,10 +61,12 @@ function setting(column: string): Prepared {
 export class CorrectionTables implements Corrections {
   readonly #database: Database;
   readonly #provider: ProviderSettings;
+  readonly #clock: () => Instant;
 
-  constructor(database: Database, provider: ProviderSettings) {
+  constructor(database: Database, provider: ProviderSettings, clock: () => Instant) {
     this.#database = database;
     this.#provider = provider;
+    this.#clock = clock;
   }
 
   async reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
@@ -113,10 +117,14 @@ export class CorrectionTables implements Corrections {
     decide: (session: Session) => Promise<readonly [Outcome] | readonly [Outcome, AuditedChange, ...Query[]]>,
   ): Promise<Outcome> {
     return this.#database.transactPatiently([[LOCK_CUSTOMERS, [[digest]]]], async (_, session) => {
+      // By PostgreSQL's clock, the time that is left is counted from the transaction's beginning, which was before.
+      const withinMs = Math.min(timeLeftToCorrect(by.at, this.#clock()), WAITS.transaction);
       const [outcome, audited, ...writes] = await decide(session);
       if (audited !== undefined) {
         await session.runAll(writes);
-        await session.commit(await auditing(session, [audited], by));
+        const audit = await auditing(session, [audited], by);
+        timeLeftToCorrect(by.at, this.#clock());
+        await session.commit(audit, withinMs);
       }
       return outcome;
     });

@@ -1,4 +1,5 @@
 import type { Service } from "../../../domain/bouquet.ts";
+import type { Instant } from "../../../domain/calendar.ts";
 import { customerDigest, customerDigestIn } from "../../../domain/checkout.ts";
 import type { ConnectionKey, Customer, Environment } from "../../../domain/customer.ts";
 import type { SettlementSum } from "../../../domain/settlement.ts";
@@ -39,6 +40,7 @@ import type {
 import type { ProviderSettings } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { IN_ORDER } from "../session/in-order.ts";
+import { openWritesBefore } from "../session/open-writes.ts";
 import type { Prepared } from "../session/session.ts";
 import { columnsOf, unnest } from "./columns.ts";
 import { CONNECTIONS, type CustomerTables, SUBSCRIPTIONS } from "./customers.ts";
@@ -175,6 +177,10 @@ export class SearchTables implements Search {
         return { boundary, rows: rows.map(toSumRow) };
       }),
     );
+  }
+
+  async isBeingWritten(before: Instant): Promise<boolean> {
+    return (await this.#database.ask(...openWritesBefore(before))).length > 0;
   }
 
   async sumReversals(within: RecordedWithin): Promise<SettlementSum[]> {

@@ -1,5 +1,5 @@
 import type { AuditedChange } from "../../../domain/audit.ts";
-import type { Calendar } from "../../../domain/calendar.ts";
+import type { Calendar, Instant } from "../../../domain/calendar.ts";
 import {
   type BlockOutcome,
   type Correction,
@@ -14,9 +14,11 @@ import type { ConnectionKey } from "../../../domain/customer.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../../domain/take-back.ts";
 import type { Transaction } from "../../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../../common/rows.ts";
+import { timeLeftToCorrect } from "../../common/settling.ts";
 import { type LedgerRow, toLedgers } from "../../common/transaction-search.ts";
 import type { Corrections, ReasonedAttribution } from "../../corrections.ts";
 import type { Database } from "../database.ts";
+import type { SettlingRules } from "../settling/settling.ts";
 import type { Tables } from "./all-tables.ts";
 import { OF_CONNECTION } from "./customers.ts";
 import { LEDGERS } from "./search.ts";
@@ -26,15 +28,17 @@ export class CorrectionTables implements Corrections {
   readonly #database: Database;
   readonly #tables: Tables;
   readonly #calendar: Calendar;
+  readonly #clock: () => Instant;
 
-  constructor(database: Database, tables: Tables, calendar: Calendar) {
+  constructor(database: Database, tables: Tables, { calendar, clock }: SettlingRules) {
     this.#database = database;
     this.#tables = tables;
     this.#calendar = calendar;
+    this.#clock = clock;
   }
 
   reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
-    return this.#database.write(() => {
+    return this.#correct(by, () => {
       const transaction = this.#tables.topUps.find(checkoutId);
       const connection = transaction && this.#tables.customers.findConnection(transaction)?.connection;
       const ledgers = transaction === undefined ? [] : this.#ledgers(transaction);
@@ -52,7 +56,7 @@ export class CorrectionTables implements Corrections {
   }
 
   grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome> {
-    return this.#database.write(() => {
+    return this.#correct(by, () => {
       const connection = this.#tables.customers.findConnection(command)?.connection;
       const ledgers = this.#ledgers(command);
       const outcome = decideGoodwill({ connection, ledgers }, command, by.at, this.#calendar);
@@ -62,7 +66,7 @@ export class CorrectionTables implements Corrections {
   }
 
   takeBackGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<TakeBackOutcome> {
-    return this.#database.write(() => {
+    return this.#correct(by, () => {
       const connection = this.#tables.customers.findConnection(command)?.connection;
       const outcome = decideTakeBack({ connection, ledgers: this.#ledgers(command) }, command, by.at, this.#calendar);
       if (outcome.kind === "taken_back") this.#write(outcome, by);
@@ -71,13 +75,21 @@ export class CorrectionTables implements Corrections {
   }
 
   setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome> {
-    return this.#database.write(() => {
+    return this.#correct(by, () => {
       const connection = this.#tables.customers.findConnection(key)?.connection;
       const outcome = decideBlock(connection, key, blocked);
       if (outcome.kind === "done" && outcome.audited !== undefined) {
         this.#set("blocked", blocked, key);
         this.#audit(outcome.audited, by);
       }
+      return outcome;
+    });
+  }
+
+  async #correct<Outcome>(by: ReasonedAttribution, work: () => Outcome): Promise<Outcome> {
+    return this.#database.write(() => {
+      const outcome = work();
+      timeLeftToCorrect(by.at, this.#clock());
       return outcome;
     });
   }

@@ -1,0 +1,18 @@
+import type { Instant } from "../../../domain/calendar.ts";
+import type { Prepared, Query } from "./session.ts";
+
+/*
+ * A commit that waits for a synchronous standby, or for a disk that stands still, is on record once that is over, whoever
+ * has left its session meanwhile; until then nobody sees what it wrote. Another user's transactions do not show when they
+ * were begun: they may be as old.
+ */
+const OPEN_WRITES: Prepared = {
+  name: "open_writes",
+  text: `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND backend_xid IS NOT NULL AND coalesce(xact_start, '-infinity') < to_timestamp($1::bigint / 1000.0) LIMIT 1`,
+};
+
+/** Asks for a transaction that was begun before `until` and may yet commit what it wrote. */
+export function openWritesBefore(until: Instant): Query {
+  return [OPEN_WRITES, [until]];
+}
