@@ -3,6 +3,7 @@ import type { Calendar, Instant } from "./calendar.ts";
 import { type Connection, type ConnectionKey, isBlocked, isWokenByGrant } from "./customer.ts";
 import { runOf } from "./customer-audit.ts";
 import { foldGrants, foldSteps } from "./fold.ts";
+import type { StatedReversal } from "./history-row.ts";
 import type { Ledger } from "./ledger.ts";
 import { applyGrant, type BouquetLabel, type Grant, hasEnded, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
@@ -52,18 +53,21 @@ export type ReversalOutcome =
  * Takes one top-up back: its grant counts no more, and what was granted beside it stays. That can be done once.
  * What the provider's own records have stated since, with the top-up in it, is theirs to correct.
  * Source: decisions, "Corrections".
+ * @param made where it was taken back before, and that was lost: when, by whom and why.
  */
 export function decideReversal(
   { transaction, connection, ledgers }: ReversalSnapshot,
-  at: Instant,
+  now: Instant,
   calendar: Calendar,
+  made?: StatedReversal,
 ): ReversalOutcome {
   if (transaction === undefined) return { kind: "not_found" };
   if (transaction.status === "reversed") return { kind: "already_reversed", transaction };
   const { checkoutId, txnId, environment, cuid, service, reqId } = transaction;
   const reversed = { ...transaction, status: "reversed" } as const;
   const change = { action: "transaction.reverse", subject: `${txnId} ${subjectOf(transaction)}` } as const;
-  const [was, is] = [{ status: transaction.status }, { status: reversed.status, amount: transaction.amount }];
+  const was = { status: transaction.status };
+  const is = { status: reversed.status, amount: transaction.amount, ...(made && madeBefore(made)) };
   if (transaction.imported === true)
     return { kind: "reversed_on_record", transaction: reversed, audited: { ...change, before: was, after: is } };
   const ledger = ledgers.find(({ grants }) => grants.some((grant) => isOf(grant, checkoutId)));
@@ -72,7 +76,7 @@ export function decideReversal(
   const { plan, grants, isPruned } = ledger;
   const [first] = grants;
   if (isPruned && first !== undefined && isOf(first, checkoutId)) return { kind: "history_gone", transaction };
-  const grant = { kind: "reversal", at, checkoutId } as const;
+  const grant = { kind: "reversal", at: made?.at ?? now, checkoutId } as const;
   const before = foldGrants(plan, grants, calendar);
   const after = foldGrants(plan, [...grants, grant], calendar);
   const audited: AuditedChange = {
@@ -84,6 +88,10 @@ export function decideReversal(
   const others = ledgers.filter((each) => each !== ledger);
   const toppedUp = isToppedUpAfter(connection, [...others, { ...ledger, grants: [...grants, grant] }], calendar);
   return { kind: "reversed", transaction: reversed, key, plan, grant, before, after, toppedUp, audited };
+}
+
+function madeBefore({ at, author }: StatedReversal) {
+  return { reversedAt: new Date(at).toISOString(), reversedBy: author };
 }
 
 function isOf(grant: Grant, checkoutId: string): boolean {

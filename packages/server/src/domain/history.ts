@@ -2,7 +2,7 @@ import type { AuditedChange } from "./audit.ts";
 import type { Instant } from "./calendar.ts";
 import type { Environment } from "./customer.ts";
 import type { FieldProblem } from "./fields.ts";
-import type { HistoricTopUp } from "./history-row.ts";
+import type { HistoricTopUp, StatedReversal } from "./history-row.ts";
 import type { EffectKind } from "./import-effect.ts";
 import { isCheckoutFromBefore } from "./pruning.ts";
 import type { Transaction } from "./top-up.ts";
@@ -28,6 +28,8 @@ export interface OnRecord {
 /** What an import does with one top-up. */
 export type HistoryEffect =
   | { readonly kind: EffectKind }
+  /** It was made here, and the file knows of a reversal that is not on record: the ledger has to learn of it. */
+  | { readonly kind: "own_reversal"; readonly reversal: StatedReversal }
   | { readonly kind: "refused"; readonly problems: readonly FieldProblem[] };
 
 /** What is to be written. */
@@ -48,7 +50,7 @@ export function layHistory(onRecord: OnRecord, topUps: readonly HistoricTopUp[])
     const effect = effectOn({ ...onRecord, topUps: known, checkoutIds }, topUp);
     if (effect.kind === "added") added.push(topUp);
     if (effect.kind === "changed") reversed.push(topUp);
-    if (effect.kind === "added" || effect.kind === "changed") {
+    if (effect.kind === "added" || effect.kind === "changed" || effect.kind === "own_reversal") {
       known.set(checkoutId, topUp);
       checkoutIds.set(txnId, checkoutId);
     }
@@ -60,23 +62,30 @@ export function layHistory(onRecord: OnRecord, topUps: readonly HistoricTopUp[])
 function effectOn({ topUps, checkoutIds, retired, prunedBefore }: OnRecord, topUp: HistoricTopUp): HistoryEffect {
   const { checkoutId, txnId, at } = topUp.transaction;
   const recorded = topUps.get(checkoutId);
-  if (recorded !== undefined) return compare(recorded, topUp);
+  if (recorded !== undefined) return compare(recorded, topUp, prunedBefore);
   if ((checkoutIds.get(txnId) ?? checkoutId) !== checkoutId)
     return refuse("txnId", "is that of another top-up on record here");
   if (retired.has(checkoutId))
     return refuse("checkoutId", "cannot be recorded: a partner was told here that it was never topped up");
   if (prunedBefore !== undefined && (at < prunedBefore || isCheckoutFromBefore(checkoutId, prunedBefore)))
-    return refuse("at", `is from before ${iso(prunedBefore)}, and history from before then was let go (topupd prune)`);
+    return refuse("at", letGo(prunedBefore));
   return { kind: "added" };
 }
 
 /** A reversal is news; that a file does not know of one yet is none. */
-function compare(recorded: HistoricTopUp, stated: HistoricTopUp): HistoryEffect {
+function compare(
+  recorded: HistoricTopUp,
+  stated: HistoricTopUp,
+  prunedBefore: Instant = Number.NEGATIVE_INFINITY,
+): HistoryEffect {
   const problems = differences(recorded, stated).map((field) => problemOf(field, "is another than on record here"));
   if (problems.length > 0) return { kind: "refused", problems };
   if (stated.reversal === undefined || recorded.reversal !== undefined) return { kind: "unchanged" };
   if (recorded.transaction.imported === true) return { kind: "changed" };
-  return refuse("status", "must be success, since it was made here: topupd transaction reverse takes it back");
+  const { reversal } = stated;
+  if (reversal.at <= recorded.transaction.at)
+    return refuse("reversedAt", "must be later than the top-up, since it was made here");
+  return reversal.at < prunedBefore ? refuse("reversedAt", letGo(prunedBefore)) : { kind: "own_reversal", reversal };
 }
 
 /** By the names of the file. One that was taken back at both places is reversed, whoever did it there, and when. */
@@ -118,6 +127,10 @@ export function historyImported(
   const before = isReversal ? { status: "success" } : undefined;
   const after = { added: summary, ...(isReversal ? { status: "reversed", reversed: taken } : {}) };
   return [{ action: "transactions.import", subject: environment, before, after }];
+}
+
+function letGo(prunedBefore: Instant): string {
+  return `is from before ${iso(prunedBefore)}, and history from before then was let go (topupd prune)`;
 }
 
 function refuse(field: string, problem: string): HistoryEffect {

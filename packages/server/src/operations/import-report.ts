@@ -10,6 +10,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** Somebody has looked at the clock: it is not held against what is on record. Only customers ask. */
   readonly isClockRight?: boolean;
+  /** Take back, of transactions, also what was made here and the file says to have been taken back. */
+  readonly ownReversals?: boolean;
   /** How the file is read; as NDJSON where nothing is said. */
   readonly readRows?: ReadRows;
   readonly onRejected: (rejected: RejectedLine) => void;

@@ -1,6 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { BlockOutcome, GoodwillCommand, GoodwillOutcome, ReversalOutcome } from "../domain/correction.ts";
 import type { ConnectionKey } from "../domain/customer.ts";
+import type { StatedReversal } from "../domain/history-row.ts";
 import type { TakeBackOutcome } from "../domain/take-back.ts";
 
 /** Who corrects something, and why: no correction is made without a reason. */
@@ -13,7 +14,8 @@ export interface ReasonedAttribution extends Attribution {
  * trail, and in order with the top-ups of its customer. Every method rejects as those of the store do.
  */
 export interface Corrections {
-  reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome>;
+  /** @param made where it was taken back before, and that was lost: it counts from then on. */
+  reverse(checkoutId: string, by: ReasonedAttribution, made?: StatedReversal): Promise<ReversalOutcome>;
   grantGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<GoodwillOutcome>;
   takeBackGoodwill(command: GoodwillCommand, by: ReasonedAttribution): Promise<TakeBackOutcome>;
   setBlocked(key: ConnectionKey, blocked: boolean, by: ReasonedAttribution): Promise<BlockOutcome>;

@@ -9,7 +9,8 @@ import type { HistoricTopUp } from "../domain/history-row.ts";
  */
 export interface History {
   /**
-   * Writes those that are not refused in one transaction, or none, with an entry in the audit trail.
+   * Writes those that are not refused in one transaction, or none, with an entry in the audit trail. A reversal of what
+   * was made here is only told of: it is a correction.
    * @param topUps of customers of this environment, in any order.
    * @returns what that did with each, in their order.
    */

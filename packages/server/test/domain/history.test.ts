@@ -105,11 +105,20 @@ describe("a top-up of another topupd", () => {
     expect(effect(onRecord(topUp(), { prunedBefore: AT + 1 }), topUp())).toEqual({ kind: "unchanged" });
   });
 
-  test("that was made here is unchanged, and is taken back here alone", () => {
+  test("that was made here is unchanged, and what takes it back is told apart", () => {
     const { imported: _, ...native } = topUp().transaction;
     const here = onRecord({ transaction: native, reversal: undefined });
     expect(effect(here, topUp())).toEqual({ kind: "unchanged" });
-    expect(fieldsRefused(here, topUp({}, REVERSAL))).toEqual(["status"]);
+    expect(effect(here, topUp({}, REVERSAL))).toEqual({ kind: "own_reversal", reversal: REVERSAL });
+    const twice = layHistory(here, [topUp({}, REVERSAL), topUp({}, REVERSAL)]);
+    expect(twice).toMatchObject({
+      effects: [{ kind: "own_reversal" }, { kind: "unchanged" }],
+      added: [],
+      reversed: [],
+    });
+    expect(fieldsRefused(here, topUp({}, { ...REVERSAL, at: AT }))).toEqual(["reversedAt"]);
+    expect(fieldsRefused({ ...here, prunedBefore: REVERSAL.at + 1 }, topUp({}, REVERSAL))).toEqual(["reversedAt"]);
+    expect(fieldsRefused(here, topUp({ amount: 1n }, REVERSAL))).toEqual(["amount"]);
   });
 
   test("leaves an entry in the audit trail, and none where nothing changed", () => {

@@ -22,6 +22,7 @@ interface CliOptions extends ImportFlags, StaffOptions {
   readonly format?: FileFormat;
   readonly topUps?: TopUpsInFile;
   readonly clockIsRight?: boolean;
+  readonly ownReversals?: boolean;
 }
 
 type Import = (
@@ -88,12 +89,13 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
     "transactions",
     "put top-ups on record that another topupd has exported; they move no subscription",
     readTransactionsCsv,
-    ({ openFile }, ports, file, { environment }, hooks) =>
-      importTransactions(ports, environment, () => openFile(file), hooks),
-  );
+    ({ openFile }, ports, file, { environment, ownReversals = false }, hooks) =>
+      importTransactions(ports, environment, () => openFile(file), { ...hooks, ownReversals }),
+  ).option("--own-reversals", "after a restore: take back what was made here, too, as of the file's time");
   examples(transactions, [
     "topupd import transactions transactions.ndjson",
     "topupd import transactions transactions.csv --dry-run",
+    "topupd import transactions lost.ndjson --own-reversals",
   ]);
 }
 

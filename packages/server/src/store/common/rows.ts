@@ -1,9 +1,9 @@
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Connection, ConnectionStatus, CustomerProfile, Environment, WireStatus } from "../../domain/customer.ts";
+import type { StatedReversal } from "../../domain/history-row.ts";
 import type { Grant, Subscription } from "../../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../../domain/top-up.ts";
-import type { ReasonedAttribution } from "../corrections.ts";
 
 /*
  * Rows as every store has them, and what they are in the domain's terms. The columns have the same names
@@ -265,7 +265,7 @@ export const REVERSAL_COLUMNS = `checkout_id, txn_id, partner_id, environment, s
   at, author, reason`;
 
 /** The values of {@link REVERSAL_COLUMNS}. */
-export function reversalColumns(transaction: Transaction, { at, author, reason }: ReasonedAttribution): Value[] {
+export function reversalColumns(transaction: Transaction, { at, author, reason }: StatedReversal): Value[] {
   const { checkoutId, txnId, partnerId, environment, service, bouquetCode, amount } = transaction;
   return [checkoutId, txnId, partnerId, environment, service, bouquetCode, Number(amount), at, author, reason];
 }

@@ -12,6 +12,7 @@ import {
   type ReversalOutcome,
 } from "../../../domain/correction.ts";
 import type { Connection, ConnectionKey } from "../../../domain/customer.ts";
+import type { StatedReversal } from "../../../domain/history-row.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../../domain/take-back.ts";
 import type { Transaction } from "../../../domain/top-up.ts";
 import { reversalColumns, type TopUpRow, toTransaction } from "../../common/rows.ts";
@@ -69,7 +70,7 @@ export class CorrectionTables implements Corrections {
     this.#clock = clock;
   }
 
-  async reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
+  async reverse(checkoutId: string, by: ReasonedAttribution, made?: StatedReversal): Promise<ReversalOutcome> {
     const digest = customerDigestIn(checkoutId);
     if (digest === undefined) return { kind: "not_found" };
     return this.#correct<ReversalOutcome>(digest, by, async (session) => {
@@ -77,10 +78,10 @@ export class CorrectionTables implements Corrections {
       const transaction = row && toTransaction(row);
       const connection = transaction && (await findConnection(session, transaction));
       const ledgers = transaction === undefined ? [] : await findLedgers(session, transaction);
-      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#provider.calendar);
+      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#provider.calendar, made);
       if (outcome.kind !== "reversed" && outcome.kind !== "reversed_on_record") return [outcome];
       const ledger = outcome.kind === "reversed" ? writesOf(outcome) : [];
-      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, by), ...ledger];
+      return [outcome, outcome.audited, ...markReversed(digest, outcome.transaction, made ?? by), ...ledger];
     });
   }
 
@@ -140,10 +141,10 @@ async function findLedgers(session: Session, key: ConnectionKey) {
   return toLedgers(await session.run<LedgerRow>(LEDGERS, connectionKey(key)));
 }
 
-function markReversed(digest: number, transaction: Transaction, by: ReasonedAttribution): Query[] {
+function markReversed(digest: number, transaction: Transaction, made: StatedReversal): Query[] {
   return [
     [MARK_REVERSED, [digest, transaction.checkoutId]],
-    ADD_REVERSALS([[digest, ...reversalColumns(transaction, by)]]),
+    ADD_REVERSALS([[digest, ...reversalColumns(transaction, made)]]),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   type ReversalOutcome,
 } from "../../../domain/correction.ts";
 import type { ConnectionKey } from "../../../domain/customer.ts";
+import type { StatedReversal } from "../../../domain/history-row.ts";
 import { decideTakeBack, type TakeBackOutcome } from "../../../domain/take-back.ts";
 import type { Transaction } from "../../../domain/top-up.ts";
 import { REVERSAL_COLUMNS, reversalColumns } from "../../common/rows.ts";
@@ -37,18 +38,18 @@ export class CorrectionTables implements Corrections {
     this.#clock = clock;
   }
 
-  reverse(checkoutId: string, by: ReasonedAttribution): Promise<ReversalOutcome> {
+  reverse(checkoutId: string, by: ReasonedAttribution, made?: StatedReversal): Promise<ReversalOutcome> {
     return this.#correct(by, () => {
       const transaction = this.#tables.topUps.find(checkoutId);
       const connection = transaction && this.#tables.customers.findConnection(transaction)?.connection;
       const ledgers = transaction === undefined ? [] : this.#ledgers(transaction);
-      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#calendar);
+      const outcome = decideReversal({ transaction, connection, ledgers }, by.at, this.#calendar, made);
       if (outcome.kind === "reversed") {
-        this.#markReversed(outcome.transaction, by);
+        this.#markReversed(outcome.transaction, made ?? by);
         this.#write(outcome, by);
       }
       if (outcome.kind === "reversed_on_record") {
-        this.#markReversed(outcome.transaction, by);
+        this.#markReversed(outcome.transaction, made ?? by);
         this.#audit(outcome.audited, by);
       }
       return outcome;
@@ -99,12 +100,12 @@ export class CorrectionTables implements Corrections {
     return toLedgers(rows as unknown as LedgerRow[]);
   }
 
-  #markReversed(transaction: Transaction, by: ReasonedAttribution): void {
+  #markReversed(transaction: Transaction, made: StatedReversal): void {
     const { checkoutId } = transaction;
     this.#database.prepare("UPDATE top_up SET status = 'reversed' WHERE checkout_id = ?").run(checkoutId);
     this.#database
       .prepare(`INSERT INTO reversal (${REVERSAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-      .run(...reversalColumns(transaction, by));
+      .run(...reversalColumns(transaction, made));
   }
 
   #write({ key, plan, grant, after, toppedUp, audited }: Correction, by: ReasonedAttribution): void {
