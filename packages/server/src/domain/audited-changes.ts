@@ -2,7 +2,7 @@ import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
 import type { AuditedChange } from "./audit.ts";
 import type { Instant } from "./calendar.ts";
-import type { CheckoutSecret } from "./checkout-secret.ts";
+import type { Rotation } from "./checkout-secret.ts";
 import type { Environment } from "./customer.ts";
 
 /*
@@ -48,12 +48,13 @@ export function tokenRotated(before: AccessToken, after: AccessToken): AuditedCh
   return { action: "token.rotate", subject: before.id, before: of(before), after: of(after) };
 }
 
-export function secretRotated({ id, createdAt }: CheckoutSecret): AuditedChange {
+export function secretRotated({ added: { id, createdAt }, redated }: Rotation): AuditedChange {
+  const others = Object.fromEntries(redated.map((each) => [String(each.id), isoOrNull(each.createdAt)]));
   return {
     action: "secret.rotate",
     subject: String(id),
     before: undefined,
-    after: { createdAt: isoOrNull(createdAt) },
+    after: { createdAt: isoOrNull(createdAt), ...(redated.length > 0 ? { redated: others } : {}) },
   };
 }
 

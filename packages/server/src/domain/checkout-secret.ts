@@ -52,23 +52,66 @@ export function mustHaveSealed(secrets: readonly CheckoutSecret[], secret: Check
   return issuedAt >= secret.createdAt + ROTATION_PAUSE_MS && issuedAt <= sealedUntil(secrets, secret);
 }
 
+/** Why no secret is added. */
+export type RotationRefusal =
+  /** Checkouts may still be in use that the oldest one sealed, and there is no room for one more. */
+  | "too_soon"
+  /** The newest is of a time to come: a clock was ahead then, or this one is behind, and nothing here knows which. */
+  | { readonly kind: "secret_ahead"; readonly until: Instant }
+  /** So are top-ups on record: their checkoutIds would not be opened any more if the secrets were of today. */
+  | { readonly kind: "top_ups_ahead"; readonly until: Instant };
+
+export interface Rotation {
+  readonly added: CheckoutSecret;
+  /** Those that were of a time to come, as they are from now on. */
+  readonly redated: readonly CheckoutSecret[];
+}
+
+export interface RotationRequest {
+  readonly key: Uint8Array;
+  readonly now: Instant;
+  /** Somebody has looked at the clock: what is of a time to come was made by one that was ahead. */
+  readonly isClockRight: boolean;
+  /** When the newest top-up was recorded; undefined where there is none. */
+  readonly newestTopUp: Instant | undefined;
+}
+
 /**
  * One more secret, which takes the place of the oldest where there is no room. It is never older than the
- * newest one, whatever the clock says: the newest is the one that counts.
+ * newest one: the newest is the one that counts. Where that is far ahead of the clock, and the clock is right, it would
+ * seal nothing for so long, and what was stolen would be good until then: so those from ahead become today's, and each
+ * former one is closed with them.
  * @param secrets newest first, at least one.
- * @returns undefined where checkouts may still be in use that the oldest one sealed.
  */
-export function nextSecret(
+export function rotation(
   secrets: readonly CheckoutSecret[],
+  { key, now, isClockRight, newestTopUp }: RotationRequest,
+): Rotation | RotationRefusal {
+  const [newest] = secrets as [CheckoutSecret];
+  if (newest.createdAt <= now + ROTATION_PAUSE_MS) return withOneMore(secrets, [], key, now);
+  if (!isClockRight) return { kind: "secret_ahead", until: newest.createdAt };
+  if (newestTopUp !== undefined && newestTopUp > now + CLOCK_TOLERANCE_MS)
+    return { kind: "top_ups_ahead", until: newestTopUp };
+  const others = secrets.filter(({ createdAt }) => createdAt <= now);
+  const ahead = secrets.slice(0, secrets.length - others.length);
+  // In their order, after the others.
+  const redated = ahead.map((secret, index) => ({ ...secret, createdAt: now + ahead.length - index }));
+  return withOneMore([...redated, ...others], redated, key, now);
+}
+
+function withOneMore(
+  secrets: readonly CheckoutSecret[],
+  redated: readonly CheckoutSecret[],
   key: Uint8Array,
   now: Instant,
-): CheckoutSecret | undefined {
+): Rotation | "too_soon" {
   const [newest] = secrets as [CheckoutSecret];
   const createdAt = Math.max(now, newest.createdAt + 1);
   const evicted = secrets.length < SECRETS_KEPT ? undefined : secrets.at(-1);
-  if (evicted === undefined) return { id: freeId(secrets, newest), key, createdAt };
+  if (evicted === undefined) return { added: { id: freeId(secrets, newest), key, createdAt }, redated };
   const isIdle = now >= sealedUntil(secrets, evicted) + ROTATION_PAUSE_MS;
-  return isIdle ? { id: evicted.id, key, createdAt } : undefined;
+  const kept = redated.filter(({ id }) => id !== evicted.id);
+  return isIdle ? { added: { id: evicted.id, key, createdAt }, redated: kept } : "too_soon";
 }
 
 function freeId(secrets: readonly CheckoutSecret[], newest: CheckoutSecret): number {

@@ -3,7 +3,7 @@ import type { Attribution } from "../domain/audit.ts";
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import type { Calendar, Instant } from "../domain/calendar.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
-import type { CheckoutSecret } from "../domain/checkout-secret.ts";
+import type { CheckoutSecret, Rotation, RotationRefusal } from "../domain/checkout-secret.ts";
 import type { Connection, ConnectionKey, CustomerOverview, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ImportMode } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
@@ -53,10 +53,10 @@ export interface Store {
   /** Newest first, and never empty. A new one by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
   /**
-   * Adds a secret, which takes the place of the oldest where there is no room for more; `too_soon` where
-   * checkouts may still be in use that the oldest one sealed.
+   * Adds a secret, which takes the place of the oldest where there is no room for more.
+   * @param isClockRight whether somebody has looked at the clock.
    */
-  rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon">;
+  rotateCheckoutSecret(key: Uint8Array, by: Attribution, isClockRight?: boolean): Promise<Rotation | RotationRefusal>;
 
   // The catalogue
   /** The newest revision, or undefined before the first import. */

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine } from "../support/command-line.ts";
+import { type HistoryLine, historyLine } from "../support/history-line.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { addWallet, fillDatabase, SITA_NET } from "../support/provider-files.ts";
-import { tamper } from "../support/sqlite-database.ts";
+import { makeSqliteDatabase, tamper } from "../support/sqlite-database.ts";
 
 describe("topupd secret", () => {
   test("list shows which one seals, and none of them", async () => {
@@ -60,5 +62,40 @@ describe("topupd secret", () => {
     const { code, stdout, stderr } = await line.run("secret", "rotate");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("rotate again in a quarter of an hour");
+  });
+});
+
+describe("topupd secret rotate, and a clock that is wrong", () => {
+  const rotate = (line: HistoryLine, ...more: string[]) => line.run("secret", "rotate", "--json", ...more);
+
+  test.each([
+    ["SQLite", makeSqliteDatabase],
+    ["PostgreSQL", makePostgresDatabase],
+  ])("on %s, it warns of one that is ahead, and replaces at once what was made by it", async (_, makeDatabase) => {
+    const line = await historyLine(() => makeDatabase());
+    await line.setTime("2028-01-10 12:00:00");
+    expect(await rotate(line)).toMatchObject({
+      code: 0,
+      stderr:
+        "The new secret seals from 2028-01-10T06:15:10.000Z on.\nThe clock of this machine may be ahead: it says 2028-01-10T06:15:00.000Z, and the newest record is of 2027-01-10T06:15:00.000Z. If it is, the former secret seals until that time: set the clock right, and rotate again at once with --clock-is-right.\n",
+    });
+    await line.setTime("2027-01-10 13:00:00");
+    const refused = await rotate(line);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(
+      "topupd: the clock of this machine says 2027-01-10T07:15:00.000Z, and the newest secret is of 2028-01-10T06:15:00.000Z",
+    );
+    const { code, stdout, stderr } = await rotate(line, "--clock-is-right");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "The new secret seals from 2027-01-10T07:15:10.002Z on.\n" });
+    const secrets = JSON.parse(stdout) as { id: number; createdAt: string }[];
+    expect(secrets.map(({ id, createdAt }) => [id, createdAt])).toEqual([
+      [2, "2027-01-10T07:15:00.002Z"],
+      [1, "2027-01-10T07:15:00.001Z"],
+      [0, "1970-01-01T00:00:00.000Z"],
+    ]);
+    await line.setTime("2027-01-10 13:01:00");
+    const listed = JSON.parse((await line.run("secret", "list", "--json")).stdout) as { state: string }[];
+    expect(listed.map(({ state }) => state)).toEqual(["sealing", "former", "former"]);
+    expect((await line.run("check")).code).toBe(0);
   });
 });

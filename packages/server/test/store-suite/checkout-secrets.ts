@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
+import { findWrong, type MakeDatabase, openStore, withinASecond } from "./database.ts";
+import { expectRecorded, openProvider, SITA_NET } from "./provider.ts";
+
+const YEAR = 365 * 86_400_000;
 
 export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
   test("a fresh database has one secret, of 32 random bytes", async () => {
@@ -41,7 +44,7 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
     const [first] = await store.checkoutSecrets();
     const key = seededRandom(5)(32);
     const added = await store.rotateCheckoutSecret(key, by(now + 1));
-    expect(added).toMatchObject({ id: 1, createdAt: now + 1 });
+    expect(added).toMatchObject({ added: { id: 1, createdAt: now + 1 } });
     const secrets = await store.checkoutSecrets();
     expect(secrets.map(({ id, createdAt }) => [id, createdAt])).toEqual([
       [1, now + 1],
@@ -64,10 +67,10 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
   test("a secret in use is never forgotten for a new one", async () => {
     const { store, now } = await openStore(makeDatabase);
     const rotate = (at: number) => store.rotateCheckoutSecret(seededRandom(at % 97)(32), by(at));
-    for (let step = 1; step <= 15; step += 1) expect(await rotate(now + step)).toMatchObject({ id: step });
+    for (let step = 1; step <= 15; step += 1) expect(await rotate(now + step)).toMatchObject({ added: { id: step } });
     expect(await rotate(now + 16)).toBe("too_soon");
     expect(await store.checkoutSecrets()).toHaveLength(16);
-    expect(await rotate(now + 3_600_000)).toMatchObject({ id: 0 });
+    expect(await rotate(now + 3_600_000)).toMatchObject({ added: { id: 0 } });
     const secrets = await store.checkoutSecrets();
     expect(secrets.map(({ id }) => id)).toEqual([0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
@@ -80,6 +83,44 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
         store.rotateCheckoutSecret(seededRandom(index)(32), by(opened.now + 1)),
       ),
     );
-    expect(new Set(added.map((one) => (one === "too_soon" ? one : one.id)))).toEqual(new Set([1, 2]));
+    expect(new Set(added.map((one) => (typeof one === "object" && "added" in one ? one.added.id : one)))).toEqual(
+      new Set([1, 2]),
+    );
+  });
+
+  test("a secret that was made ahead of time is replaced at once where the clock is said to be right", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const [first] = await store.checkoutSecrets();
+    const rotate = (at: number, isClockRight = false) =>
+      store.rotateCheckoutSecret(seededRandom(at % 97)(32), by(at), isClockRight);
+    await rotate(now + YEAR);
+    const before = await store.checkoutSecrets();
+    expect(await rotate(now + 60_000)).toEqual({ kind: "secret_ahead", until: now + YEAR });
+    expect(await store.checkoutSecrets()).toEqual(before);
+    expect(await rotate(now + 60_000, true)).toMatchObject({ added: { id: 2, createdAt: now + 60_002 } });
+    expect(await store.checkoutSecrets()).toMatchObject([
+      { id: 2, createdAt: now + 60_002 },
+      { id: 1, createdAt: now + 60_001, key: before[0]?.key },
+      { id: 0, createdAt: now, key: first?.key },
+    ]);
+    const [entry] = await store.auditTrail.list({ action: "secret.rotate" }, 1);
+    expect(JSON.parse(entry?.after as string)).toMatchObject({ redated: { 1: new Date(now + 60_001).toISOString() } });
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("no secret is replaced so while top-ups are on record of a time to come", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    await store.rotateCheckoutSecret(seededRandom(1)(32), by(now + YEAR));
+    opened.now += YEAR;
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    opened.now = now;
+    const before = await store.checkoutSecrets();
+    expect(await store.rotateCheckoutSecret(seededRandom(2)(32), by(now), true)).toEqual({
+      kind: "top_ups_ahead",
+      until: now + YEAR,
+    });
+    expect(await store.checkoutSecrets()).toEqual(before);
   });
 }

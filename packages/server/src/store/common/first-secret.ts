@@ -5,6 +5,9 @@ import { StoreRefused } from "../errors.ts";
 /** Whether anything is on record by a checkoutId. */
 export const HAS_TOP_UPS = "SELECT EXISTS (SELECT 1 FROM top_up) AS has_top_ups";
 
+/** A txnId begins with its time. */
+export const NEWEST_TOP_UP = "SELECT at FROM top_up ORDER BY txn_id DESC LIMIT 1";
+
 export interface FirstSecretParts {
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;

@@ -4,7 +4,7 @@ import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { customerDigestIn } from "../../domain/checkout.ts";
-import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { CheckoutSecret, Rotation, RotationRefusal } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
@@ -192,8 +192,8 @@ export class PostgresStore implements Store {
     return this.#checkoutSecrets.list();
   }
 
-  rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
-    return this.#checkoutSecrets.rotate(key, by);
+  rotateCheckoutSecret(key: Uint8Array, by: Attribution, isClockRight = false): Promise<Rotation | RotationRefusal> {
+    return this.#checkoutSecrets.rotate(key, by, isClockRight);
   }
 
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {

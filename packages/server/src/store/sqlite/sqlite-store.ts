@@ -4,7 +4,7 @@ import * as auditOf from "../../domain/audited-changes.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import { type CheckoutSecret, nextSecret } from "../../domain/checkout-secret.ts";
+import { type CheckoutSecret, type Rotation, type RotationRefusal, rotation } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { ImportMode } from "../../domain/customer-import.ts";
 import type { StatedCustomer } from "../../domain/customer-row.ts";
@@ -119,13 +119,18 @@ export class SqliteStore implements Store {
     return this.#database.read(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
   }
 
-  async rotateCheckoutSecret(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
+  async rotateCheckoutSecret(
+    key: Uint8Array,
+    by: Attribution,
+    isClockRight = false,
+  ): Promise<Rotation | RotationRefusal> {
     return this.#change(() => {
-      const secret = nextSecret(this.#checkoutSecrets.list(), key, by.at);
-      if (secret === undefined) return "too_soon";
-      this.#checkoutSecrets.put(secret);
-      this.auditTrail.append(auditOf.secretRotated(secret), by);
-      return secret;
+      const request = { key, now: by.at, isClockRight, newestTopUp: this.#checkoutSecrets.newestTopUp() };
+      const rotated = rotation(this.#checkoutSecrets.list(), request);
+      if (rotated === "too_soon" || "kind" in rotated) return rotated;
+      for (const secret of [...rotated.redated, rotated.added]) this.#checkoutSecrets.put(secret);
+      this.auditTrail.append(auditOf.secretRotated(rotated), by);
+      return rotated;
     });
   }
 

@@ -1,17 +1,19 @@
 import type { Attribution } from "../../../domain/audit.ts";
 import { secretRotated } from "../../../domain/audited-changes.ts";
-import { type CheckoutSecret, nextSecret } from "../../../domain/checkout-secret.ts";
-import { type FirstSecretParts, firstSecret, HAS_TOP_UPS } from "../../common/first-secret.ts";
+import type { Instant } from "../../../domain/calendar.ts";
+import { type CheckoutSecret, type Rotation, type RotationRefusal, rotation } from "../../../domain/checkout-secret.ts";
+import { type FirstSecretParts, firstSecret, HAS_TOP_UPS, NEWEST_TOP_UP } from "../../common/first-secret.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_REFERENCE } from "../session/locks.ts";
 import type { Memory } from "../session/memory.ts";
-import type { Prepared, Session } from "../session/session.ts";
+import type { Prepared, Query, Session } from "../session/session.ts";
 import { auditing } from "./audit.ts";
 
 const LIST: Prepared = {
   name: "secrets",
   text: `SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC`,
 };
+const NEWEST: Prepared = { name: "secret_newest_top_up", text: NEWEST_TOP_UP };
 const PUT: Prepared = {
   name: "secret_put",
   text: `INSERT INTO checkout_secret (id, key, created_at) VALUES ($1, $2, $3)
@@ -34,16 +36,18 @@ export class CheckoutSecretTable {
     return list as CheckoutSecret[];
   }
 
-  async rotate(key: Uint8Array, by: Attribution): Promise<CheckoutSecret | "too_soon"> {
-    const added = await this.#database.transact([LOCK_REFERENCE, [LIST]], async ([, secrets], session) => {
-      const secret = nextSecret(secrets as CheckoutSecret[], key, by.at);
-      if (secret === undefined) return "too_soon";
-      const audit = await auditing(session, [secretRotated(secret)], by);
-      await session.commit([[PUT, [secret.id, key, secret.createdAt]], ...audit]);
-      return secret;
+  async rotate(key: Uint8Array, by: Attribution, isClockRight: boolean): Promise<Rotation | RotationRefusal> {
+    const opening: Query[] = [LOCK_REFERENCE, [LIST], [NEWEST]];
+    const outcome = await this.#database.transact(opening, async ([, secrets, newest = []], session) => {
+      const newestTopUp = (newest[0] as { at: Instant } | undefined)?.at;
+      const rotated = rotation(secrets as CheckoutSecret[], { key, now: by.at, isClockRight, newestTopUp });
+      if (rotated === "too_soon" || "kind" in rotated) return rotated;
+      const puts = [...rotated.redated, rotated.added].map((each): Query => [PUT, [each.id, each.key, each.createdAt]]);
+      await session.commit([...puts, ...(await auditing(session, [secretRotated(rotated)], by))]);
+      return rotated;
     });
     this.#memory.forget();
-    return added;
+    return outcome;
   }
 }
 

@@ -1,22 +1,29 @@
+import type { Instant } from "../../../domain/calendar.ts";
 import type { CheckoutSecret } from "../../../domain/checkout-secret.ts";
-import { type FirstSecretParts, firstSecret, HAS_TOP_UPS } from "../../common/first-secret.ts";
+import { type FirstSecretParts, firstSecret, HAS_TOP_UPS, NEWEST_TOP_UP } from "../../common/first-secret.ts";
 import type { Database } from "../database.ts";
 
 /** The SQL of the secrets that seal checkouts. */
 export class CheckoutSecretTable {
   readonly #list;
   readonly #put;
+  readonly #newestTopUp;
 
   constructor(database: Database) {
     this.#list = database.prepare(
       "SELECT id, key, created_at AS createdAt FROM checkout_secret ORDER BY created_at DESC, id DESC",
     );
+    this.#newestTopUp = database.prepare(NEWEST_TOP_UP);
     this.#put = database.prepare("INSERT OR REPLACE INTO checkout_secret (id, key, created_at) VALUES (?, ?, ?)");
   }
 
   /** Newest first. */
   list(): CheckoutSecret[] {
     return this.#list.all() as CheckoutSecret[];
+  }
+
+  newestTopUp(): Instant | undefined {
+    return this.#newestTopUp.get()?.["at"] as Instant | undefined;
   }
 
   put({ id, key, createdAt }: CheckoutSecret): void {
