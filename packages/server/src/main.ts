@@ -196,12 +196,15 @@ function watchProcess(): () => ProcessFigures {
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2), runtime);
 } catch (error) {
+  // It is no defect that too few files may be open. bin/topupd.js, which may meet it sooner, tells what to do.
+  if (["EMFILE", "ENFILE"].includes((error as Partial<NodeJS.ErrnoException> | undefined)?.code ?? "")) throw error;
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
+} finally {
+  setTimeout(() => {
+    areLogsWaitedFor = false;
+  }, LAST_LINES_MS).unref();
 }
-setTimeout(() => {
-  areLogsWaitedFor = false;
-}, LAST_LINES_MS).unref();
 process.on("exit", () => {
   if (outputFailure === undefined) return;
   process.exitCode = 1;
