@@ -31,10 +31,10 @@ import type {
   Retention,
 } from "../../retention.ts";
 import type { Database } from "../session/database.ts";
-import { LOCK_REFERENCE } from "../session/locks.ts";
-import type { Prepared, Query, Session } from "../session/session.ts";
+import { LOCK_IMPORT, LOCK_REFERENCE } from "../session/locks.ts";
+import type { Prepared, Query } from "../session/session.ts";
 import { auditing } from "./audit.ts";
-import { deleteRows } from "./columns.ts";
+import { columnsOf, deleteRows, unnest } from "./columns.ts";
 import { connectionKey, PLAN_KEY } from "./ledger.ts";
 import { CHECKOUT_KEY, LOCK_CUSTOMERS, PRUNED_BEFORE, type RetentionRow } from "./top-ups.ts";
 
@@ -60,6 +60,16 @@ const IMPORTED: Prepared = {
     "t.customer_digest, t.checkout_id",
     "AND r.customer_digest = t.customer_digest",
   ),
+};
+/**
+ * Their customers may have no row here by which to hold them. What others do to them meanwhile is seen by whoever reads
+ * them after that, in a statement of its own.
+ */
+const HOLD_TOP_UPS: Prepared = {
+  name: "retention_hold",
+  text: `SELECT FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
+    JOIN top_up AS t ON t.customer_digest = k.customer_digest AND t.checkout_id = k.checkout_id
+    ORDER BY t.customer_digest, t.checkout_id FOR UPDATE OF t`,
 };
 const RETIRED: Prepared = {
   name: "retention_retired",
@@ -130,11 +140,17 @@ export class RetentionTables implements Retention {
     const page = await this.#database.ask<ImportedTopUpRow>(IMPORTED, cursor);
     const rows = prunableImported(page, before);
     if (dryRun || rows.length === 0) return prunedImported(rows, page, this.#calendar);
-    const digests = [...new Set(rows.map(customerDigest))];
-    return this.#holding(digests, async (session) => {
+    const held = rows.map((row) => [customerDigest(row), row.checkout_id] as const);
+    const digests = [...new Set(held.map(([digest]) => digest))];
+    // An import holds such rows in the order of its file: with one of the two at a time, neither waits for the other.
+    const opening: Query[] = [
+      ...[LOCK_IMPORT, [LOCK_CUSTOMERS, [digests]] as const],
+      [HOLD_TOP_UPS, columnsOf(CHECKOUT_KEY.length, held)],
+    ];
+    return this.#database.transactPatiently(opening, async (_, session) => {
       const still = await session.run<ImportedTopUpRow>(IMPORTED, cursor);
-      // Of the customers that are held.
-      const gone = prunableImported(still, before).filter((row) => digests.includes(customerDigest(row)));
+      const isHeld = new Set(held.map(([, checkoutId]) => checkoutId));
+      const gone = prunableImported(still, before).filter(({ checkout_id: checkoutId }) => isHeld.has(checkoutId));
       const checkoutIds = gone.map(({ checkout_id: checkoutId }) => checkoutId);
       await session.commit([deleteCheckouts("top_up", checkoutIds), deleteCheckouts("reversal", checkoutIds)]);
       return prunedImported(gone, still, this.#calendar);
@@ -161,17 +177,12 @@ export class RetentionTables implements Retention {
   /** @param concerned each of the customers, once or more. */
   async #prune(concerned: readonly PruneCursor[], before: Instant): Promise<PrunableRow[]> {
     const digests = [...new Set(concerned.map(customerDigest))];
-    return this.#holding(digests, async (session) => {
+    return this.#database.transactPatiently([[LOCK_CUSTOMERS, [digests]]], async (_, session) => {
       const found = await session.run<PrunableRow>(LEDGERS, [digests]);
       const rows = findPrunable(ofCustomers(concerned, found), before, this.#calendar);
       await session.commit(deletionsOf(rows));
       return rows;
     });
-  }
-
-  /** @param work which commits by itself. */
-  async #holding<Result>(digests: readonly number[], work: (session: Session) => Promise<Result>): Promise<Result> {
-    return this.#database.transactPatiently([[LOCK_CUSTOMERS, [digests]]], (_, session) => work(session));
   }
 }
 
