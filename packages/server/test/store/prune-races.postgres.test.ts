@@ -34,11 +34,12 @@ const WAITING =
 function stopNextCommit() {
   const [released, release] = signal();
   const [stopped, reached] = signal();
-  const commit = Session.prototype.commit;
-  vi.spyOn(Session.prototype, "commit").mockImplementationOnce(async function (this: Session, ...what) {
+  const spy = vi.spyOn(Session.prototype, "commit");
+  spy.mockImplementationOnce(async function (this: Session, ...what) {
     reached();
     await released;
-    return commit.apply(this, what);
+    // Only the first call is stopped.
+    return this.commit(...what);
   });
   return { stopped, release };
 }
