@@ -103,8 +103,6 @@ interface ModelCheckout {
   readonly connection: number;
   readonly issuedAt: number;
   readonly price: number;
-  /** A top-up with it was refused as expired. */
-  retired?: true;
   used?: { readonly bouquet: number; readonly price: number; readonly result: object };
 }
 
@@ -212,10 +210,7 @@ class World {
       const same = connection === checkout.connection && bouquet === used.bouquet && price === used.price;
       return same ? "400ab001" : "400ab103";
     }
-    if (this.service.now - checkout.issuedAt > VALID_MS) {
-      checkout.retired = true;
-      return "400ab102";
-    }
+    if (this.service.now - checkout.issuedAt > VALID_MS) return "400ab102";
     if (connection !== checkout.connection) return "400ab104";
     if (this.#blocked[connection] === true) return "400aa105";
     if (price !== checkout.price) return "400ab106";
@@ -236,8 +231,7 @@ class World {
     if (checkout === undefined) return;
     const { json } = await this.#call("txn-status", { checkoutId: checkout.id });
     if (checkout.used !== undefined) return agree("query", json.body.result, checkout.used.result);
-    const isFinal = checkout.retired === true || this.service.now - checkout.issuedAt > FINAL_MS;
-    agree("query", json.code, isFinal ? "400ab108" : "400ab107");
+    agree("query", json.code, this.service.now - checkout.issuedAt > FINAL_MS ? "400ab108" : "400ab107");
   }
 
   async #publish(): Promise<void> {

@@ -23,9 +23,10 @@ export async function queryTransaction(
     return own === undefined ? refused("checkout_unknown") : done(own);
   }
   const outcome = await store.findOutcome(checkoutId);
-  if (typeof outcome === "object") return answerTo(caller, outcome);
+  if (outcome !== undefined && !("retiredAt" in outcome)) return answerTo(caller, outcome);
   // What was promised holds though the clock was set back since.
-  if (outcome === undefined && !isCheckoutDead(checkout, clock())) return refused("not_topped_up");
+  const latest = Math.max(clock(), outcome?.retiredAt ?? Number.NEGATIVE_INFINITY);
+  if (!isCheckoutDead(checkout, latest)) return refused("not_topped_up");
   const concluded = await store.concludeCheckout(checkoutId);
   if (concluded === "pruned") return refused("checkout_unknown");
   return concluded === undefined ? refused("never_topped_up") : answerTo(caller, concluded);

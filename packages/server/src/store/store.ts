@@ -106,7 +106,7 @@ export interface Store {
    */
   settleTopUp(command: TopUpCommand): Promise<SettledTopUp>;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
-  /** The same, and whether the checkout was retired: its top-up was refused as expired, or it was concluded. */
+  /** The same, and when the checkout was retired: its top-up was refused as expired, or it was concluded. */
   findOutcome(checkoutId: string): Promise<Outcome>;
   /**
    * The transaction, or undefined for good: then it is written down, durably, that nothing can be
@@ -141,8 +141,8 @@ export interface Store {
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
 }
 
-/** `retired`: it is written down that there is no transaction, and will be none. */
-export type Outcome = Transaction | "retired" | undefined;
+/** `retiredAt`: when it was written down that there is no transaction, and will be none. */
+export type Outcome = Transaction | { readonly retiredAt: Instant } | undefined;
 
 /** `pruned`: whether there was one, nobody can tell any more, since the history of that time was let go. */
 export type Conclusion = Transaction | "pruned" | undefined;

@@ -34,19 +34,20 @@ export function testConcludedCheckouts(makeDatabase: MakeDatabase): void {
     expect(await opened.store.concludeCheckout(command.checkoutId)).toBeUndefined();
   });
 
-  test("what became of a checkout is told: its top-up, that it was retired, or nothing so far", async () => {
+  test("what became of a checkout is told: its top-up, when it was retired, or nothing so far", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, command } = opened;
     const [used, concluded, expired, open] = [1, 2, 3, 4].map(() => command(SITA_NET, "NET-1M"));
     if (!used || !concluded || !expired || !open) throw new Error("there are four");
     const transaction = expectRecorded(await store.settleTopUp(used));
+    const concludedAt = opened.now;
     await store.concludeCheckout(concluded.checkoutId);
     opened.now += CHECKOUT_VALID_MS + 1;
     await store.settleTopUp(expired);
     for (const asked of [store, await opened.another()]) {
       expect(await asked.findOutcome(used.checkoutId)).toEqual(transaction);
-      expect(await asked.findOutcome(concluded.checkoutId)).toBe("retired");
-      expect(await asked.findOutcome(expired.checkoutId)).toBe("retired");
+      expect(await asked.findOutcome(concluded.checkoutId)).toEqual({ retiredAt: concludedAt });
+      expect(await asked.findOutcome(expired.checkoutId)).toEqual({ retiredAt: opened.now });
       for (const none of [open.checkoutId, "x".repeat(64), "none"])
         expect(await asked.findOutcome(none)).toBeUndefined();
     }

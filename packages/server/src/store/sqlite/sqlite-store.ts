@@ -195,7 +195,9 @@ export class SqliteStore implements Store {
   async findOutcome(checkoutId: string): Promise<Outcome> {
     const found = await this.findTransaction(checkoutId);
     // Asked after it: what is retired by now is not recorded any more.
-    return found ?? this.#database.ask(() => (this.#tables.topUps.isRetired(checkoutId) ? "retired" : undefined));
+    if (found !== undefined) return found;
+    const retiredAt = this.#database.ask(() => this.#tables.topUps.retiredAt(checkoutId));
+    return retiredAt === undefined ? undefined : { retiredAt };
   }
 
   /*

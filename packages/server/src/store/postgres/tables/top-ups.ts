@@ -64,11 +64,11 @@ export const FIND: Prepared = {
 /** One question for both: txn-status is asked often. Its one row is empty where there is neither. */
 const FIND_OUTCOME: Prepared = {
   name: "outcome",
-  text: `SELECT r.checkout_id IS NOT NULL AS retired, t.* FROM (SELECT) AS asked
+  text: `SELECT r.at AS retired_at, t.* FROM (SELECT) AS asked
     LEFT JOIN top_up AS t ON t.customer_digest = $1 AND t.checkout_id = $2
     LEFT JOIN retired_checkout AS r ON r.customer_digest = $1 AND r.checkout_id = $2`,
 };
-type OutcomeRow = { readonly retired: boolean } & (TopUpRow | { readonly checkout_id: null });
+type OutcomeRow = { readonly retired_at: Instant | null } & (TopUpRow | { readonly checkout_id: null });
 
 export const INSERT_TOP_UPS = insertRows("top_up", [
   ["customer_digest", "bigint"],
@@ -121,7 +121,7 @@ export class TopUpTables {
     const [row] = await this.#database.ask<OutcomeRow>(FIND_OUTCOME, [digest, checkoutId]);
     if (row === undefined) return undefined;
     if (row.checkout_id !== null) return toTransaction(row);
-    return row.retired ? "retired" : undefined;
+    return row.retired_at === null ? undefined : { retiredAt: row.retired_at };
   }
 
   /**

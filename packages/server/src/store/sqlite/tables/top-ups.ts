@@ -32,7 +32,7 @@ export class TopUpTables {
       `INSERT INTO top_up (${TOP_UP_COLUMNS})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#findRetired = database.prepare("SELECT 1 FROM retired_checkout WHERE checkout_id = ?");
+    this.#findRetired = database.prepare("SELECT at FROM retired_checkout WHERE checkout_id = ?");
     this.#retire = database.prepare("INSERT OR IGNORE INTO retired_checkout (checkout_id, at) VALUES (?, ?)");
     this.#prunedBefore = database.prepareRows(PRUNED_BEFORE);
   }
@@ -42,8 +42,8 @@ export class TopUpTables {
     return values && toTransaction(topUpRow(values));
   }
 
-  isRetired(checkoutId: string): boolean {
-    return this.#findRetired.get(checkoutId) !== undefined;
+  retiredAt(checkoutId: string): Instant | undefined {
+    return this.#findRetired.get(checkoutId)?.["at"] as Instant | undefined;
   }
 
   /** Loads, decides and writes one top-up of a batch. To be called inside a write transaction. */
@@ -54,7 +54,7 @@ export class TopUpTables {
       customerStatus: found?.profile.status,
       connection: found?.connection,
       prunedBefore: () => this.#horizon(),
-      retired: this.isRetired(command.checkoutId),
+      retired: this.retiredAt(command.checkoutId) !== undefined,
       catalogue: () => this.#tables.catalogues.read(command.checkout.revision),
     };
     const outcome = decideTopUp(snapshot, command, now, calendar);
