@@ -1,6 +1,7 @@
 import { Temporal } from "temporal-polyfill";
-import { civilDate, dayNumber, daysInMonth } from "./civil-date.ts";
+import { addToWallClock, isPlain, readWallClock, TIMESTAMP, wholeMonthsAndDays, writeWallClock } from "./wall-clock.ts";
 import { DAY_MS, ZoneOffsets } from "./zone-offsets.ts";
+import { offsetsOf, type RulesOnRecord, zoneRulesOf } from "./zone-rules.ts";
 
 export { DAY_MS };
 
@@ -23,8 +24,8 @@ export function addSpans(a: Span, b: Span): Span {
   return { months: a.months + b.months, days: a.days + b.days, seconds: a.seconds + b.seconds };
 }
 
-/** The provider's calendar: one declared zone in which periods are counted and timestamps written. */
-export interface Calendar {
+/** A calendar by the rules that a zone has at one time. */
+interface ZoneCalendar {
   readonly timeZone: string;
   /** The last instant that the wire's form can tell: the end of the year 9999. */
   readonly last: Instant;
@@ -44,9 +45,22 @@ export interface Calendar {
   parse(text: string): Instant | undefined;
 }
 
+/**
+ * The provider's calendar: one declared zone in which periods are counted and timestamps written. Governments change the
+ * rules of zones: changing-calendar.ts says what comes of that.
+ */
+export interface Calendar extends ZoneCalendar {
+  /** The rules that a database has known, oldest first; empty where they have never changed. */
+  readonly record: readonly RulesOnRecord[];
+  /** As it was at a time: what was granted then was counted by the rules of then. */
+  asOf(at: Instant): Calendar;
+  /** What a time that is written as this one is today may have meant by the rules of before; first of all itself. */
+  readings(instant: Instant): readonly Instant[];
+  /** In milliseconds, all that the wall clock has been ahead of UTC since the year 2000. */
+  offsets(): ReadonlySet<number>;
+}
+
 const LAST_TIMESTAMP = "9999-12-31 23:59:59";
-const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
-const ZERO = 0x30;
 
 /**
  * The rules of calendar and zone are Temporal's. Away from the days on which clocks are changed, and within
@@ -74,9 +88,13 @@ export function createCalendar(timeZone: string): Calendar {
     return end === undefined ? exact.add(start, { months, days, seconds }) : end + seconds * 1000;
   };
 
-  return {
+  const calendar: Calendar = {
     timeZone,
     last: exact.last,
+    record: [],
+    asOf: () => calendar,
+    readings: (instant) => [instant],
+    offsets: () => offsetsOf(zoneRulesOf(timeZone)),
     add,
     between(start, end) {
       const [from, to] = [toWallClock(start), toWallClock(end)];
@@ -93,79 +111,15 @@ export function createCalendar(timeZone: string): Calendar {
       return writeWallClock(instant + offsets.at(instant));
     },
     parse(text) {
-      if (!TIMESTAMP.test(text)) return undefined;
       const wallClock = readWallClock(text);
-      return (wallClock === undefined ? undefined : fromWallClock(wallClock)) ?? exact.parse(text);
+      return wallClock === undefined ? undefined : (fromWallClock(wallClock) ?? exact.parse(text));
     },
   };
-}
-
-/** From 1970-01-08 to the end of the year 9998: where neither a day's distance nor the year's digits can matter. */
-const PLAIN_FROM = 7 * DAY_MS;
-const PLAIN_UNTIL = Date.UTC(9999, 0, 1);
-
-function isPlain(ms: number): boolean {
-  return ms >= PLAIN_FROM && ms < PLAIN_UNTIL;
-}
-
-const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, "0"));
-
-function writeWallClock(wallClock: number): string {
-  const days = Math.floor(wallClock / DAY_MS);
-  const { year, month, day } = civilDate(days);
-  const date = `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month + 1]}-${TWO_DIGITS[day]}`;
-  const seconds = Math.floor((wallClock - days * DAY_MS) / 1000);
-  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return `${date} ${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[seconds % 60]}`;
-}
-
-/** Months first, clamped to the month's end, then days. */
-function addToWallClock(wallClock: number, months: number, days: number): number {
-  const timeOfDay = wallClock % DAY_MS;
-  const { year, month, day } = civilDate((wallClock - timeOfDay) / DAY_MS);
-  const monthsAfter = month + months;
-  const yearAfter = year + Math.floor(monthsAfter / 12);
-  const monthAfter = monthsAfter % 12;
-  const clamped = Math.min(day, daysInMonth(yearAfter, monthAfter));
-  return (dayNumber(yearAfter, monthAfter, clamped) + days) * DAY_MS + timeOfDay;
-}
-
-/**
- * As Temporal counts them: by whole days first, as many as the time of the day allows, and of these the whole
- * months. From the 31st to the 30th is no whole month, though adding one leads there.
- */
-function wholeMonthsAndDays(from: number, to: number): { readonly months: number; readonly days: number } {
-  const first = midnight(from);
-  const last = midnight(to - (from % DAY_MS));
-  const [a, b] = [civilDate(first / DAY_MS), civilDate(last / DAY_MS)];
-  const apart = (b.year - a.year) * 12 + b.month - a.month;
-  const months = b.day < a.day ? apart - 1 : apart;
-  return { months, days: (last - addToWallClock(first, months, 0)) / DAY_MS };
-}
-
-/** Reads what {@link TIMESTAMP} matches; undefined where there is no such day or time of the day. */
-function readWallClock(text: string): number | undefined {
-  const year = digits(text, 0) * 100 + digits(text, 2);
-  const month = digits(text, 5) - 1;
-  const day = digits(text, 8);
-  const hour = digits(text, 11);
-  const minute = digits(text, 14);
-  if (month < 0 || month > 11 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59)
-    return undefined;
-  return dayNumber(year, month, day) * DAY_MS + ((hour * 60 + minute) * 60 + digits(text, 17)) * 1000;
-}
-
-/** The two digits at a place. */
-function digits(text: string, at: number): number {
-  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
-}
-
-function midnight(wallClock: number): number {
-  return wallClock - (wallClock % DAY_MS);
+  return calendar;
 }
 
 /** The same by Temporal alone: for the days on which clocks are changed, and far-off years. */
-export function createExactCalendar(timeZone: string): Calendar {
+export function createExactCalendar(timeZone: string): ZoneCalendar {
   const zoned = (instant: Instant) => Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone);
   const read = (text: string) =>
     Temporal.PlainDateTime.from(text.replace(" ", "T")).toZonedDateTime(timeZone).epochMilliseconds;

@@ -31,7 +31,10 @@ export interface FoldStep {
   readonly course: Course;
 }
 
-/** The fold, a step for each entry: the last step's `after` is the subscription. */
+/**
+ * The fold, a step for each entry: the last step's `after` is the subscription. Each entry counts by the rules that the
+ * zone had when it was made, so that an end which was promised stays where rules are changed.
+ */
 export function foldSteps(plan: string, grants: readonly Grant[], calendar: Calendar): FoldStep[] {
   let steps: FoldStep[] = [];
   const known: Course[] = [];
@@ -44,7 +47,7 @@ export function foldSteps(plan: string, grants: readonly Grant[], calendar: Cale
       else takeFromLast(grants.slice(0, index), grant.days, takenBack.days);
       steps = countAnew(plan, grants.slice(0, index + 1), takenBack, known, calendar);
     } else {
-      const course = courseAfter(plan, former, grant, calendar);
+      const course = courseAfter(plan, former, grant, calendar.asOf(grant.at));
       const runs = { before: former.run, after: course.run, known: former.run };
       steps.push({ grant, counts: true, daysTakenBack: 0, ...runs, course });
     }
@@ -88,15 +91,16 @@ function countAnew(
 ): FoldStep[] {
   let course = NO_COURSE;
   return grants.map((entry, index) => {
+    const rules = calendar.asOf(entry.at);
     const [former, then] = [course, known[index] ?? NO_COURSE];
     const daysTakenBack = takenBack.days.get(index) ?? 0;
     const grant =
-      entry.kind === "statement" ? lessen(entry, then, former, calendar) : withoutDays(entry, daysTakenBack);
+      entry.kind === "statement" ? lessen(entry, then, former, rules) : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
-        ? mayStand(plan, entry as Statement, then.run, grant, former.run, calendar)
+        ? mayStand(plan, entry as Statement, then.run, grant, former.run, rules)
         : !isTakenBack(grant, takenBack.checkoutIds);
-    if (counts) course = courseAfter(plan, former, grant as CountedGrant, calendar);
+    if (counts) course = courseAfter(plan, former, grant as CountedGrant, rules);
     return { grant, counts, daysTakenBack, before: former.run, after: course.run, known: then.run, course };
   });
 }

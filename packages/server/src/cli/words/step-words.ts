@@ -75,12 +75,12 @@ function whatCameThen({ grant, before, effect }: ExplainedStep, calendar: Calend
 }
 
 function whatWasStated(
-  { bouquet, start, span, onTop }: Extract<Grant, { kind: "statement" }>,
+  { at, bouquet, start, span, onTop }: Extract<Grant, { kind: "statement" }>,
   before: Subscription | undefined,
   calendar: Calendar,
 ): string {
   const from = calendar.format(start);
-  const to = calendar.format(calendar.add(start, span));
+  const to = calendar.format(calendar.asOf(at).add(start, span));
   const said = `By the provider's records: ${bouquet.name} (${bouquet.code}) from ${from} to ${to}`;
   const replaced = before === undefined ? "" : ", in place of what there was before";
   if (onTop.months === 0 && onTop.days === 0) return `${said}${replaced}.`;
