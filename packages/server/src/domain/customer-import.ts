@@ -12,6 +12,7 @@ import {
   knownConnections,
 } from "./known-connections.ts";
 import type { NormaliseMobile } from "./mobile-number.ts";
+import { isCountedByOtherRules } from "./other-rules.ts";
 import { PASSED_OVER, restate, type TopUpsInFile } from "./restatement.ts";
 import { type Grant, isGranted, isSameSubscription, type Subscription } from "./subscription.ts";
 
@@ -91,7 +92,7 @@ export function changeCustomer(
   ];
   const isHere = (connection: ConnectionName) =>
     isStated(connection) || findConnection(before, connection) !== undefined;
-  const restored = known.filter(isHere).flatMap((connection) => restore(connection, before, entries));
+  const restored = known.filter(isHere).flatMap((connection) => restore(connection, before, entries, calendar));
 
   const isKept = (connection: ConnectionName) => findConnection(kept, connection) !== undefined;
   const connections = [
@@ -132,6 +133,7 @@ function restore(
   connection: KnownConnection,
   before: readonly Connection[],
   entries: readonly PlanWrite[],
+  calendar: Calendar,
 ): PlanWrite[] {
   const { service, reqId, subscriptions } = connection;
   const shown = findConnection(before, connection)?.subscriptions ?? [];
@@ -140,7 +142,7 @@ function restore(
   const plans = new Set([...subscriptions, ...shown].map(({ plan }) => plan));
   return [...plans].flatMap((plan) => {
     const [is, was] = [subscriptions, shown].map((list) => list.find((each) => each.plan === plan));
-    if (isWritten(plan) || isSameSubscription(is, was)) return [];
+    if (isWritten(plan) || isSameSubscription(is, was) || isCountedByOtherRules(was, is, calendar)) return [];
     return [{ service, reqId, plan, grant: undefined, subscription: is }];
   });
 }

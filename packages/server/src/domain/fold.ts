@@ -94,8 +94,7 @@ function countAnew(
     const rules = calendar.asOf(entry.at);
     const [former, then] = [course, known[index] ?? NO_COURSE];
     const daysTakenBack = takenBack.days.get(index) ?? 0;
-    const grant =
-      entry.kind === "statement" ? lessen(entry, then, former, rules) : withoutDays(entry, daysTakenBack);
+    const grant = entry.kind === "statement" ? lessen(entry, then, former, rules) : withoutDays(entry, daysTakenBack);
     const counts =
       grant.kind === "statement"
         ? mayStand(plan, entry as Statement, then.run, grant, former.run, rules)

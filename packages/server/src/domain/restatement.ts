@@ -47,7 +47,7 @@ export function restate(
   const { carried } = stated;
   const runBorneOn = concerned(stated, reading.course.run, now);
   if (carried === undefined) return restateRecords(reading, runBorneOn, stated, now, calendar, topUps);
-  const known = knownOf(carried, stated.end, reading.course.run);
+  const known = knownOf(carried, calendar.readings(stated.end), reading.course.run);
   if (known !== "news") return known === "same" ? undefined : PASSED_OVER;
   // Dates that may lack what was granted here are taken as a copy's.
   if (topUps !== "included" && reading.hasOwnOnTop && runBorneOn !== undefined)
@@ -66,7 +66,7 @@ function restateRecords(
 ): Restated {
   const { lastWord } = course;
   if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
-  if (isCopy(end, ends, course.run?.goodwillDays ?? 0, topUps)) return undefined;
+  if (isCopy(calendar.readings(end), ends, course.run?.goodwillDays ?? 0, topUps)) return undefined;
   const former = measureOf(course, { start, end }, now, calendar);
   const { onTop: granted, goodwillDays } = former.run ?? { onTop: NO_PERIOD, goodwillDays: 0 };
   // Goodwill is in no records, and stays on top also of those that hold the top-ups.
@@ -77,9 +77,12 @@ function restateRecords(
   return admits(plan, run, word, calendar, lowest) ? word : PASSED_OVER;
 }
 
-/** Whether records that end at `end` tell nothing, since a copy of the subscription would end there too. */
-function isCopy(end: Instant, ends: LedgerReading["ends"], goodwill: number, topUps: TopUpsInFile): boolean {
-  const isOneOf = (former: readonly Instant[]) => former.some((each) => mayTell(end, each));
+/**
+ * Whether records tell nothing, since a copy of the subscription would end with them too.
+ * @param end what their end may mean.
+ */
+function isCopy(end: readonly Instant[], ends: LedgerReading["ends"], goodwill: number, topUps: TopUpsInFile): boolean {
+  const isOneOf = (former: readonly Instant[]) => former.some((each) => end.some((told) => mayTell(told, each)));
   if (topUps === "unsaid") return isOneOf(ends.onTop) || isOneOf(ends.takenBack);
   if (topUps === "apart") return false;
   // Goodwill would come on top of itself every night, or come back.
@@ -89,13 +92,14 @@ function isCopy(end: Instant, ends: LedgerReading["ends"], goodwill: number, top
 /** What an export tells beside what is known: it may have been made before it, and nothing later granted there. */
 function knownOf(
   { grantedEnd }: CarriedRun,
-  end: Instant,
+  end: readonly Instant[],
   current: Subscription | undefined,
 ): "same" | "older" | "news" {
   if (current === undefined) return "news";
-  if (isSameSecond(current.end, end) && (current.grantedEnd !== undefined || grantedEnd === undefined)) return "same";
+  const endsTogether = end.some((each) => isSameSecond(current.end, each));
+  if (endsTogether && (current.grantedEnd !== undefined || grantedEnd === undefined)) return "same";
   if (grantedEnd === undefined || current.grantedEnd === undefined) return "news";
-  return grantedEnd <= current.grantedEnd && end < current.end ? "older" : "news";
+  return grantedEnd <= current.grantedEnd && Math.max(...end) < current.end ? "older" : "news";
 }
 
 /** The run on which records bear. */
@@ -124,10 +128,11 @@ function repeats(
   stated: Pick<StatedSubscription, "bouquet" | "start" | "end">,
   calendar: Calendar,
 ): boolean {
+  const wordEnd = calendar.asOf(word.at).add(word.start, word.span);
   return (
     word.bouquet.code === stated.bouquet.code &&
     word.bouquet.addOn === stated.bouquet.addOn &&
-    isTold(stated.start, word.start) &&
-    isTold(stated.end, calendar.add(word.start, word.span))
+    calendar.readings(stated.start).some((start) => isTold(start, word.start)) &&
+    calendar.readings(stated.end).some((end) => isTold(end, wordEnd))
   );
 }

@@ -78,7 +78,7 @@ export interface Subscription {
   /** The anchor from which all periods of the run are counted. */
   readonly start: Instant;
   readonly end: Instant;
-  /** All periods of the run: `end` is always `calendar.add(start, span)`. */
+  /** All periods of the run: `end` is `calendar.add(start, span)`, by the rules that the zone had when it was counted. */
   readonly span: Span;
   /** The part of `span` that was granted here, and that the provider's own records do not hold yet. */
   readonly onTop: Period;
@@ -113,7 +113,8 @@ export function admits(
   if (end <= before.start || start > at) return false;
   // Where records were corrected after a reversal, the run ends before what was granted in it had put it.
   const floor = Math.min(before.grantedEnd, before.end, lowest);
-  return after.end >= floor || mayTell(after.end, floor);
+  // Records tell a wall clock's time: by what rules the zone had when it was promised, it may be the same one.
+  return calendar.readings(after.end).some((end) => end >= floor || mayTell(end, floor));
 }
 
 /** Whether what is stated bears on a run with something granted here in it: while it lasts, and as far as they overlap. */

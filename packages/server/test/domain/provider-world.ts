@@ -78,7 +78,7 @@ export class ProviderWorld {
       grants: this.ledger({ ...key, plan: each }),
     }));
     const now = typeof when === "string" ? at(when) : when;
-    const outcome = decideTakeBack({ connection, ledgers }, command, now, this.calendar);
+    const outcome = decideTakeBack({ connection, ledgers }, command, now, this.calendar.asOf(now));
     if (outcome.kind !== "taken_back") return outcome;
     this.#append(key, outcome.grant);
     this.#put({ ...connection, toppedUp: outcome.toppedUp ?? connection.toppedUp }, plan, outcome.after);
@@ -99,7 +99,7 @@ export class ProviderWorld {
   }
 
   #grant(key: PlanKey, connection: Connection, grant: PeriodGrant): void {
-    const after = applyGrant(key.plan, this.subscription(key.reqId, key.plan), grant, this.calendar);
+    const after = applyGrant(key.plan, this.subscription(key.reqId, key.plan), grant, this.calendar.asOf(grant.at));
     this.#append(key, grant);
     this.#put({ ...connection, toppedUp: true }, key.plan, after);
   }
@@ -112,7 +112,7 @@ export class ProviderWorld {
       mobileForm: undefined,
       ledgers: [...this.#ledgers].map(([key, grants]) => ({ ...partsOf(key), grants, isPruned: false })),
     };
-    const change = changeCustomer(stored, stated, now, this.calendar, mode, AS_WRITTEN);
+    const change = changeCustomer(stored, stated, now, this.calendar.asOf(now), mode, AS_WRITTEN);
     const before = this.customer;
     const connections = change.connections.map((connection) => {
       const { subscriptions } = before?.connections.find((candidate) => isSame(candidate, connection)) ?? {};
