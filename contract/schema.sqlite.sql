@@ -447,6 +447,13 @@ CREATE TABLE top_up (
   imported     INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE zone_rules (
+  since     INTEGER PRIMARY KEY,
+  time_zone TEXT    NOT NULL,
+  -- From when on the wall clock is how far ahead of UTC, in milliseconds: [[from, offset], ...]
+  rules     TEXT    NOT NULL
+) STRICT;
+
 CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);
 
 CREATE INDEX reversal_by_time ON reversal (at);

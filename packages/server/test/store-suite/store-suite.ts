@@ -30,6 +30,7 @@ import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactions } from "./transactions.ts";
+import { testZoneRules } from "./zone-rules.ts";
 
 /** Every behaviour of the port: whatever stands behind it passes this very suite. */
 export function testStore(name: string, makeDatabase: MakeDatabase): void {
@@ -56,6 +57,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("retention's clock", () => testRetentionClock(makeDatabase));
     describe("check", () => testCheck(makeDatabase));
     describe("archives", () => testArchives(makeDatabase));
+    describe("zone rules", () => testZoneRules(makeDatabase));
     describe("snapshots", () => testSnapshots(makeDatabase));
   });
 }

@@ -199,7 +199,10 @@ describe("a thread that settles top-ups", () => {
       },
     );
     const thread = new SettlingThread(() =>
-      start({ path, files: new Map(), provider: { time_zone: "UTC", currency_exponent: 2, default_country: null } }),
+      start({
+        ...{ path, files: new Map(), rules: [] },
+        provider: { time_zone: "UTC", currency_exponent: 2, default_country: null },
+      }),
     );
     onTestFinished(() => thread.close());
     await thread.settle([]);

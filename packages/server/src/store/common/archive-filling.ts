@@ -1,7 +1,10 @@
+import type { Calendar, Instant } from "../../domain/calendar.ts";
+import { createChangingCalendar } from "../../domain/changing-calendar.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, CheckEvent, MoneyTotal, ProviderSettings } from "../store.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, all, digestOf, type Pages, readTable, readTotals } from "./archive.ts";
 import { isProviderRow, type ProviderRow } from "./provider-settings.ts";
+import { rulesOnRecord, ZONE_RULES, type ZoneRulesRow } from "./zone-rules.ts";
 
 /** A write transaction of a store that is to be filled. */
 export interface FillingTransaction {
@@ -13,11 +16,11 @@ export interface FillingTransaction {
   /** Whatever makes reading the many new rows quick. */
   readonly settle: () => Promise<void> | void;
   /** Holds the rows against the rules. */
-  readonly check: () => AsyncIterable<CheckEvent>;
+  readonly check: (calendar: Calendar) => AsyncIterable<CheckEvent>;
 }
 
 /** What opening puts into a new database. */
-const MADE_BY_OPENING = ["provider", "checkout_secret"];
+const MADE_BY_OPENING = ["provider", "zone_rules", "checkout_secret"];
 
 /** More of what is wrong than this says nothing new. */
 const FINDINGS_NAMED = 5;
@@ -25,6 +28,7 @@ const FINDINGS_NAMED = 5;
 /**
  * Fills a database, and reads all of it again to see whether it holds what it should.
  * @param provider the settings with which the store was opened.
+ * @param now from when on the database is used by the rules that this Node.js has of the zone.
  * @throws StoreRefused where the database is not empty, or what has come is not whole and in order. The
  *   transaction must be rolled back then, as after any other error.
  */
@@ -32,6 +36,7 @@ export async function fillFromArchive(
   transaction: FillingTransaction,
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
+  now: Instant,
 ): Promise<ArchiveTotals> {
   await refuseFilled(transaction.pages);
   for (const name of MADE_BY_OPENING) await transaction.execute(`DELETE FROM ${name}`);
@@ -39,7 +44,7 @@ export async function fillFromArchive(
   await transaction.settle();
   refuse(await findDifferences(transaction.pages, totals, digests));
   await refuseOtherProvider(transaction.pages, provider);
-  refuse(await findContradictions(transaction));
+  refuse(await findContradictions(transaction, await calendarOf(transaction.pages, provider, now)));
   return totals;
 }
 
@@ -132,9 +137,18 @@ async function refuseOtherProvider(pages: Pages, settings: ProviderSettings): Pr
   );
 }
 
-async function findContradictions({ check }: FillingTransaction): Promise<string[]> {
+/** By what rules its zone had where the rows come from, subscriptions were counted there. */
+async function calendarOf(pages: Pages, { calendar }: ProviderSettings, now: Instant): Promise<Calendar> {
+  const { timeZone } = calendar;
+  return createChangingCalendar(
+    timeZone,
+    rulesOnRecord(await all<ZoneRulesRow>(pages, ZONE_RULES), timeZone, now).record,
+  );
+}
+
+async function findContradictions({ check }: FillingTransaction, calendar: Calendar): Promise<string[]> {
   const wrong: string[] = [];
-  for await (const event of check()) if (event.kind === "wrong") wrong.push(event.what);
+  for await (const event of check(calendar)) if (event.kind === "wrong") wrong.push(event.what);
   return wrong;
 }
 

@@ -18,6 +18,7 @@ const CONNECTION = { cuid: "text", environment: "text", service: "text", req_id:
 /** Everything that a database holds, in an order in which no row refers to one that comes later. */
 export const ARCHIVE_TABLES: readonly ArchiveTable[] = [
   table("provider", { only_row: "flag", time_zone: "text", currency_exponent: "integer", default_country: "text" }),
+  table("zone_rules", { since: "integer", time_zone: "text", rules: "text" }),
   table("retention", { only_row: "flag", pruned_before: "integer" }),
   table("checkout_secret", { id: "integer", key: "bytes", created_at: "integer" }),
   table("partner", { id: "integer", name: "text", status: "text", created_at: "integer", allowed_addresses: "json" }),

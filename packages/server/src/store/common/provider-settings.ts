@@ -1,5 +1,7 @@
-import { createCalendar, isTimeZone } from "../../domain/calendar.ts";
+import { isTimeZone } from "../../domain/calendar.ts";
+import { createChangingCalendar } from "../../domain/changing-calendar.ts";
 import { mobileNumbersOf } from "../../domain/mobile-number.ts";
+import type { RulesOnRecord } from "../../domain/zone-rules.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../errors.ts";
 import type { ProviderSettings } from "../store.ts";
 
@@ -76,15 +78,26 @@ export function chooseProviderSettings(
   return { time_zone: timeZone, currency_exponent: currencyExponent, default_country: country };
 }
 
-/** @throws StoreRefused where the row names a time zone that nobody knows here. */
-export function toProviderSettings({ time_zone, currency_exponent, default_country }: ProviderRow): ProviderSettings {
+/**
+ * @param record by what rules of its zone the database was used, oldest first and today's last: {@link rulesOnRecord}.
+ * @throws StoreRefused where the row names a time zone that nobody knows here.
+ */
+export function toProviderSettings(
+  { time_zone, currency_exponent, default_country }: ProviderRow,
+  record: readonly RulesOnRecord[],
+): ProviderSettings {
+  refuseUnknownZone(time_zone);
+  const calendar = createChangingCalendar(time_zone, record);
+  const provider = { calendar, currencyExponent: currency_exponent };
+  if (default_country === null) return provider;
+  return { ...provider, defaultCountry: default_country, normaliseMobile: mobileNumbersOf(default_country) };
+}
+
+function refuseUnknownZone(time_zone: string): void {
   if (!isTimeZone(time_zone))
     throw new StoreRefused(
       `the database's time zone is ${JSON.stringify(time_zone)} (table provider), which is none that this Node.js knows: put right by hand what it should be, or restore a backup; nothing was written`,
     );
-  const provider = { calendar: createCalendar(time_zone), currencyExponent: currency_exponent };
-  if (default_country === null) return provider;
-  return { ...provider, defaultCountry: default_country, normaliseMobile: mobileNumbersOf(default_country) };
 }
 
 export function toProviderRow({ calendar, currencyExponent, defaultCountry }: ProviderSettings): ProviderRow {

@@ -1,3 +1,4 @@
+import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { customerDigest, customerDigestIn } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type ColumnType, readArchive, type StoredRow } from "../common/archive.ts";
@@ -48,16 +49,17 @@ export async function importArchive(
   session: Session,
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
+  now: Instant,
 ): Promise<ArchiveTotals> {
   await session.execute(`${BEGIN.text}; ${LOCK_PATIENCE}`);
   await session.runAll([LOCK_REFERENCE, LOCK_IMPORT]);
   await session.execute(LOCKS_OF_IMPORT);
-  const totals = await fillFromArchive(fillingTransaction(session, provider), chunks, provider);
+  const totals = await fillFromArchive(fillingTransaction(session), chunks, provider, now);
   await session.commit([]);
   return totals;
 }
 
-function fillingTransaction(session: Session, { calendar }: ProviderSettings) {
+function fillingTransaction(session: Session) {
   const insertions = new Map(ARCHIVE_TABLES.map((table) => [table.name, insertionInto(table)]));
   return {
     pages: (query: string) => readPages<StoredRow>(session, query),
@@ -67,7 +69,7 @@ function fillingTransaction(session: Session, { calendar }: ProviderSettings) {
     },
     // Without it, PostgreSQL takes the tables for as small as they were.
     settle: () => session.execute(`ANALYZE ${TABLES.join(", ")}`),
-    check: () => checkRows(session, calendar),
+    check: (calendar: Calendar) => checkRows(session, calendar),
   };
 }
 

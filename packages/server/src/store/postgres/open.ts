@@ -44,7 +44,7 @@ async function findSettled(session: Session, options: PostgresStoreOptions): Pro
   const find = async () => {
     await session.runAll([[BEGIN], ONE_VIEW]);
     if (!(await isMigrated(session))) return undefined;
-    const provider = await findProviderSettings(session, options);
+    const provider = await findProviderSettings(session, options, options.clock());
     return (await listSecrets(session)).length === 0 ? undefined : provider;
   };
   const found = await within(WAITS.opening, find(), "PostgreSQL has not answered for a minute");
@@ -57,7 +57,7 @@ async function settle(session: Session, options: PostgresStoreOptions): Promise<
   const { mustExist = false, clock } = options;
   await within(WAITS.opening, lock(session), "PostgreSQL has not answered for a minute");
   await migrate(session, clock(), !mustExist);
-  const settled = await settleProviderSettings(session, options);
+  const settled = await settleProviderSettings(session, options, clock());
   await ensureCheckoutSecret(session, options);
   await within(
     WAITS.opening,

@@ -268,7 +268,7 @@ export class PostgresStore implements Store {
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
-    return this.#onOwnSession((session) => importArchive(session, chunks, this.provider)).finally(() => {
+    return this.#onOwnSession((session) => importArchive(session, chunks, this.provider, this.#clock())).finally(() => {
       this.#memory.forget();
     });
   }

@@ -1,3 +1,4 @@
+import type { Calendar, Instant } from "../../domain/calendar.ts";
 import { type ArchiveTable, CHUNK_ROWS, readArchive, type StoredRow } from "../common/archive.ts";
 import { fillFromArchive } from "../common/archive-filling.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, ProviderSettings, Writers } from "../store.ts";
@@ -28,11 +29,12 @@ export async function importArchive(
   connect: () => Database,
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
+  now: Instant,
 ): Promise<ArchiveTotals> {
   return onOwnConnection(connect, async (database) => {
     await database.beginWriting();
     database.exec(CACHE);
-    const totals = await fillFromArchive(fillingTransaction(database, provider), chunks, provider);
+    const totals = await fillFromArchive(fillingTransaction(database), chunks, provider, now);
     database.commit();
     return totals;
   });
@@ -56,7 +58,7 @@ async function onOwnConnection<Result>(
   }
 }
 
-function fillingTransaction(database: Database, { calendar }: ProviderSettings) {
+function fillingTransaction(database: Database) {
   const insertions = new Map<string, (row: readonly ArchiveValue[]) => void>();
   return {
     pages: (query: string) => readPages(database, query),
@@ -67,7 +69,7 @@ function fillingTransaction(database: Database, { calendar }: ProviderSettings) 
       database.ask(() => rows.forEach(insertion));
     },
     settle: () => {},
-    check: () => checkRows(database, calendar),
+    check: (calendar: Calendar) => checkRows(database, calendar),
   };
 }
 

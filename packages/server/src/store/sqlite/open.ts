@@ -24,7 +24,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const database = new Database(path, { mustExist, observeCheckpoints });
   try {
     migrate(database, options.clock(), { mayApply: !mustExist });
-    const provider = settleProviderSettings(database, options);
+    const provider = settleProviderSettings(database, options, options.clock());
     ensureCheckoutSecret(database, options);
     database.opened();
     return new SqliteStore(database, provider, { ...options, observeCheckpoints });

@@ -1,3 +1,4 @@
+import type { Instant } from "../../domain/calendar.ts";
 import {
   chooseProviderSettings,
   FILLING,
@@ -9,29 +10,38 @@ import {
   toProviderSettings,
   verifyProviderRow,
 } from "../common/provider-settings.ts";
+import { rulesOnRecord, ZONE_RULES, type ZoneRulesRow } from "../common/zone-rules.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Database } from "./database.ts";
 
 const STORED = "SELECT time_zone, currency_exponent, default_country FROM provider";
 const PUT =
   "INSERT OR REPLACE INTO provider (only_row, time_zone, currency_exponent, default_country) VALUES (1, ?, ?, ?)";
+const PUT_RULES = "INSERT INTO zone_rules (since, time_zone, rules) VALUES (?, ?, ?)";
 
-/** @throws StoreRefused as {@link chooseProviderSettings}. */
-export function settleProviderSettings(database: Database, wishes: ProviderWishes): ProviderSettings {
+/**
+ * @returns the settings, and by what rules of their zone the database was used.
+ * @throws StoreRefused as {@link chooseProviderSettings}.
+ */
+export function settleProviderSettings(database: Database, wishes: ProviderWishes, now: Instant): ProviderSettings {
   const choose = () => {
     const stored = database.prepare(STORED).get() as ProviderRow | undefined;
-    const settings = toProviderSettings(chooseProviderSettings(stored, wishes, fillingOf(database)));
-    return { settings, isStored: isProviderRow(stored, settings) };
+    const chosen = chooseProviderSettings(stored, wishes, fillingOf(database));
+    const rows = database.prepare(ZONE_RULES).all() as unknown as ZoneRulesRow[];
+    const { record, news } = rulesOnRecord(rows, chosen.time_zone, now);
+    const settings = toProviderSettings(chosen, record);
+    return { settings, news, isStored: isProviderRow(stored, settings) };
   };
   return database.findOrMake(
     () => {
-      const { settings, isStored } = choose();
-      return isStored ? settings : undefined;
+      const { settings, news, isStored } = choose();
+      return isStored && news === undefined ? settings : undefined;
     },
     () => {
-      const { settings } = choose();
+      const { settings, news, isStored } = choose();
       const { time_zone, currency_exponent, default_country } = toProviderRow(settings);
-      database.prepare(PUT).run(time_zone, currency_exponent, default_country);
+      if (!isStored) database.prepare(PUT).run(time_zone, currency_exponent, default_country);
+      if (news !== undefined) database.prepare(PUT_RULES).run(news.since, news.time_zone, news.rules);
       return settings;
     },
   );

@@ -254,7 +254,7 @@ export class SqliteStore implements Store {
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
-    return importArchive(() => this.#newConnection(), chunks, this.provider);
+    return importArchive(() => this.#newConnection(), chunks, this.provider, this.#clock());
   }
 
   #newConnection(): Database {

@@ -13,6 +13,14 @@ CREATE TABLE provider (
   default_country   text
 );
 
+-- By what rules of the zone times were counted and written, from when on. They come with Node.js, and change with it.
+CREATE TABLE zone_rules (
+  since     bigint PRIMARY KEY,
+  time_zone text   NOT NULL,
+  -- From when on the wall clock is how far ahead of UTC, in milliseconds: [[from, offset], ...]
+  rules     text   NOT NULL
+);
+
 CREATE TABLE checkout_secret (
   id         integer PRIMARY KEY CHECK (id BETWEEN 0 AND 15),
   key        bytea   NOT NULL,

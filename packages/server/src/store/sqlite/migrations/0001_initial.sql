@@ -9,6 +9,14 @@ CREATE TABLE provider (
   default_country   TEXT
 ) STRICT;
 
+-- By what rules of the zone times were counted and written, from when on. They come with Node.js, and change with it.
+CREATE TABLE zone_rules (
+  since     INTEGER PRIMARY KEY,
+  time_zone TEXT    NOT NULL,
+  -- From when on the wall clock is how far ahead of UTC, in milliseconds: [[from, offset], ...]
+  rules     TEXT    NOT NULL
+) STRICT;
+
 CREATE TABLE checkout_secret (
   id         INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 15),
   key        BLOB    NOT NULL,

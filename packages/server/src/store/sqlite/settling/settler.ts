@@ -37,7 +37,13 @@ export class Settler {
     let settle: Settle = settleIn(database, topUps, { clock, calendar: provider.calendar });
     if (wishes !== undefined) {
       database.sharesCache();
-      const start = () => wishes.start({ path, files: database.files, provider: toProviderRow(provider) });
+      const start = () =>
+        wishes.start({
+          path,
+          files: database.files,
+          provider: toProviderRow(provider),
+          rules: provider.calendar.record,
+        });
       this.#thread = new SettlingThread(start, parts.observeCheckpoints);
       const there = settleThere(this.#thread, database);
       settle = wishes.settlesAll === true ? there : settleHereOrThere(settle, there, clock);

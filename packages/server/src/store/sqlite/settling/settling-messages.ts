@@ -1,5 +1,6 @@
 import type { Instant } from "../../../domain/calendar.ts";
 import { type SettledTopUp, type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
+import type { RulesOnRecord } from "../../../domain/zone-rules.ts";
 import type { ProviderRow } from "../../common/provider-settings.ts";
 import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
@@ -17,6 +18,8 @@ export interface SettlingThreadData {
   readonly files: FileIdentities;
   /** What the store takes the database's times and prices for. */
   readonly provider: ProviderRow;
+  /** By what rules of the zone the database was used, where they have changed. */
+  readonly rules: readonly RulesOnRecord[];
 }
 
 /**

@@ -77,7 +77,7 @@ function openConnection(
 }
 
 function tryToOpen(
-  { path, files, provider: row }: SettlingThreadData,
+  { path, files, provider: row, rules }: SettlingThreadData,
   clock: () => Instant,
   observe: ObserveCheckpoints,
 ): SettlingConnection {
@@ -85,7 +85,7 @@ function tryToOpen(
   try {
     database.opened();
     database.sharesCache();
-    const provider = toProviderSettings(row);
+    const provider = toProviderSettings(row, rules);
     const { calendar } = provider;
     const settle = settleIn(database, tablesOf(database, provider).topUps, { clock, calendar });
     return { database, settle, checkpoints: new Checkpoints(database, observe) };
