@@ -1,6 +1,7 @@
 import type { Bouquet } from "./bouquet.ts";
 import type { Calendar, Instant, Span } from "./calendar.ts";
 import { type FieldReader, NAME_MAX_LENGTH } from "./fields.ts";
+import { areOffsetsApart, mayBeWritten } from "./other-rules.ts";
 import type { Period } from "./period.ts";
 import { hasOnTop, importedSpan, type Subscription } from "./subscription.ts";
 
@@ -77,11 +78,18 @@ export function readCarried(
     return fields.problem("goodwill_days", "must be a part of topped_up_days, and needs granted_until");
   const span = { months, days, seconds };
   const end = calendar.add(start, span);
-  // Written as dates, for a time that clocks repeat reads as the first of the two.
+  // The instant counts. The dates may be those that other rules of the zone have made of it; and as dates they are
+  // compared, for a time that clocks repeat reads as the first of the two.
+  const [from, to] = [calendar.format(row.start), calendar.format(row.end)];
   const fits =
-    calendar.format(start) === calendar.format(row.start) && calendar.format(end) === calendar.format(row.end);
+    mayBeWritten(from, start, calendar) &&
+    (to === calendar.format(end) || areOffsetsApart(row.end, wholeSecond(end), calendar));
   if (!fits) return fields.problem("start", "does not fit the dates: leave carried out where you change these");
   return { plan, bouquet: { code, name, addOn }, start, end, span, carried: { onTop, goodwillDays, grantedEnd } };
+}
+
+function wholeSecond(instant: Instant): Instant {
+  return Math.floor(instant / 1000) * 1000;
 }
 
 function isSameSpan(a: Span, b: Span): boolean {

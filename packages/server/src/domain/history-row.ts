@@ -5,6 +5,7 @@ import { ENVIRONMENTS, type Environment } from "./customer.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import type { CurrencyExponent } from "./money.ts";
+import { mayBeWritten } from "./other-rules.ts";
 import { TRANSACTION_STATUSES, type Transaction } from "./top-up.ts";
 import { isTransactionId, isTransactionIdOf } from "./transaction-id.ts";
 
@@ -37,7 +38,8 @@ export interface HistoryContext {
 }
 
 /**
- * Reads one row as `export transactions` writes it. What the interface's names stand for must fit together: a row
+ * Reads one row as `export transactions` writes it. Where and when it was written, the zone may have had other rules
+ * than it has here: then `at`, which is an instant, counts, and `txnDate` must be what one of the zone's offsets makes of it. What the interface's names stand for must fit together: a row
  * in which they do not comes from another zone or another hand, and would be answered otherwise than it was there.
  */
 export function readHistoryRow(row: JsonObject, context: HistoryContext): Reading<HistoricTopUp> {
@@ -50,7 +52,7 @@ export function readHistoryRow(row: JsonObject, context: HistoryContext): Readin
   const amount = fields.money("amount", context.currencyExponent);
   if (amount === 0n && !fields.isWrong("amount")) fields.problem("amount", "must be more than zero");
   const txnDate = fields.identifier("txnDate");
-  if (at !== undefined && txnDate !== "" && txnDate !== context.calendar.format(at))
+  if (at !== undefined && txnDate !== "" && !mayBeWritten(txnDate, at, context.calendar))
     fields.problem("txnDate", `is not the time at in the time zone of this database, ${context.calendar.timeZone}`);
   const status = fields.oneOf("status", TRANSACTION_STATUSES);
   const reversal = readReversal(fields, status === "reversed", context);
