@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
@@ -17,8 +17,8 @@ const DAY = 86_400_000;
 const HOUR = 3_600_000;
 /** Half an hour before midnight by the rules of before, and after it by the others. */
 const LATE = Date.parse("2026-06-30T03:30:00Z");
-/** From within the stretch in which the rules differ to within it. */
-const RUN = { startdate: "2026-06-01 00:00:00", enddate: "2026-07-01 00:00:00" };
+/** From where the rules agree to within the stretch in which they differ. */
+const RUN = { startdate: "2026-01-01 00:00:00", enddate: "2026-07-01 00:00:00" };
 
 export function testZoneRules(makeDatabase: MakeDatabase): void {
   test("what was granted by rules that the zone had then is no fault, and it is said that they have changed", async () => {
@@ -98,6 +98,22 @@ export function testZoneRules(makeDatabase: MakeDatabase): void {
     const { reopen, database } = await openChanged(makeDatabase);
     await (await reopen()).close();
     await (await reopen()).close();
+    expect(await database.read("SELECT since FROM zone_rules")).toHaveLength(2);
+  });
+
+  test("rules that cannot be noted now hold all the same, and are noted later", async () => {
+    const { database, store: before } = await openBefore(makeDatabase);
+    await before.close();
+    await database.tamper(RENAMED);
+    const [row] = (await database.read("SELECT rules FROM zone_rules")) as [{ rules: string }];
+    await database.tamper("CREATE UNIQUE INDEX refusing_news ON zone_rules (time_zone)");
+    const store = await database.open({ clock: () => LATE + DAY, random: seededRandom(2), timeZone: AFTER });
+    onTestFinished(() => store.close());
+    expect(store.provider.calendar.record).toHaveLength(2);
+    expect(await findWrong(store)).toEqual([expect.stringMatching(/tables or triggers are not those/)]);
+    expect(await database.read("SELECT rules FROM zone_rules")).toEqual([row]);
+    await database.tamper("DROP INDEX refusing_news");
+    await (await database.open({ clock: () => LATE + 2 * DAY, random: seededRandom(2), timeZone: AFTER })).close();
     expect(await database.read("SELECT since FROM zone_rules")).toHaveLength(2);
   });
 

@@ -24,14 +24,22 @@ export interface PostgresStoreOptions extends ProviderWishes, PostgresStoreParts
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   try {
-    const provider = await withOwnSession(
-      options.url,
-      "opening",
-      async (session) => (await findSettled(session, options)) ?? (await settle(session, options)),
-    );
+    const provider = await withOwnSession(options.url, "opening", (session) => findOrSettle(session, options));
     return new PostgresStore(options, provider);
   } catch (error) {
     throw translateAtOpening(error);
+  }
+}
+
+async function findOrSettle(session: Session, options: PostgresStoreOptions): Promise<ProviderSettings> {
+  const found = await findSettled(session, options);
+  if (found?.areRulesNoted === true) return found.provider;
+  try {
+    return await settle(session, options);
+  } catch (error) {
+    // Rules that cannot be noted now, on a standby for one, are noted when the database is opened next.
+    if (found === undefined) throw error;
+    return found.provider;
   }
 }
 
@@ -40,12 +48,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
  * that takes writes, and waits for nobody.
  * @returns undefined where something is still to be settled.
  */
-async function findSettled(session: Session, options: PostgresStoreOptions): Promise<ProviderSettings | undefined> {
+async function findSettled(session: Session, options: PostgresStoreOptions) {
   const find = async () => {
     await session.runAll([[BEGIN], ONE_VIEW]);
     if (!(await isMigrated(session))) return undefined;
-    const provider = await findProviderSettings(session, options, options.clock());
-    return (await listSecrets(session)).length === 0 ? undefined : provider;
+    const found = await findProviderSettings(session, options, options.clock());
+    return (await listSecrets(session)).length === 0 ? undefined : found;
   };
   const found = await within(WAITS.opening, find(), "PostgreSQL has not answered for a minute");
   await session.rollBack();

@@ -41,16 +41,16 @@ export const ONE_VIEW: Query = [
 export const HOLD_PROVIDER: Query = [SHARE];
 
 /**
- * The settings, unless they are still to be written.
+ * The settings, unless they are still to be written; and whether the rules of their zone are noted.
  * @throws StoreRefused as {@link settleProviderSettings}.
  */
 export async function findProviderSettings(
   session: Session,
   wishes: ProviderWishes,
   now: Instant,
-): Promise<ProviderSettings | undefined> {
+): Promise<{ readonly provider: ProviderSettings; readonly areRulesNoted: boolean } | undefined> {
   const { stored, settings, news } = await chooseSettings(session, READ, wishes, now);
-  return isProviderRow(stored, settings) && news === undefined ? settings : undefined;
+  return isProviderRow(stored, settings) ? { provider: settings, areRulesNoted: news === undefined } : undefined;
 }
 
 /**

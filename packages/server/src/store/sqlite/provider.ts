@@ -32,19 +32,27 @@ export function settleProviderSettings(database: Database, wishes: ProviderWishe
     const settings = toProviderSettings(chosen, record);
     return { settings, news, isStored: isProviderRow(stored, settings) };
   };
-  return database.findOrMake(
-    () => {
-      const { settings, news, isStored } = choose();
-      return isStored && news === undefined ? settings : undefined;
-    },
-    () => {
-      const { settings, news, isStored } = choose();
-      const { time_zone, currency_exponent, default_country } = toProviderRow(settings);
-      if (!isStored) database.prepare(PUT).run(time_zone, currency_exponent, default_country);
-      if (news !== undefined) database.prepare(PUT_RULES).run(news.since, news.time_zone, news.rules);
-      return settings;
-    },
-  );
+  let stored: ProviderSettings | undefined;
+  const find = () => {
+    stored = undefined;
+    const { settings, news, isStored } = choose();
+    if (isStored) stored = settings;
+    return news === undefined ? stored : undefined;
+  };
+  const make = () => {
+    const { settings, news, isStored } = choose();
+    const { time_zone, currency_exponent, default_country } = toProviderRow(settings);
+    if (!isStored) database.prepare(PUT).run(time_zone, currency_exponent, default_country);
+    if (news !== undefined) database.prepare(PUT_RULES).run(news.since, news.time_zone, news.rules);
+    return settings;
+  };
+  try {
+    return database.findOrMake(find, make);
+  } catch (error) {
+    // Rules that cannot be noted now, on a full disk for one, are noted when the database is opened next.
+    if (stored === undefined) throw error;
+    return stored;
+  }
 }
 
 /** @throws StoreUnavailable where another process has changed them while the database was empty. */
