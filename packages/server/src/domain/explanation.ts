@@ -58,7 +58,7 @@ export interface Oddities {
 export function explainLedger(plan: string, grants: readonly Grant[], calendar: Calendar, isPruned = false): Step[] {
   return foldSteps(plan, grants, calendar).map((step, index) => {
     const { grant, before, after, daysTakenBack } = step;
-    const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar.asOf(grant.at));
+    const oddities = after === undefined ? NO_ODDITIES : findOddities(after, calendar);
     const effect = isPruned && index === 0 ? "opening" : effectOf(step);
     return { grant, before, after, effect, daysTakenBack, oddities };
   });

@@ -20,7 +20,7 @@ export interface FormerRun {
  */
 export function leftOnTop(onTop: Period, { run, lastWord }: FormerRun, start: Instant, calendar: Calendar): Period {
   if (run === undefined) return NO_PERIOD;
-  const wordEnd = lastWord === undefined ? run.start : calendar.asOf(lastWord.at).add(lastWord.start, lastWord.span);
+  const wordEnd = lastWord === undefined ? run.start : calendar.add(lastWord.start, lastWord.span);
   // Records of which one ends with a day, and the next begins with the next day, leave no gap.
   const gapBegins = calendar.add(Math.max(run.start, wordEnd), { months: 0, days: 1, seconds: 0 });
   return start <= gapBegins ? onTop : atMost(onTop, start, run.end, calendar);

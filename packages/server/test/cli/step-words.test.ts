@@ -9,6 +9,7 @@ import { NO_PERIOD } from "../../src/domain/period.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
 import { anyCalendar, anyLedger } from "../domain/any-ledger.ts";
 import { at, goodwill, labelOf, MONTHLY, months, QUARTERLY, RUNS, takeBack, topUp, UTC } from "../domain/builders.ts";
+import { changedAt } from "../domain/two-rules.ts";
 
 const PLAN = MONTHLY.plan;
 const WITHDRAWAL: Grant = { kind: "withdrawal", at: at("2026-03-05") };
@@ -53,6 +54,20 @@ describe("a grant in words", () => {
     expect(said([stated("2026-01-15", "2026-01-10"), topUp("2026-01-16"), apart])).toBe(
       "By the provider's records: Fiber 100 (MONTHLY) (NET-1M) from 2026-01-10 00:00:00 to 2026-02-10 00:00:00, in place of what there was before; 1 month granted here, which they do not hold, came on top. Now 2 months from 2026-01-10 00:00:00, which is 2026-03-10 00:00:00.",
     );
+  });
+
+  test("that was counted by rules which its zone has no more", () => {
+    const calendar = changedAt(at("2027-01-01"));
+    const stays = stated("2026-11-02", "2026-11-01T03:00:00Z", months(1));
+    const grants = [stays, ...Array.from({ length: 6 }, () => topUp("2026-11-03"))];
+    expect(said(grants, calendar)).toMatch(
+      /Now 7 months from 2026-11-01 00:00:00, which is 2027-06-01 01:00:00 \(2027-06-01 00:00:00 by the rules that the zone had then\)\.$/,
+    );
+    expect(said(grants, calendar, 0)).toMatch(
+      / to 2026-12-01 00:00:00\. Now 1 month .* which is 2026-12-01 00:00:00\.$/,
+    );
+    const long = stated("2026-11-02", "2026-11-01T03:00:00Z", months(7));
+    expect(said([long], calendar)).toContain("from 2026-11-01 00:00:00 to 2027-06-01 01:00:00.");
   });
 
   test("that states it anew, with goodwill on top", () => {

@@ -3,7 +3,7 @@ import { changeCustomer } from "../../src/domain/customer-import.ts";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
 import { AS_WRITTEN } from "../../src/domain/mobile-number.ts";
 import type { TopUpsInFile } from "../../src/domain/restatement.ts";
-import { at, MONTHLY, QUARTERLY } from "./builders.ts";
+import { at, MONTHLY } from "./builders.ts";
 import { fileWith, ProviderWorld, statedConnection, statedCustomer, statedSubscription } from "./provider-world.ts";
 import { changedAt } from "./two-rules.ts";
 
@@ -12,6 +12,9 @@ const CHANGE = at("2026-07-11T12:00:00Z");
 const BEFORE = at("2026-07-10T12:00:00Z");
 const KEY = { service: "internet", reqId: "fiber1", plan: MONTHLY.plan } as const;
 const MODES: readonly TopUpsInFile[] = ["apart", "included", "unsaid"];
+
+/** From within the stretch to within it. */
+const YEARLY = { ...MONTHLY, period: { months: 12, days: 0 } };
 
 const worldOf = () => new ProviderWorld(changedAt(CHANGE));
 
@@ -28,9 +31,11 @@ const RUNS = [
   ["2026-01-01", "2026-08-01"],
   ["2026-07-01", "2026-12-01"],
 ] as const;
+/** Sold ahead: its start, too, is read by the new rules. */
+const TO_COME = ["2026-08-01", "2026-12-01"] as const;
 
 describe.each(MODES)("the night's file after a change of the zone's rules, with top-ups %s", (mode) => {
-  test.each(RUNS)("that says again from %s to %s tells nothing new", (from, to) => {
+  test.each([...RUNS, TO_COME])("that says again from %s to %s tells nothing new", (from, to) => {
     const world = worldOf();
     world.import(file(world, BEFORE, from, to), BEFORE, mode);
     world.topUp("fiber1", BEFORE + 1);
@@ -46,7 +51,7 @@ describe.each(MODES)("the night's file after a change of the zone's rules, with 
   test.each(RUNS)("that holds what was topped up from %s to %s is taken, or tells nothing new", (from, to) => {
     const world = worldOf();
     world.import(file(world, BEFORE, from, to), BEFORE, mode);
-    world.topUp("fiber1", BEFORE + 1, QUARTERLY);
+    world.topUp("fiber1", BEFORE + 1, YEARLY);
     const known = world.calendar.asOf(BEFORE);
     const told = known.format(world.subscription("fiber1")?.end as number).slice(0, 10);
     for (const night of [CHANGE + 1, CHANGE + 2]) {
@@ -55,13 +60,26 @@ describe.each(MODES)("the night's file after a change of the zone's rules, with 
       if (mode === "unsaid" || night > CHANGE + 1) expect(entries).toEqual([]);
     }
     // Apart, it is news that the provider has sold as much beside the top-up.
-    const months = mode === "apart" ? 3 : 0;
+    const months = mode === "apart" ? 12 : 0;
     const end = world.calendar.add(known.parse(`${told} 00:00:00`) as number, { months, days: 0, seconds: 0 });
     expect(world.calendar.format(world.subscription("fiber1")?.end as number).slice(0, 10)).toBe(
       world.calendar.format(end).slice(0, 10),
     );
     expect(world.folded(KEY)).toEqual(world.subscription("fiber1"));
   });
+});
+
+test("a run that was sold ahead, and topped up, takes a file that holds both once it has begun", () => {
+  const world = worldOf();
+  world.import(file(world, BEFORE, "2026-08-01", "2026-09-01"), BEFORE, "included");
+  world.topUp("fiber1", BEFORE + 1, YEARLY);
+  expect(world.subscription("fiber1")?.end).toBe(at("2027-09-01T04:00:00Z"));
+  const night = at("2026-08-05");
+  const held = world.import(file(world, night, "2026-08-01", "2027-09-01"), night, "included");
+  expect(held.passedOver).toEqual([]);
+  expect(world.calendar.format(world.subscription("fiber1")?.end as number)).toBe("2027-09-01 00:00:00");
+  const short = world.import(file(world, night, "2026-08-01", "2027-08-31"), night, "included");
+  expect(short.passedOver).toHaveLength(1);
 });
 
 describe("an hour that is no change of rules", () => {

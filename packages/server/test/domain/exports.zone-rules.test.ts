@@ -65,7 +65,7 @@ describe("a customer who was exported by other rules of the zone", () => {
     const reading = read(exported(world), world.calendar);
     if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
     const stands = world.subscription("fiber1");
-    expect(world.import(reading.value, CHANGE + 1).entries).toEqual([]);
+    expect(world.import(reading.value, CHANGE + 1)).toMatchObject({ entries: [], passedOver: [] });
     expect(world.subscription("fiber1")).toEqual(stands);
   });
 

@@ -87,12 +87,14 @@ function whatWasStated(
   return `${said}${replaced}; ${spanWords({ ...onTop, seconds: 0 })} granted here, which they do not hold, came on top.`;
 }
 
-function howItEnds({ oddities }: ExplainedStep, { start, span, end }: Subscription, calendar: Calendar): string {
+function howItEnds({ grant, oddities }: ExplainedStep, { start, span, end }: Subscription, calendar: Calendar): string {
+  const then = calendar.asOf(grant.at).format(end);
   const counted = `Now ${spanWords(span)} from ${calendar.format(start)}, which is ${calendar.format(end)}`;
   const { clamped, shifted } = oddities;
   const notes = [
     ...(clamped === undefined ? [] : [clampedWords(calendar.format(start), calendar.format(clamped))]),
     ...(shifted === undefined ? [] : [`clocks are changed then, and skip ${calendar.format(start).slice(11)}`]),
+    ...(then === calendar.format(end) ? [] : [`${then} by the rules that the zone had then`]),
   ];
   return `${counted}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}.`;
 }
