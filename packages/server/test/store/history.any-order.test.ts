@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TopUpsInFile } from "../../src/domain/restatement.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
+import { firstTransactionId } from "../../src/domain/transaction-id.ts";
 import { findWrong } from "../store-suite/database.ts";
 import {
   type OpenedProvider,
@@ -60,7 +61,9 @@ async function apply(opened: OpenedProvider, steps: readonly Step[], takesHistor
       await store.corrections.reverse(made[which % made.length] as string, because);
     if (kind === "history" && takesHistory) {
       const { checkout: _, ...rest } = command;
-      const transaction: Transaction = { ...rest, at: opened.now - which * DAY, status: "success", imported: true };
+      const at = opened.now - which * DAY;
+      const txnId = firstTransactionId(at) + command.txnId.slice(firstTransactionId(at).length);
+      const transaction: Transaction = { ...rest, txnId, at, status: "success", imported: true };
       await store.history.import("production", [{ transaction, reversal: undefined }], by(opened.now));
       if (longer) await store.corrections.reverse(command.checkoutId, because);
     }
