@@ -1,5 +1,5 @@
-import type { Service } from "../../domain/bouquet.ts";
-import type { Environment } from "../../domain/customer.ts";
+import type { Service } from "../../../domain/bouquet.ts";
+import type { Environment } from "../../../domain/customer.ts";
 
 /** Every price that was ever quoted, for {@link QuotedPrices}: of each bouquet, by revision. */
 export const QUOTED_PRICES = `SELECT environment, service, code, revision, price

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Service } from "../../domain/bouquet.ts";
-import type { Calendar } from "../../domain/calendar.ts";
-import type { Environment } from "../../domain/customer.ts";
-import { foldGrants } from "../../domain/fold.ts";
-import { isCountedByOtherRules } from "../../domain/other-rules.ts";
-import type { Grant } from "../../domain/subscription.ts";
-import type { CheckEvent } from "../store.ts";
-import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "./rows.ts";
+import type { Service } from "../../../domain/bouquet.ts";
+import type { Calendar } from "../../../domain/calendar.ts";
+import type { Environment } from "../../../domain/customer.ts";
+import { foldGrants } from "../../../domain/fold.ts";
+import { isCountedByOtherRules } from "../../../domain/other-rules.ts";
+import type { Grant } from "../../../domain/subscription.ts";
+import type { CheckEvent } from "../../store.ts";
+import { type GrantRow, type SubscriptionRow, toGrant, toSubscription } from "../rows.ts";
 
 /** A grant, beside the subscription that its plan is stored to amount to. */
 interface CheckedGrantRow extends Omit<GrantRow, "granted_end_at" | "goodwill_days"> {

@@ -1,8 +1,8 @@
-import type { Service } from "../../domain/bouquet.ts";
-import { isCheckoutFor, isSealLost } from "../../domain/checkout.ts";
-import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../domain/checkout-secret.ts";
-import type { Environment } from "../../domain/customer.ts";
-import type { CheckEvent } from "../store.ts";
+import type { Service } from "../../../domain/bouquet.ts";
+import { isCheckoutFor, isSealLost } from "../../../domain/checkout.ts";
+import { CHECKOUT_KEY_BYTES, type CheckoutSecret } from "../../../domain/checkout-secret.ts";
+import type { Environment } from "../../../domain/customer.ts";
+import type { CheckEvent } from "../../store.ts";
 import { found } from "./found.ts";
 
 /** Every top-up, for {@link checkRecordedCheckouts}. */

@@ -1,4 +1,4 @@
-import type { CheckEvent } from "../store.ts";
+import type { CheckEvent } from "../../store.ts";
 
 /** What is said of rows of which there are to be none. */
 export function found(count: number, what: string): CheckEvent {

@@ -1,9 +1,9 @@
-import type { Service } from "../../domain/bouquet.ts";
-import type { Instant } from "../../domain/calendar.ts";
-import { checkoutRevision } from "../../domain/checkout.ts";
-import type { Environment } from "../../domain/customer.ts";
-import { isTransactionId, isTransactionIdOf } from "../../domain/transaction-id.ts";
-import type { CheckEvent } from "../store.ts";
+import type { Service } from "../../../domain/bouquet.ts";
+import type { Instant } from "../../../domain/calendar.ts";
+import { checkoutRevision } from "../../../domain/checkout.ts";
+import type { Environment } from "../../../domain/customer.ts";
+import { isTransactionId, isTransactionIdOf } from "../../../domain/transaction-id.ts";
+import type { CheckEvent } from "../../store.ts";
 import { found } from "./found.ts";
 import { QuotedPrices } from "./quoted-prices.ts";
 

@@ -1,5 +1,5 @@
-import type { CheckEvent, ProviderSettings } from "../store.ts";
-import { e164Of } from "./provider-settings.ts";
+import type { CheckEvent, ProviderSettings } from "../../store.ts";
+import { e164Of } from "../provider-settings.ts";
 
 /** Every customer who has a mobile number. */
 export const MOBILE_NUMBERS = "SELECT cuid, environment, mobile, mobile_e164 FROM customer WHERE mobile IS NOT NULL";

@@ -1,5 +1,5 @@
-import type { Calendar, Instant } from "../../domain/calendar.ts";
-import type { CheckEvent } from "../store.ts";
+import type { Calendar, Instant } from "../../../domain/calendar.ts";
+import type { CheckEvent } from "../../store.ts";
 
 /** What the audit trail says of the horizon's last move. */
 export const HORIZON_MOVED = `SELECT after FROM audit_entry WHERE action = 'history.prune' AND subject = 'horizon'

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../errors.ts";
+import { StoreUnavailable } from "../../errors.ts";
 
 /** Of a check that did not come to its end: nothing is known of what it has not looked at. */
 export function unfinished(cause: StoreUnavailable): StoreUnavailable {
