@@ -26,26 +26,23 @@ export function createChangingCalendar(timeZone: string, record: readonly RulesO
 
   /** @param isFormer whether the last of these rules are no longer those of this Node.js. */
   function createCalendarOf(known: readonly RulesOnRecord[], isFormer: boolean): Calendar {
+    const former = lastOfEach(known.slice(0, -1)).map((index) => () => calendars[index] as Calendar);
     const offsetAt = (instant: Instant): number => {
-      const index = Math.max(
-        0,
-        known.findLastIndex(({ since }) => since <= instant),
-      );
+      const index = indexAt(known, instant);
       const isToday = index === record.length - 1 || instant < RULES_FROM || instant >= RULES_UNTIL;
       return isToday ? offsets.at(instant) : offsetBy(known[index] as RulesOnRecord, instant);
     };
     const format = (instant: Instant) =>
       isPlain(instant) ? writeWallClock(instant + offsetAt(instant)) : today.format(instant);
-    const former = () => calendars.slice(0, known.length - 1);
     const calendar: Calendar = {
       timeZone,
       last: today.last,
       record: known,
-      asOf: (at) => former().find((_, index) => at < (known[index + 1] as RulesOnRecord).since) ?? calendar,
+      asOf: (at) => calendars[indexAt(known, at)] ?? calendar,
       readings(instant) {
         const text = format(instant);
         const rest = instant - Math.floor(instant / 1000) * 1000;
-        return [instant, ...former().map((each) => (each.parse(text) ?? instant) + rest)];
+        return [...new Set([instant, ...former.map((each) => (each().parse(text) ?? instant) + rest)])];
       },
       offsets: () =>
         new Set([...known.flatMap(({ rules }) => [...offsetsOf(rules)]), ...(isFormer ? [] : today.offsets())]),
@@ -76,6 +73,22 @@ export function createChangingCalendar(timeZone: string, record: readonly RulesO
     };
     return calendar;
   }
+}
+
+/** Which rules were known at a time; of one from before them all, the first. Where two Nodes take turns, there are many. */
+function indexAt(known: readonly RulesOnRecord[], instant: Instant): number {
+  let [first, beyond] = [0, known.length];
+  while (beyond - first > 1) {
+    const middle = (first + beyond) >> 1;
+    if ((known[middle] as RulesOnRecord).since <= instant) first = middle;
+    else beyond = middle;
+  }
+  return first;
+}
+
+/** The places of rules that differ, each once. */
+function lastOfEach(known: readonly RulesOnRecord[]): number[] {
+  return [...new Map(known.map(({ rules }, index) => [JSON.stringify(rules), index])).values()];
 }
 
 function offsetBy({ rules }: RulesOnRecord, instant: Instant): number {

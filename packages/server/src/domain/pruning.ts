@@ -28,8 +28,9 @@ export function countPrunable(plan: string, ledger: readonly Grant[], before: In
   if (old === 0) return 0;
   const steps = foldSteps(plan, ledger, calendar);
   for (let count = Math.min(old, ledger.length - 1); count > 0; count -= 1) {
-    const isMissedByNone = isUncorrected(steps.slice(count), before) && keepsWhatImportsNeed(steps, count);
-    if (beginsAnew(steps[count] as FoldStep, before) && isMissedByNone && partsNone(ledger, count)) return count;
+    // What is found at once comes first: a ledger may be long.
+    if (!beginsAnew(steps[count] as FoldStep, before) || !keepsWhatImportsNeed(steps, count)) continue;
+    if (isUncorrected(steps.slice(count), before) && partsNone(ledger, count)) return count;
   }
   return 0;
 }
