@@ -13,7 +13,8 @@ export class OpenElsewhere extends StoreRefused {}
 
 /**
  * To be called before the file is opened, and not where this process has it open already.
- * @throws StoreRefused where only the file is mounted, without its folder.
+ * @throws StoreRefused where only the file is mounted, without its folder, or the file has a second name: two that begin at
+ *   once by two names would not see each other.
  * @throws OpenElsewhere where others have the file open, and there is no telling by which log and index.
  */
 export function refuseOtherNames(path: string): void {
@@ -22,14 +23,14 @@ export function refuseOtherNames(path: string): void {
     throw new StoreRefused(
       `only the file ${file} is mounted, and not its folder, so that its log would not be kept beside it: mount the folder`,
     );
-  const { nlink } = statSync(file);
+  if (statSync(file).nlink > 1)
+    throw new StoreRefused(
+      `the file ${file} has a second name, a hard link, by which another process could open it with a log of its own: remove one of the names (find / -xdev -samefile ${file})`,
+    );
   const isAsLeft = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
-  // Those that are left after a crash by one name would be taken up while others use another.
-  if ((isAsLeft && nlink === 1) || isAlone(file)) return;
+  if (isAsLeft || isAlone(file)) return;
   throw new OpenElsewhere(
-    nlink > 1
-      ? `another process has ${file} open, which has a second name, a hard link: remove one of the names`
-      : `another process has ${file} open by another name, or its -wal or -shm was removed: save what that process has open, and then stop it`,
+    `another process has ${file} open by another name, or its -wal or -shm was removed: save what that process has open, and then stop it`,
   );
 }
 
