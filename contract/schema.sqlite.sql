@@ -134,6 +134,7 @@ CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
+  WHEN NEW.checkout_id IS NOT OLD.checkout_id OR NEW.at < OLD.at
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 
 CREATE TRIGGER reversal_is_not_replaced BEFORE INSERT ON reversal

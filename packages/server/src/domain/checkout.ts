@@ -126,8 +126,14 @@ export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
   return now - checkout.issuedAt > CHECKOUT_VALID_MS;
 }
 
+/** Whether a checkout was dead already when it was retired: until it is, nobody is told that its top-up will never be. */
+export function wasRetiredDead(checkoutId: string, retiredAt: Instant | undefined): boolean {
+  const issuedAt = checkoutIssuedAt(checkoutId);
+  return retiredAt !== undefined && (issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt));
+}
+
 /** True once no top-up can be recorded any more, not even one that was under way at the expiry. */
-export function isCheckoutDead(checkout: Checkout, now: Instant): boolean {
+export function isCheckoutDead(checkout: Pick<Checkout, "issuedAt">, now: Instant): boolean {
   return now - checkout.issuedAt > CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS;
 }
 

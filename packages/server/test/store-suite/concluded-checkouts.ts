@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import { CHECKOUT_GRACE_MS, CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { endOf, expectRecorded, openProvider, SITA_NET } from "./provider.ts";
 
@@ -43,14 +43,22 @@ export function testConcludedCheckouts(makeDatabase: MakeDatabase): void {
     const concludedAt = opened.now;
     await store.concludeCheckout(concluded.checkoutId);
     opened.now += CHECKOUT_VALID_MS + 1;
+    const expiredAt = opened.now;
     await store.settleTopUp(expired);
     for (const asked of [store, await opened.another()]) {
       expect(await asked.findOutcome(used.checkoutId)).toEqual(transaction);
       expect(await asked.findOutcome(concluded.checkoutId)).toEqual({ retiredAt: concludedAt });
-      expect(await asked.findOutcome(expired.checkoutId)).toEqual({ retiredAt: opened.now });
+      expect(await asked.findOutcome(expired.checkoutId)).toEqual({ retiredAt: expiredAt });
       for (const none of [open.checkoutId, "x".repeat(64), "none"])
         expect(await asked.findOutcome(none)).toBeUndefined();
     }
+    opened.now += CHECKOUT_GRACE_MS + 1;
+    const toldAt = opened.now;
+    // Together with the same top-up, and once more later: what was told first counts.
+    await Promise.all([store.settleTopUp(expired), store.concludeCheckout(expired.checkoutId)]);
+    opened.now += 1;
+    await store.concludeCheckout(expired.checkoutId);
+    expect(await store.findOutcome(expired.checkoutId)).toEqual({ retiredAt: toldAt });
   });
 
   test("concluding a checkout that was used gives its transaction, and takes nothing from it", async () => {

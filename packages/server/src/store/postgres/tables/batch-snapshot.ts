@@ -1,5 +1,6 @@
 import type { Calendar, Instant } from "../../../domain/calendar.ts";
 import type { Catalogue } from "../../../domain/catalogue.ts";
+import { wasRetiredDead } from "../../../domain/checkout.ts";
 import type { Connection, ConnectionKey, Environment, WireStatus } from "../../../domain/customer.ts";
 import { isCheckoutFromBefore } from "../../../domain/pruning.ts";
 import type { Subscription } from "../../../domain/subscription.ts";
@@ -26,7 +27,7 @@ export type ConnectionRows = ConnectionRow &
   Omit<SubscriptionRow, "plan"> & { environment: Environment; cuid: string; plan: string | null };
 
 /** What is on record of a checkout that was asked for; without a transaction, all but these two is null. */
-export type CheckoutRow = { asked: string; retired: boolean } & (TopUpRow | { checkout_id: null });
+export type CheckoutRow = { asked: string; retired_at: Instant | null } & (TopUpRow | { checkout_id: null });
 
 type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 
@@ -37,14 +38,14 @@ type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 export class Snapshot {
   readonly recorded: Recorded[] = [];
   /** The checkoutIds with which nothing may be recorded any more. */
-  readonly retired: string[] = [];
+  readonly retired = new Set<string>();
   /** Connections that no top-up had made active yet. */
   readonly activated: ConnectionKey[] = [];
 
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
   readonly #transactions = new Map<string, Transaction>();
-  readonly #retired = new Set<string>();
+  readonly #retired = new Map<string, Instant>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
 
@@ -59,7 +60,7 @@ export class Snapshot {
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = gatherConnections(connections);
     for (const row of checkouts) {
-      if (row.retired) this.#retired.add(row.asked);
+      if (row.retired_at !== null) this.#retired.set(row.asked, row.retired_at);
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
     }
     this.#catalogues = catalogues;
@@ -85,22 +86,23 @@ export class Snapshot {
       if (outcome.activates) this.activated.push(command);
       this.#connections.set(name, withSubscription(connection, outcome.subscription));
     }
-    if (outcome.kind === "refused" && outcome.retires) this.#retire(command.checkoutId);
+    if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) this.#retire(command.checkoutId, now);
     return outcome;
   }
 
   /** The transaction, or undefined for good. */
-  conclude(checkoutId: string): Conclusion {
+  conclude(checkoutId: string, now: Instant): Conclusion {
     const transaction = this.#transactions.get(checkoutId);
     if (transaction !== undefined) return transaction;
     if (this.#prunedBefore !== undefined && isCheckoutFromBefore(checkoutId, this.#prunedBefore)) return "pruned";
-    if (!this.#retired.has(checkoutId)) this.#retire(checkoutId);
+    // A refusal may have retired it earlier than that is told.
+    if (!wasRetiredDead(checkoutId, this.#retired.get(checkoutId))) this.#retire(checkoutId, now);
     return undefined;
   }
 
-  #retire(checkoutId: string): void {
-    this.#retired.add(checkoutId);
-    this.retired.push(checkoutId);
+  #retire(checkoutId: string, now: Instant): void {
+    this.#retired.set(checkoutId, now);
+    this.retired.add(checkoutId);
   }
 }
 

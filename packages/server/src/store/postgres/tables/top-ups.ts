@@ -41,7 +41,7 @@ export const CHECKOUT_KEY: readonly Column[] = [
 ];
 export const CHECKOUTS: Prepared = {
   name: "checkouts",
-  text: `SELECT k.checkout_id AS asked, r.checkout_id IS NOT NULL AS retired, t.*
+  text: `SELECT k.checkout_id AS asked, r.at AS retired_at, t.*
     FROM ${unnest(CHECKOUT_KEY)} AS k(customer_digest, checkout_id)
     LEFT JOIN top_up AS t ON t.customer_digest = k.customer_digest AND t.checkout_id = k.checkout_id
       AND t.customer_digest = ANY($1)
@@ -87,7 +87,11 @@ export const INSERT_TOP_UPS = insertRows("top_up", [
   ["udf2", "text"],
   ["imported", "boolean"],
 ]);
-export const RETIRE = insertRows("retired_checkout", [...CHECKOUT_KEY, ["at", "bigint"]], "ON CONFLICT DO NOTHING");
+export const RETIRE = insertRows(
+  "retired_checkout",
+  [...CHECKOUT_KEY, ["at", "bigint"]],
+  "ON CONFLICT (customer_digest, checkout_id) DO UPDATE SET at = greatest(retired_checkout.at, excluded.at)",
+);
 export const MARK_TOPPED_UP: Prepared = {
   name: "topped_up",
   text: `UPDATE connection AS n SET topped_up = true FROM ${unnest(CONNECTION_KEY)} AS k(${KEY_NAMES.join(", ")})
@@ -150,7 +154,7 @@ export class TopUpTables {
       );
       const settled = batch.map((item): Settled => {
         if (item.kind === "top_up") return snapshot.topUp(item.command, now, this.#provider.calendar);
-        return snapshot.conclude(item.checkoutId);
+        return snapshot.conclude(item.checkoutId, now);
       });
       refuseIfTooLate(now, this.#clock());
       await session.commit(writesOf(snapshot, now), WAITS.transaction);
@@ -198,7 +202,7 @@ function writesOf({ recorded, retired, activated }: Snapshot, now: Instant): Que
     grant,
     subscription,
   }));
-  const retirements = retired.map((checkoutId) => [customerDigestIn(checkoutId), checkoutId, now]);
+  const retirements = [...retired].map((checkoutId) => [customerDigestIn(checkoutId), checkoutId, now]);
   return [
     ...(topUps.length > 0 ? [INSERT_TOP_UPS(topUps)] : []),
     ...appendEntries(entries),

@@ -422,7 +422,9 @@ CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, en
 CREATE TRIGGER top_up_is_not_replaced BEFORE INSERT ON top_up
   WHEN EXISTS (SELECT 1 FROM top_up WHERE checkout_id = NEW.checkout_id)
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
+-- When that was told last may be later than it was written down.
 CREATE TRIGGER retired_checkout_stays BEFORE UPDATE ON retired_checkout
+  WHEN NEW.checkout_id IS NOT OLD.checkout_id OR NEW.at < OLD.at
   BEGIN SELECT RAISE(ABORT, 'a checkout is retired for good'); END;
 CREATE TRIGGER retired_checkout_remains BEFORE DELETE ON retired_checkout
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)

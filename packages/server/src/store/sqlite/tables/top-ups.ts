@@ -1,4 +1,5 @@
 import type { Calendar, Instant } from "../../../domain/calendar.ts";
+import { wasRetiredDead } from "../../../domain/checkout.ts";
 import { isCheckoutFromBefore } from "../../../domain/pruning.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
 import { refuseWhereClockWasSet } from "../../common/clock-set.ts";
@@ -33,7 +34,9 @@ export class TopUpTables {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#findRetired = database.prepare("SELECT at FROM retired_checkout WHERE checkout_id = ?");
-    this.#retire = database.prepare("INSERT OR IGNORE INTO retired_checkout (checkout_id, at) VALUES (?, ?)");
+    this.#retire = database.prepare(
+      "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)",
+    );
     this.#prunedBefore = database.prepareRows(PRUNED_BEFORE);
   }
 
@@ -62,7 +65,7 @@ export class TopUpTables {
       this.#record(outcome);
       if (outcome.activates) this.#tables.customers.markToppedUp(command);
     }
-    if (outcome.kind === "refused" && outcome.retires) this.#retire.run(command.checkoutId, now);
+    if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) this.#retire.run(command.checkoutId, now);
     return outcome;
   }
 
@@ -72,7 +75,8 @@ export class TopUpTables {
     if (recorded !== undefined) return recorded;
     const horizon = this.#horizon();
     if (horizon !== undefined && isCheckoutFromBefore(checkoutId, horizon)) return "pruned";
-    this.#retire.run(checkoutId, now);
+    // A refusal may have retired it earlier than that is told.
+    if (!wasRetiredDead(checkoutId, this.retiredAt(checkoutId))) this.#retire.run(checkoutId, now);
     return undefined;
   }
 
