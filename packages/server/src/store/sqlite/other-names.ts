@@ -8,7 +8,7 @@ import { isBusy } from "./trouble.ts";
  * that have one file open by two names write two logs, and whatever is taken from either into the file spoils the other.
  */
 
-/** Another process has the file open, and it is not sure that it is by this name. Those that only begin or end soon have. */
+/** Another process has the file open, and not by this log and index. Those that only begin or end soon are done with it. */
 export class OpenElsewhere extends StoreRefused {}
 
 /**
