@@ -24,7 +24,7 @@ import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
 import { type HearBareRefusal, Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
-import { Unanswered } from "./unanswered.ts";
+import { watchUnanswered } from "./unanswered.ts";
 import type { Version } from "./versions/version.ts";
 import { VERSIONS } from "./versions/versions.ts";
 
@@ -95,16 +95,15 @@ export async function buildApp(options: AppOptions): Promise<App> {
   };
   const sockets = new Sockets(nextId, refusedBare);
   sockets.watch(app.server);
+  watchUnanswered(app.server, sockets);
   readBodiesAsJson(app);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
   app.decorateRequest("isOverdue", false);
-  const unanswered = new Unanswered();
-  receiveRequests(app, { sockets, unanswered, hearers });
+  receiveRequests(app, { sockets, hearers });
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
-    unanswered.delete(reply);
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
     writes.hold(done, (error) => {

@@ -1,7 +1,9 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { FAILURES, sendFailure } from "./failures.ts";
-import type { HearBareRefusal, Sockets } from "./sockets.ts";
-import type { Unanswered } from "./unanswered.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import { FAILURES, type FailureReason, sendFailure } from "./failures.ts";
+import type { HearBareRefusal, Sockets, TakenRequest } from "./sockets.ts";
+import { ANSWERED_WITHIN_MS } from "./unanswered.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -26,8 +28,6 @@ export interface RequestHearer {
 
 export interface Reception {
   readonly sockets: Pick<Sockets, "take">;
-  /** Has every request until its answer is given, or its caller has left. */
-  readonly unanswered: Unanswered;
   readonly hearers: readonly RequestHearer[];
 }
 
@@ -35,7 +35,7 @@ export interface Reception {
  * Receives every request before anything else is done with it, and sees it to its end. Each hook takes time of every
  * request, so that there is one at either end, and who wants to hear of the end is told by it.
  */
-export function receiveRequests(app: FastifyInstance, { sockets, unanswered, hearers }: Reception): void {
+export function receiveRequests(app: FastifyInstance, { sockets, hearers }: Reception): void {
   const operations = new Set<string>();
   app.addHook("onRoute", ({ url, method }) => {
     if (method === "POST") operations.add(url);
@@ -47,18 +47,7 @@ export function receiveRequests(app: FastifyInstance, { sockets, unanswered, hea
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    unanswered.add(reply);
-    const isTaken = sockets.take(request.id, request.raw, reply.raw, (refusal) => {
-      // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
-      if (request.isAnswered) return;
-      unanswered.delete(reply);
-      if (refusal !== undefined) {
-        request.outcome = refusal;
-        reply.code(FAILURES[refusal].status);
-      }
-      end(request, reply, refusal === undefined ? "gave_up" : "answered");
-    });
-    if (!isTaken) sendFailure(reply, "rate_limited");
+    if (!sockets.take(new ReceivedRequest(request, reply, end))) sendFailure(reply, "rate_limited");
     // Here and not in a not-found handler, which would have the body parsed first.
     else if (request.is404)
       sendFailure(reply, operations.has(pathOf(request)) ? "method_not_allowed" : "unknown_operation");
@@ -69,6 +58,52 @@ export function receiveRequests(app: FastifyInstance, { sockets, unanswered, hea
     end(request, reply, request.raw.socket.readableEnded ? "gave_up" : "answered");
     done();
   });
+}
+
+/** A request as its socket knows it. */
+class ReceivedRequest implements TakenRequest {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #end: RequestHearer["ended"];
+  refusal: FailureReason | undefined = undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, end: RequestHearer["ended"]) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#end = end;
+  }
+
+  get id(): string {
+    return this.#request.id;
+  }
+
+  get raw(): IncomingMessage {
+    return this.#request.raw;
+  }
+
+  get answer(): ServerResponse {
+    return this.#reply.raw;
+  }
+
+  get elapsedTime(): number {
+    return this.#reply.elapsedTime;
+  }
+
+  closed(): void {
+    // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
+    if (this.#request.isAnswered) return;
+    if (this.refusal !== undefined) {
+      this.#request.outcome = this.refusal;
+      this.#reply.code(FAILURES[this.refusal].status);
+    }
+    this.#end(this.#request, this.#reply, this.refusal === undefined ? "gave_up" : "answered");
+  }
+
+  overdue(): void {
+    if (this.#reply.sent) return;
+    this.#request.isOverdue = true;
+    this.#reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
+  }
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -9,12 +9,18 @@ const MAX_IN_HAND = 32;
 export type HearBareRefusal = (reason: FailureReason, requestId: string) => void;
 
 /** A request that is, or was, in hand. */
-interface TakenRequest {
+export interface TakenRequest {
   readonly id: string;
   readonly raw: IncomingMessage;
   readonly answer: ServerResponse;
-  /** What it was answered with where the rest of it did not come, or was no HTTP. */
+  /** What it was answered with here, where the rest of it did not come, or was no HTTP. */
   refusal: FailureReason | undefined;
+  /** For how long it has been in hand, in ms. */
+  readonly elapsedTime: number;
+  /** Called once, when its answer is closed, whether all of it was written or not. */
+  closed(): void;
+  /** Called where it is whole, and has waited too long; perhaps again, until its answer is written. */
+  overdue(): void;
 }
 
 /** What a socket is about, beyond what Node keeps of it. */
@@ -88,27 +94,25 @@ export class Sockets {
 
   /**
    * Counts a request as in hand until its answer is closed.
-   * @param onClose called then, whether all of the answer was written or not; with the reason where the request was
-   *   refused here, because the rest of it did not come.
    * @returns whether the socket may have it in hand.
    */
-  take(
-    id: string,
-    raw: IncomingMessage,
-    answer: ServerResponse,
-    onClose: (refusal: FailureReason | undefined) => void,
-  ): boolean {
+  take(request: TakenRequest): boolean {
+    const { raw, answer } = request;
     const { socket } = raw;
     const state = this.#stateOf(socket);
-    const taken: TakenRequest = { id, raw, answer, refusal: undefined };
-    state.inHand.push(taken);
-    state.latest = taken;
+    state.inHand.push(request);
+    state.latest = request;
     answer.once("close", () => {
-      state.inHand.splice(state.inHand.indexOf(taken), 1);
-      onClose(taken.refusal);
+      state.inHand.splice(state.inHand.indexOf(request), 1);
+      request.closed();
       if (state.broken && !isAnswering(state)) socket.destroySoon();
     });
     return state.inHand.length <= MAX_IN_HAND;
+  }
+
+  /** All that is in hand. A request need not have arrived whole, nor an answer be without an end. */
+  *inHand(): Generator<TakenRequest> {
+    for (const socket of this.#open) yield* this.#stateOf(socket).inHand;
   }
 
   destroyAll(): void {

@@ -1,5 +1,5 @@
-import type { FastifyReply } from "fastify";
-import { StoreUnavailable } from "../store/errors.ts";
+import type { Server } from "node:http";
+import type { Sockets } from "./sockets.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -14,42 +14,20 @@ export const ANSWERED_WITHIN_MS = 25_000;
 export const LOOKING_EVERY_MS = 500;
 
 /**
- * The requests that have no answer yet. A store has bounds of its own, but none that holds for a disk that hangs, and a
- * request may wait behind others: whoever has waited long enough is told that the store is unavailable, and what was
- * asked of it goes on.
+ * Sees to it that nobody waits too long for an answer. A store has bounds of its own, but none that holds for a disk that
+ * hangs, and a request may wait behind others. One look at all of them, now and then: a timer of each, or a set that
+ * each joins and leaves, would take time of every request, and memory.
  */
-export class Unanswered {
-  /** Those that came first, first. */
-  readonly #replies = new Set<FastifyReply>();
-  #isLooking = false;
+export function watchUnanswered(server: Server, sockets: Pick<Sockets, "inHand">): void {
+  server.on("listening", () => {
+    const looking = setInterval(() => lookAt(sockets), LOOKING_EVERY_MS).unref();
+    server.once("close", () => clearInterval(looking));
+  });
+}
 
-  add(reply: FastifyReply): void {
-    this.#replies.add(reply);
-    // One timer for all: each request's own would take time of each.
-    if (!this.#isLooking) this.#lookSoon();
-  }
-
-  delete(reply: FastifyReply): void {
-    this.#replies.delete(reply);
-  }
-
-  #lookSoon(): void {
-    this.#isLooking = true;
-    setTimeout(() => {
-      this.#isLooking = false;
-      this.#look();
-      if (this.#replies.size > 0) this.#lookSoon();
-    }, LOOKING_EVERY_MS).unref();
-  }
-
-  #look(): void {
-    for (const reply of this.#replies) {
-      if (reply.elapsedTime < ANSWERED_WITHIN_MS) return;
-      // What has not arrived whole waits for its caller, and has a deadline of its own.
-      if (reply.request.raw.complete === false) continue;
-      this.#replies.delete(reply);
-      reply.request.isOverdue = true;
-      reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
-    }
+function lookAt(sockets: Pick<Sockets, "inHand">): void {
+  for (const request of sockets.inHand()) {
+    // What has not arrived whole waits for its caller, and has a deadline of its own.
+    if (request.raw.complete && request.elapsedTime >= ANSWERED_WITHIN_MS) request.overdue();
   }
 }

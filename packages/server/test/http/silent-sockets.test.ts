@@ -1,13 +1,17 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { Sockets } from "../../src/http/sockets.ts";
+import { Sockets, type TakenRequest } from "../../src/http/sockets.ts";
 
 const SILENCE_MS = 200;
 /** More than the system keeps of what nobody reads. */
 const MORE_THAN_WAITS_BYTES = 64 * 1024 * 1024;
+
+function requestInHand(raw: IncomingMessage, answer: ServerResponse): TakenRequest {
+  return { id: "id", raw, answer, refusal: undefined, elapsedTime: 0, closed: () => {}, overdue: () => {} };
+}
 
 /** A bare server whose sockets are watched, and time out soon; it answers when the test does. */
 async function startWatched() {
@@ -20,7 +24,7 @@ async function startWatched() {
   sockets.watch(server);
   const asked = new Promise<ServerResponse>((resolve) => {
     server.on("request", (request, response) => {
-      sockets.take("id", request, response, () => {});
+      sockets.take(requestInHand(request, response));
       resolve(response);
     });
   });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS } from "../../src/http/unanswered.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
+import { expectInContract } from "../support/contract.ts";
 import { type OperationName, PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -16,7 +17,7 @@ afterEach(() => {
 const stopwatch = performance.now.bind(performance);
 let passed = 0;
 
-/** Lets time pass, for timers and for the stopwatch by which requests are measured. */
+/** Lets time pass, for the service's looks and for the stopwatch by which requests are measured. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= LOOKING_EVERY_MS) {
     passed += LOOKING_EVERY_MS;
@@ -27,6 +28,7 @@ async function pass(ms: number): Promise<void> {
 /** A service with a store whose methods of some names stand still from when they are held until they are released. */
 async function startWithStandstill() {
   vi.spyOn(performance, "now").mockImplementation(() => stopwatch() + passed);
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const standing: (() => void)[] = [];
   const held = new Set<string>();
   let broken: Error | undefined;
@@ -45,15 +47,26 @@ async function startWithStandstill() {
         },
       }),
   });
+  const url = await service.app.listen({ host: "127.0.0.1", port: 0 });
   return {
     service,
-    hold: (method: keyof Store) => {
-      held.add(method);
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    url,
+    /** As the service's own, by a socket. */
+    call: async (operation: OperationName, body: object) => {
+      const response = await fetch(`${url}${PREFIX}/v1.0.1/${operation}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${service.trialToken}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+      const json = (await response.json()) as any;
+      const headers = Object.fromEntries(response.headers);
+      expectInContract("v1.0.1", operation, response.status, json, headers);
+      return { status: response.status, headers, json };
     },
+    hold: (method: keyof Store) => held.add(method),
     /** Lets all go on, or fail. */
     release: async (error?: Error) => {
-      vi.useRealTimers();
       held.clear();
       broken = error;
       for (const resume of standing) resume();
@@ -85,11 +98,11 @@ describe("a store that stands still", () => {
   });
 
   test("makes a top-up unavailable in time, and what became of it is told truthfully, once", async () => {
-    const { service, hold, release, isStanding } = await startWithStandstill();
+    const { service, call, hold, release, isStanding } = await startWithStandstill();
     const purchase = await prepareTopUp(service, FIBER);
     hold("settleTopUp");
     let isAnswered = false;
-    const calling = service.call("subscription-package-topup", purchase).finally(() => {
+    const calling = call("subscription-package-topup", purchase).finally(() => {
       isAnswered = true;
     });
     await isStanding();
@@ -103,12 +116,12 @@ describe("a store that stands still", () => {
       "query_status",
       "1",
     ]);
-    expect((await service.call("txn-status", purchase)).json.body.reason).toBe("not_topped_up");
+    expect((await call("txn-status", purchase)).json.body.reason).toBe("not_topped_up");
 
     await release();
-    const recorded = await service.call("txn-status", purchase);
+    const recorded = await call("txn-status", purchase);
     expect(recorded.status).toBe(200);
-    const again = await service.call("subscription-package-topup", purchase);
+    const again = await call("subscription-package-topup", purchase);
     expect([again.status, again.headers["idempotent-replayed"]]).toEqual([200, "true"]);
     expect(again.json.body).toEqual(recorded.json.body);
     expect(saidOf(service)).toEqual([SAID]);
@@ -125,9 +138,9 @@ describe("a store that stands still", () => {
     ["txn-status", { checkoutId: "x".repeat(64) }, "checkoutSecrets"],
   ])("makes %s with %j unavailable in time, when it stands in %s", async (operation, body, method) => {
     for (const error of [undefined, new StoreUnavailable("away"), new TypeError("a defect")]) {
-      const { service, hold, release, isStanding } = await startWithStandstill();
+      const { service, call, hold, release, isStanding } = await startWithStandstill();
       hold(method);
-      const calling = service.call(operation, body);
+      const calling = call(operation, body);
       await isStanding();
       await pass(ENOUGH_MS);
       const { status, json } = await calling;
@@ -138,19 +151,19 @@ describe("a store that stands still", () => {
   });
 
   test("makes the service not ready in time", async () => {
-    const { service, hold, release, isStanding } = await startWithStandstill();
+    const { service, url, hold, release, isStanding } = await startWithStandstill();
     hold("ping");
-    const asking = service.inject("/readyz");
+    const asking = fetch(`${url}/readyz`);
     await isStanding();
     await pass(ENOUGH_MS);
-    expect((await asking).statusCode).toBe(503);
+    expect((await asking).status).toBe(503);
     await release();
     expect(saidOf(service)).toEqual([SAID]);
   });
 
   test("is told to nobody who has left", async () => {
-    const { service, hold, release, isStanding } = await startWithStandstill();
-    const { port } = new URL(await service.app.listen({ host: "127.0.0.1", port: 0 }));
+    const { service, url, hold, release, isStanding } = await startWithStandstill();
+    const { port } = new URL(url);
     const theirs = once(service.app.server, "connection");
     const socket = connect(Number(port), "127.0.0.1");
     const [accepted] = await theirs;
