@@ -12,6 +12,15 @@ import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 
+/** More than goes into the file at a time, and less than makes a log long. */
+const STEP_PAGES = 1_500;
+const LONG_PAGES = 4_400;
+const PAGE_BYTES = 4_096;
+
+function growBy(raw: ReturnType<typeof rawConnection>, pages: number): void {
+  raw.prepare("INSERT INTO ballast VALUES (zeroblob(?))").run(pages * PAGE_BYTES);
+}
+
 /** What a settling thread does, in this one, where a disk that fails can be feigned. */
 function startHere(clock: () => number): StartSettlingThread {
   return (data) => {
@@ -22,34 +31,43 @@ function startHere(clock: () => number): StartSettlingThread {
   };
 }
 
-/** A store that has told `heard` of its checkpoints, and ways to have its log grow and its disk fail. */
-async function openWatched() {
+/**
+ * A store that has told `heard` of its checkpoints, and ways to have its log grow and its disk fail.
+ * @param settlesAll whether the thread does; otherwise it is left what comes together.
+ */
+async function openWatched({ settlesAll = true } = {}) {
   const path = join(temporaryFolder(), "topupd.db");
   const opened = await openProvider(() => makeSqliteDatabase(path));
   const heard: (string | undefined)[] = [];
   const clock = () => opened.now;
   const store = openSqliteStore({
     ...{ path, timeZone: undefined, currencyExponent: undefined, clock, random: seededRandom(9) },
-    settlingThread: { start: startHere(clock), settlesAll: true },
+    settlingThread: { start: startHere(clock), settlesAll },
     observeCheckpoints: (trouble) => heard.push(trouble),
   });
   onTestFinished(() => store.close());
   const raw = rawConnection(path);
   raw.exec("PRAGMA wal_autocheckpoint = 0; CREATE TABLE ballast (bytes BLOB)");
+  const settle = async () => expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
   return {
-    ...{ path, store, heard },
+    ...{ path, store, heard, raw, settle },
     topUp: async () => {
-      expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+      await settle();
       await store.ping();
     },
-    /** More than is let be of the log before it is written into the file. */
-    growLog: () => raw.exec("INSERT INTO ballast VALUES (zeroblob(18000000))"),
+    /** By more than is let be of the log before others are waited for. */
+    growLog: () => growBy(raw, LONG_PAGES),
+    /** How many pages the log has, and how many of them are in the file. */
+    log: () => {
+      const { log, checkpointed } = raw.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
+      return { log, checkpointed };
+    },
   };
 }
 
 /** No checkpoint works, as where the disk does not take what is written into the file. */
 function failCheckpoints(message: string): () => void {
-  const failing = /wal_checkpoint\((RESTART|TRUNCATE)\)/;
+  const failing = /wal_checkpoint\((PASSIVE|RESTART|TRUNCATE)\)/;
   const spies = (["prepare", "exec"] as const).map((method) => {
     const run = Reflect.get(Database.prototype, method) as (this: Database, sql: string) => never;
     return vi.spyOn(Database.prototype, method).mockImplementation(function (this: Database, sql) {
@@ -95,6 +113,54 @@ describe("a log that cannot be written into the file", () => {
     failCheckpoints("disk I/O error");
     await store.close();
     expect(heard).toEqual(["disk input or output failed"]);
+  });
+});
+
+describe("the log", () => {
+  test("goes into the file a part at a time, and begins anew without growing long", async () => {
+    const { heard, raw, topUp, log } = await openWatched();
+    for (let round = 0; round < 6; round += 1) {
+      growBy(raw, STEP_PAGES);
+      await topUp();
+      await vi.waitFor(() => expect(log().checkpointed).toBeGreaterThan(STEP_PAGES));
+    }
+    expect(log().log).toBeLessThan(2 * STEP_PAGES);
+    expect(heard).toEqual([]);
+  });
+
+  test("goes into the file also where top-ups come one by one, and the thread settles none", async () => {
+    const { raw, settle, log } = await openWatched({ settlesAll: false });
+    growBy(raw, STEP_PAGES);
+    expect(log().log).toBeGreaterThan(STEP_PAGES);
+    for (let topUp = 0; topUp < 40; topUp += 1) await settle();
+    await vi.waitFor(async () => {
+      await settle();
+      expect(log().log).toBeLessThan(STEP_PAGES);
+    });
+  });
+
+  test("grows while somebody reads what it began with, who is waited for once, and begins anew afterwards", async () => {
+    const { path, heard, raw, topUp, log } = await openWatched();
+    const reader = rawConnection(path);
+    await topUp();
+    reader.exec("BEGIN; SELECT count(*) FROM ballast");
+    const restarts = vi.spyOn(Database.prototype, "prepare");
+    const waited = () => restarts.mock.calls.filter(([sql]) => sql.includes("RESTART")).length;
+    growBy(raw, LONG_PAGES);
+    for (let round = 0; round < 5; round += 1) await topUp();
+    await vi.waitFor(() => expect(waited()).toBe(1));
+    growBy(raw, STEP_PAGES);
+    for (let round = 0; round < 5; round += 1) await topUp();
+    expect(waited()).toBe(1);
+    expect(log().log).toBeGreaterThan(LONG_PAGES + STEP_PAGES);
+
+    reader.exec("COMMIT");
+    growBy(raw, STEP_PAGES);
+    await topUp();
+    await vi.waitFor(() => expect(log().checkpointed).toBe(log().log));
+    await topUp();
+    expect(log().log).toBeLessThan(STEP_PAGES);
+    expect(heard).toEqual([]);
   });
 });
 

@@ -248,8 +248,9 @@ describe("a thread that settles top-ups", () => {
     await Promise.all([toppingUp(), toppingUp(), toppingUp(), toppingUp()]);
     await reading.end();
     const mib = longest / 1024 / 1024;
-    expect(mib).toBeGreaterThan(15);
-    // Without, it would come to 60; and a busy machine may miss one occasion.
+    // It is written into the file by four.
+    expect(mib).toBeGreaterThan(3.5);
+    // Without, it would come to 60; and a busy machine may miss occasions.
     expect(mib).toBeLessThan(35);
   }, 60_000);
 

@@ -1,13 +1,16 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
 import type { ObserveCheckpoints } from "../store.ts";
-import { CACHE_KIB, type OpenOptions, openFile } from "./file.ts";
+import { CACHE_KIB, CHECKPOINT_PAGES, type OpenOptions, openFile } from "./file.ts";
 import { type FileIdentities, FileWatch } from "./file-watch.ts";
 import { checkpointTrouble, isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 20;
+
+/** Of a log that nobody else seems to write into the file. */
+const LEFT_BEHIND_PAGES = 4 * CHECKPOINT_PAGES;
 
 const SYNCHRONOUS_FULL = 2;
 
@@ -199,6 +202,11 @@ export class Database {
   /** Keeps no more pages in memory than is due to one of two connections of a process. */
   sharesCache(): void {
     this.exec(`PRAGMA cache_size = -${CACHE_KIB / 2}`);
+  }
+
+  /** Leaves it to another connection of the process to write the log into the file, unless that lets it become very long. */
+  leavesCheckpoints(): void {
+    this.exec(`PRAGMA wal_autocheckpoint = ${LEFT_BEHIND_PAGES}`);
   }
 
   /**

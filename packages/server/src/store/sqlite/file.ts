@@ -15,8 +15,8 @@ const OPENING_PAUSE_MS = 20;
 export const CACHE_KIB = 32 * 1024;
 
 /**
- * Of the log, after which SQLite writes it into the file: 16 MiB. A page that many batches changed is then written once,
- * and the two flushes that it takes are shared by four times as many batches as by SQLite's own setting.
+ * Of the log, after which a command has SQLite write it into the file: 16 MiB. A page that was changed many times is then
+ * written once. A service writes earlier, for it has others waiting.
  */
 export const CHECKPOINT_PAGES = 4_000;
 

@@ -3,6 +3,12 @@ import type { Database } from "../database.ts";
 import { CHECKPOINT_PAGES } from "../file.ts";
 import { checkpointTrouble } from "../trouble.ts";
 
+/**
+ * So many pages of the log go into the file at a time. Nothing is settled meanwhile, and on a large database, where each has
+ * a place of its own on the disk, a long log would take a tenth of a second and more; many short ones take more flushes.
+ */
+const STEP_PAGES = 1_000;
+
 /** How long one waits for those who read. They are to be a turn of the event loop away from their end. */
 const WAITS_MS = 50;
 
@@ -12,7 +18,9 @@ export class Checkpoints {
   readonly #observe: ObserveCheckpoints;
   readonly #look;
   /** How many pages of the log may be missing in the file. */
-  #mostAhead = CHECKPOINT_PAGES;
+  #mostAhead = STEP_PAGES;
+  /** How long the log may become, in pages, before others are waited for so that it can begin anew. */
+  #longest = CHECKPOINT_PAGES;
   #hasFailed = false;
 
   /** @param observe hears of each that was tried how it ended. */
@@ -25,10 +33,11 @@ export class Checkpoints {
   }
 
   /**
-   * Writes a log that has become long into the file, and has the next write begin it anew, for which nobody may be reading
-   * what is only in the log. So it waits, blocking, for views that are older than the last commit: for a turn where all
-   * turns look anew. In vain where one lasts longer, as a backup's does. Nobody else can write meanwhile. What fails is
-   * left to the next time: no commit needs a checkpoint.
+   * Writes what was added to the log into the file, where that is enough. Once all of it is there, and nobody reads what is
+   * only in the log, the next write begins the log anew. Where somebody always does, it becomes long; then they are
+   * waited for, blocking, so that they look anew: for a turn where all turns look anew, in vain where a view lasts
+   * longer, as a backup's does. Nobody else can write meanwhile. What fails is left to the next time: no commit needs a
+   * checkpoint.
    */
   makeWhereDue(): void {
     this.#makeFrom(this.#mostAhead);
@@ -43,11 +52,14 @@ export class Checkpoints {
     // By an index that others do not share, it would write over what they have written.
     if (!this.#database.isOurs) return;
     try {
-      if (pagesAhead(this.#look.get()) < mostAhead) return;
-      const state = this.#restart();
+      const before = this.#look.get() as unknown as LogState;
+      if (pagesAhead(before) < mostAhead) return;
+      const isLong = before.log >= this.#longest;
+      const after = isLong ? this.#restart() : this.#checkpoint("PASSIVE");
       // Whoever reads for long is not waited for again after every batch.
-      this.#mostAhead = pagesAhead(state) + CHECKPOINT_PAGES;
-      if (!isBusy(state)) this.#ended(undefined);
+      if (isLong) this.#longest = CHECKPOINT_PAGES + (after.busy === 1 ? after.log : 0);
+      this.#mostAhead = pagesAhead(after) + STEP_PAGES;
+      if (after.busy === 0) this.#ended(undefined);
     } catch (error) {
       this.#mostAhead += CHECKPOINT_PAGES;
       this.#ended(checkpointTrouble(error));
@@ -59,23 +71,31 @@ export class Checkpoints {
     this.#observe(trouble);
   }
 
-  #restart(): unknown {
+  #restart(): LogState {
     this.#database.exec(`PRAGMA busy_timeout = ${WAITS_MS}`);
     try {
-      return this.#database.prepare("PRAGMA wal_checkpoint(RESTART)").get();
+      return this.#checkpoint("RESTART");
     } finally {
       this.#database.opened();
     }
   }
+
+  /** PASSIVE minds nobody and waits for nobody; RESTART also waits for those who read. */
+  #checkpoint(mode: "PASSIVE" | "RESTART"): LogState {
+    return this.#database.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as unknown as LogState;
+  }
 }
 
-/** @param state what SQLite says of the log: how many pages it has, and how many of them are in the file. */
-function pagesAhead(state: unknown): number {
-  const { log, checkpointed } = state as { readonly log: number; readonly checkpointed: number };
+/** What SQLite says of the log, after it was asked for a checkpoint or for none. */
+interface LogState {
+  /** Whether others were in the way: that tells nothing of the disk. */
+  readonly busy: 0 | 1;
+  /** How many pages it has. */
+  readonly log: number;
+  /** How many of them are in the file. */
+  readonly checkpointed: number;
+}
+
+function pagesAhead({ log, checkpointed }: LogState): number {
   return log - checkpointed;
-}
-
-/** Whether others were in the way: that tells nothing of the disk. */
-function isBusy(state: unknown): boolean {
-  return (state as { readonly busy: number }).busy !== 0;
 }

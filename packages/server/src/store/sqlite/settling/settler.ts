@@ -26,6 +26,9 @@ export interface SettlingThreadWishes {
   readonly settlesAll?: boolean;
 }
 
+/** Batches settled here between two looks of the thread at the log: each writes some eight pages. */
+const REST_EVERY = 32;
+
 /** Settles what must be durable before it is answered, in batches: here or, where one is wished for, in a thread. */
 export class Settler {
   readonly #thread: SettlingThread | undefined;
@@ -46,7 +49,8 @@ export class Settler {
         });
       this.#thread = new SettlingThread(start, parts.observeCheckpoints);
       const there = settleThere(this.#thread, database);
-      settle = wishes.settlesAll === true ? there : settleHereOrThere(settle, there, clock);
+      database.leavesCheckpoints();
+      settle = wishes.settlesAll === true ? there : settleHereOrThere(restingAfter(settle, this.#thread), there, clock);
     }
     this.#batcher = new Batcher({
       settle,
@@ -81,6 +85,19 @@ export class Settler {
     if (this.#isClosed) throw new StoreUnavailable("the store is closed");
     return this.#batcher.add(item);
   }
+}
+
+/** What is settled here makes the log longer too, of which the thread hears now and then. */
+function restingAfter(settle: Settle, thread: SettlingThread): Settle {
+  let settled = 0;
+  return async (batch) => {
+    try {
+      return await settle(batch);
+    } finally {
+      settled += 1;
+      if (settled % REST_EVERY === 0) thread.rest();
+    }
+  };
 }
 
 function settleThere(thread: SettlingThread, database: Database): Settle {
