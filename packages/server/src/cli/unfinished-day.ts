@@ -9,8 +9,9 @@ import type { Runtime } from "./runtime.ts";
  */
 export async function unfinishedAt(runtime: Runtime, store: Store, day: string, until: Instant): Promise<() => void> {
   const finalAt = until + RECORDING_DEADLINE_MS;
-  const isOver = runtime.clock() >= finalAt;
-  const isWaitedFor = isOver && (await store.search.isBeingWritten(finalAt));
+  const now = runtime.clock();
+  const isOver = now >= finalAt;
+  const isWaitedFor = isOver && (await store.search.isBeingWritten(finalAt, now));
   return () => {
     if (!isOver) runtime.stderr(`${day} is not over yet: these numbers may still grow\n`);
     if (isWaitedFor)

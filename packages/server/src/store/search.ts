@@ -43,7 +43,7 @@ export interface Search {
    * Whether something that was begun before this time is still being written, so that it may yet come on record. To be
    * asked before what is on record is added up.
    */
-  isBeingWritten(before: Instant): Promise<boolean>;
+  isBeingWritten(before: Instant, now: Instant): Promise<boolean>;
 }
 
 export interface CustomerPage {

@@ -179,8 +179,8 @@ export class SearchTables implements Search {
     );
   }
 
-  async isBeingWritten(before: Instant): Promise<boolean> {
-    return (await this.#database.ask(...openWritesBefore(before))).length > 0;
+  async isBeingWritten(before: Instant, now: Instant): Promise<boolean> {
+    return (await this.#database.ask(...openWritesBefore(before, now))).length > 0;
   }
 
   async sumReversals(within: RecordedWithin): Promise<SettlementSum[]> {
