@@ -3,6 +3,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { Database } from "../../../src/store/postgres/session/database.ts";
 import { setUp } from "../../../src/store/postgres/session/session.ts";
+import { StatementFailed, translate } from "../../../src/store/postgres/session/trouble.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { sleep, timed } from "./faulty-provider.ts";
 
@@ -31,4 +32,14 @@ test("a session that was ended before it was to commit says so, and not that it 
   );
   expect(result).toBeInstanceOf(StoreUnavailable);
   expect(String(result)).toMatch(/was lost before this was asked of it$/);
+});
+
+test("a server without transaction numbers is unavailable until it is vacuumed, and no defect", () => {
+  const refused = (routine: string) =>
+    translate(Object.assign(new pg.DatabaseError("refused", 0, "error"), { code: "54000", routine }));
+  for (const routine of ["GetNewTransactionId", "GetNewMultiXactId"]) {
+    expect(refused(routine)).toBeInstanceOf(StoreUnavailable);
+    expect(String(refused(routine))).toContain("run out of transaction numbers");
+  }
+  expect(refused("index_form_tuple")).toBeInstanceOf(StatementFailed);
 });

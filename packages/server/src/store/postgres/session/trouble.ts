@@ -12,6 +12,11 @@ const LACKS_PRIVILEGE = "42501";
 const READ_ONLY = "25006";
 const CANCELLED = "57014";
 
+const BEYOND_LIMIT = "54000";
+
+/** Where PostgreSQL finds that it has no further number for a transaction, or for those that share a row. */
+const NUMBERING = ["GetNewTransactionId", "GetNewMultiXactId"];
+
 /** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
 const OUTDATED_PLAN = "RevalidateCachedQuery";
 
@@ -82,6 +87,11 @@ export function translate(error: unknown): unknown {
   // PostgreSQL's own words for it name a table or a schema, and nothing that is stored.
   if (code === LACKS_PRIVILEGE)
     return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, cause(error));
+  if (code === BEYOND_LIMIT && NUMBERING.includes((error as pg.DatabaseError).routine ?? ""))
+    return new StoreUnavailable(
+      "PostgreSQL takes no writes until the whole of it is vacuumed: it has run out of transaction numbers",
+      cause(error),
+    );
   const away = find(AWAY, code);
   return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
 }
