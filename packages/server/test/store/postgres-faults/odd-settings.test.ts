@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
-import { StoreRefused } from "../../../src/store/errors.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { withOwnSession } from "../../../src/store/postgres/session/database.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { findWrong, openStore } from "../../store-suite/database.ts";
 import { expectRecorded, GITA_NET, openProvider, RAM_TV, SITA_NET } from "../../store-suite/provider.ts";
 import { makePostgresDatabase, withClient } from "../../support/postgres-database.ts";
@@ -16,6 +17,11 @@ const ODD = [
   "datestyle = 'SQL, DMY'",
   "default_transaction_deferrable = on",
   "default_transaction_isolation = 'serializable'",
+  "enable_bitmapscan = off",
+  "enable_indexonlyscan = off",
+  "enable_indexscan = off",
+  "enable_nestloop = off",
+  "enable_sort = off",
   "extra_float_digits = -15",
   "idle_session_timeout = '300ms'",
   "intervalstyle = 'iso_8601'",
@@ -58,10 +64,34 @@ test("what a session promises does not follow the server's settings as they chan
   await withOwnSession(database.url, "serving", async (session) => {
     const sources = await session.ask<{ name: string; source: string }>(
       `SELECT name, source FROM pg_settings WHERE name IN ('synchronous_commit', 'client_min_messages', 'array_nulls',
-         'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') ORDER BY name`,
+         'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'default_transaction_isolation',
+         'default_transaction_deferrable', 'row_security', 'enable_indexscan', 'enable_nestloop') ORDER BY name`,
     );
-    expect(sources.map(({ source }) => source)).toEqual(Array.from({ length: 6 }, () => "session"));
+    expect(sources.map(({ source }) => source)).toEqual(Array.from({ length: 11 }, () => "session"));
   });
+});
+
+test("rows that a policy hides are not told to be missing: nothing is told", async () => {
+  const database = makePostgresDatabase();
+  const { store: owner, command } = await openProvider(() => database);
+  const sent = command(SITA_NET, "NET-1M");
+  expectRecorded(await owner.settleTopUp(sent));
+  const guest = await openAsGuest(database.url);
+  expect(await guest.findTransaction(sent.checkoutId)).toMatchObject({ txnId: sent.txnId });
+  await database.read("ALTER TABLE top_up ENABLE ROW LEVEL SECURITY");
+  await expect(guest.findTransaction(sent.checkoutId)).rejects.toThrow(StoreUnavailable);
+  await expect(guest.findTransaction(sent.checkoutId)).rejects.toThrow(/lacks a privilege .*row-level security/);
+  await expect(guest.concludeCheckout(sent.checkoutId)).rejects.toThrow(StoreUnavailable);
+  expect(await owner.findTransaction(sent.checkoutId)).toMatchObject({ txnId: sent.txnId });
+});
+
+test("a database in which triggers do not fire is refused: nobody would hear of revoked tokens", async () => {
+  const database = makeOddDatabase();
+  await openStore(() => database);
+  await database.set("session_replication_role = 'replica'");
+  const again = database.open({ clock: () => 1, random: seededRandom(1) });
+  await expect(again).rejects.toThrow(StoreRefused);
+  await expect(again).rejects.toThrow(/session_replication_role is replica/);
 });
 
 test("tables in a schema that needs quotes are found, and are in order", async () => {
@@ -110,23 +140,31 @@ test("a user who may not make schemas serves, and is told by check what was not 
   const database = makePostgresDatabase();
   const { store: owner } = await openProvider(() => database);
   await owner.close();
+  const guest = await openAsGuest(database.url);
+  const events: string[] = [];
+  for await (const event of guest.check()) events.push(`${event.kind} ${event.what}`);
+  expect(events).toContainEqual(expect.stringContaining("NOT compared"));
+  expect(events.filter((event) => event.startsWith("wrong"))).toEqual([]);
+});
+
+/** The store, for a user who owns none of it. */
+async function openAsGuest(owners: string): Promise<Store> {
   const role = `guest_${Math.random().toString(36).slice(2)}`;
-  await withClient(database.url, async (client) => {
-    await client.query(
+  await withClient(owners, (client) =>
+    client.query(
       `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`,
-    );
-  });
-  const url = new URL(database.url);
+    ),
+  );
+  const url = new URL(owners);
   url.username = role;
   const guest = await openPostgresStore({
     ...{ timeZone: undefined, currencyExponent: undefined, connections: 2, clock: () => 1, random: seededRandom(1) },
     url: url.href,
     mustExist: true,
   });
-  const events: string[] = [];
-  for await (const event of guest.check()) events.push(`${event.kind} ${event.what}`);
-  await guest.close();
-  await withClient(database.url, (client) => client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
-  expect(events).toContainEqual(expect.stringContaining("NOT compared"));
-  expect(events.filter((event) => event.startsWith("wrong"))).toEqual([]);
-});
+  onTestFinished(async () => {
+    await guest.close();
+    await withClient(owners, (client) => client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  });
+  return guest;
+}

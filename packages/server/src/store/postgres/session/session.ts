@@ -74,7 +74,9 @@ const LIMITS: Readonly<Record<Purpose, Limits>> = {
  * of most systems: it may hold a customer's row. Others than Linux do not know all of these settings.
  *
  * Whatever a promise or a statement rests on is set here, to the value it has where that is good enough: what the
- * session does not set itself would follow the server's, the database's or the role's settings as they change.
+ * session does not set itself would follow the server's, the database's or the role's settings as they change. With
+ * row_security off, a policy that hides rows is an error: what cannot be seen must not be told to be missing. Whether
+ * triggers fire is a superuser's to set.
  */
 const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
     set_config('idle_in_transaction_session_timeout', $3, false),
@@ -87,14 +89,20 @@ const SET_UP = `SELECT set_config('statement_timeout', $1, false), set_config('l
     set_config('client_min_messages', 'warning', false), set_config('array_nulls', 'on', false),
     set_config('quote_all_identifiers', 'off', false), set_config('jit', 'off', false), set_config('enable_seqscan', $5, false),
     set_config('enable_hashjoin', $5, false), set_config('enable_mergejoin', $5, false),
+    (SELECT count(set_config('enable_' || way, 'on', false))
+      FROM unnest('{indexscan,indexonlyscan,bitmapscan,nestloop,sort}'::text[]) AS way),
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('default_transaction_deferrable', 'off', false), set_config('row_security', 'off', false),
     current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
-    current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
+    current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby,
+    current_setting('session_replication_role') <> 'replica' AS has_triggers`;
 
 interface ServerRow {
   version: number;
   encoding: string;
   fsync: string;
   is_standby: boolean;
+  has_triggers: boolean;
 }
 
 export interface SessionOptions {
@@ -124,7 +132,7 @@ export function clientConfig({ url, purpose, sockets }: SessionOptions): pg.Clie
 const TOO_SHORT =
   "PostgreSQL took too long to set a session up, though that takes milliseconds: is statement_timeout of the role, the database or the server too short? (ALTER ROLE ... SET statement_timeout = '5s')";
 
-/** Sets a fresh session up. @throws StoreRefused where acknowledged top-ups would not be safe on the server. */
+/** Sets a fresh session up. @throws StoreRefused where a promise would not be kept on the server. */
 export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
   const { statement, lock, idleInTransaction, transaction } = LIMITS[purpose];
   const limits = [statement, lock, idleInTransaction, transaction].map(String);
@@ -142,10 +150,14 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
     // Until then, the session has what the role, the database or the server sets.
     throw isCancelled(error) ? new StoreUnavailable(TOO_SHORT, { cause: error }) : error;
   });
-  const { version, encoding, fsync, is_standby } = rows[0] as ServerRow;
+  const { version, encoding, fsync, is_standby, has_triggers } = rows[0] as ServerRow;
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
   if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
   if (fsync !== "on") throw new StoreRefused("PostgreSQL runs with fsync=off: top-ups would not survive a crash");
+  if (!has_triggers)
+    throw new StoreRefused(
+      "triggers do not fire here, since session_replication_role is replica: running processes would not hear of revoked tokens (ALTER ROLE or ALTER DATABASE ... RESET session_replication_role)",
+    );
   if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
 }
 
