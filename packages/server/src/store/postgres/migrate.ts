@@ -8,6 +8,7 @@ import {
 } from "../common/migrations.ts";
 import { StoreRefused } from "../errors.ts";
 import type { MigrationState } from "../store.ts";
+import { isOwn } from "./schema.ts";
 import { withOwnSession } from "./session/database.ts";
 import type { Prepared, Session } from "./session/session.ts";
 import { translateAtOpening } from "./session/trouble.ts";
@@ -23,8 +24,8 @@ const JOURNAL = `CREATE TABLE schema_migration (
 
 const TABLES: Prepared = {
   name: "tables",
-  text: `SELECT relname AS name FROM pg_catalog.pg_class
-    WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'p')`,
+  text: `SELECT relname AS name, relpersistence = 'u' AS is_unlogged FROM pg_catalog.pg_class AS c
+    WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'p') AND ${isOwn("pg_class", "c")}`,
 };
 const APPLIED: Prepared = {
   name: "applied",
@@ -90,8 +91,15 @@ async function isElsewhere(session: Session): Promise<boolean> {
   return found?.is_there === true;
 }
 
+/** @throws StoreRefused where one does not keep what it is given. */
 async function readTables(session: Session): Promise<string[]> {
-  return (await session.run<{ name: string }>(TABLES)).map(({ name }) => name);
+  const tables = await session.run<{ name: string; is_unlogged: boolean }>(TABLES);
+  const unlogged = tables.find(({ is_unlogged }) => is_unlogged)?.name;
+  if (unlogged !== undefined)
+    throw new StoreRefused(
+      `the table ${unlogged} is UNLOGGED, and a crash of PostgreSQL would empty it: ALTER TABLE ${unlogged} SET LOGGED`,
+    );
+  return tables.map(({ name }) => name);
 }
 
 async function readApplied(session: Session, tables: readonly string[]): Promise<AppliedMigration[]> {

@@ -94,6 +94,27 @@ test("a database in which triggers do not fire is refused: nobody would hear of 
   await expect(again).rejects.toThrow(/session_replication_role is replica/);
 });
 
+test("a table that a crash would empty is refused", async () => {
+  const database = makePostgresDatabase();
+  await openStore(() => database);
+  await database.read("ALTER TABLE top_up SET UNLOGGED");
+  const again = database.open({ clock: () => 1, random: seededRandom(1) });
+  await expect(again).rejects.toThrow(StoreRefused);
+  await expect(again).rejects.toThrow(/the table top_up is UNLOGGED/);
+});
+
+test("what an extension has put into the schema is no business of topupd's, but a rule is", async () => {
+  const database = makePostgresDatabase();
+  await database.open({ clock: () => 1, random: seededRandom(1) }).then((store) => store.close());
+  await database.read("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+  await database.read(`CREATE TABLE spatial (id integer PRIMARY KEY CHECK (id > 0)); ALTER EXTENSION plpgsql ADD TABLE spatial;
+    CREATE FUNCTION trgm() RETURNS integer LANGUAGE sql AS 'SELECT 1'; ALTER EXTENSION plpgsql ADD FUNCTION trgm()`);
+  const { store } = await openStore(() => database);
+  expect(await findWrong(store)).toEqual([]);
+  await database.read("CREATE RULE nothing AS ON INSERT TO reversal DO INSTEAD NOTHING");
+  expect(await findWrong(store)).toEqual([expect.stringContaining("not known: rule reversal: nothing")]);
+});
+
 test("tables in a schema that needs quotes are found, and are in order", async () => {
   const database = makePostgresDatabase();
   const url = new URL(database.url);
