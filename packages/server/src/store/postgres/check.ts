@@ -103,12 +103,19 @@ async function checkSchema(url: string, session: Session): Promise<CheckEvent> {
   if (typeof expected === "string")
     return { kind: "checked", what: `tables and triggers were NOT compared: ${expected}`, count: 1 };
   const found = await describeSchema(session);
-  const missing = expected.find((part) => !found.includes(part));
-  const added = found.find((part) => !expected.includes(part));
+  const missing = partNotIn(found, expected);
+  const added = partNotIn(expected, found);
   if (missing === undefined && added === undefined)
     return { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 };
   const example = missing === undefined ? `not known: ${added}` : `missing: ${missing}`;
   return { kind: "wrong", what: `tables or triggers are not those of this topupd (${example.split("\n")[0]})` };
+}
+
+/** What a dump has written out, PostgreSQL reads with other brackets: of conditions, not of functions. */
+function partNotIn(others: readonly string[], parts: readonly string[]): string | undefined {
+  const meaning = (part: string) => (part.startsWith("function ") ? part : part.replaceAll(/[()]/g, ""));
+  const known = new Set(others.map(meaning));
+  return parts.find((part) => !known.has(meaning(part)));
 }
 
 /** @returns in words why they cannot be made. */
