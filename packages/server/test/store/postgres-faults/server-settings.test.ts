@@ -2,6 +2,7 @@ import type pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
+import { Database } from "../../../src/store/postgres/session/database.ts";
 import { RAM_NET, RAM_TV, SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
@@ -113,6 +114,22 @@ describe("a server that serves, but not as it should", () => {
     expect(await store.search.isBeingWritten(Date.now(), Date.now())).toBe(false);
     for (const each of sent) expect(await store.settleTopUp(each)).toMatchObject({ kind: "replayed" });
     expect(await store.settleTopUp(command(RAM_TV, "TV-1M"))).toMatchObject({ kind: "recorded" });
+  });
+
+  test("has no standby, for a user who serves as another: it is noticed as well", async (context) => {
+    const { url, otherSession } = await openFaultyProvider({ ...context, server: server.url });
+    const other = await otherSession();
+    await other.query(`CREATE ROLE servers; GRANT ALL ON ALL TABLES IN SCHEMA public TO servers;
+      CREATE ROLE server_1 LOGIN IN ROLE servers; ALTER ROLE server_1 SET role = 'servers'`);
+    const database = new Database({ url: Object.assign(new URL(url), { username: "server_1" }).href, connections: 4 });
+    context.onTestFinished(() => database.close());
+    const text = "INSERT INTO retired_checkout VALUES (0, gen_random_uuid()::text, 0)";
+    const write = () => timed(() => database.transact([], (_, session) => session.commit([[{ name: "write", text }]])));
+    await withSetting("synchronous_standby_names = 'nobody'", async () => {
+      for (const { result } of await Promise.all([write(), write()])) expect(result).toBeInstanceOf(StoreUnavailable);
+      await expect(database.verifyCommits()).rejects.toThrow(/standby/);
+    });
+    await expect.poll(() => database.verifyCommits().then(String, String)).toBe("undefined");
   });
 
   test("stops flushing to disk while it runs: nothing is acknowledged until it does again", async (context) => {

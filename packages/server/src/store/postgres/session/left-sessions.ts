@@ -3,9 +3,11 @@ import { StoreUnavailable } from "../../errors.ts";
 import type { Prepared } from "./session.ts";
 import { isSilence } from "./trouble.ts";
 
+/** Of a user who serves as another (ALTER ROLE ... SET role), only that they write is shown, and not what they wait for. */
 const STILL_COMMITTING: Prepared = {
   name: "still_committing",
-  text: "SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND wait_event = 'SyncRep'",
+  text: `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[])
+    AND (wait_event = 'SyncRep' OR state IS NULL AND backend_xid IS NOT NULL)`,
 };
 
 /** Further ones would hang as these do. */
