@@ -218,6 +218,40 @@ describe("deploy/haproxy.cfg", () => {
     expect(haproxy).not.toMatch(/alpn\s+\S*h2/);
     expect(Number(/req\.body_size gt (\d+)/.exec(haproxy)?.[1])).toBeGreaterThan(BODY_MAX_BYTES);
   });
+
+  test("counts no call that it refuses: who calls too often is slowed down, and not shut out", () => {
+    // HAProxy counts http_req_rate where a call begins to be tracked, before anything can refuse it.
+    expect(haproxy).not.toContain("http_req_rate");
+    for (const counter of ["gpc0", "gpc1"]) {
+      const refused = haproxy.search(new RegExp(`deny deny_status 429 .*sc_${counter}_rate`));
+      expect(refused, counter).toBeGreaterThan(0);
+      expect(haproxy.indexOf(`http-request sc-inc-${counter}`), counter).toBeGreaterThan(refused);
+    }
+  });
+});
+
+describe("the example for nginx in docs/running.md", () => {
+  const example = readFences(read("docs/running.md"))
+    .filter(({ language }) => language === "nginx")
+    .flatMap(({ lines }) => lines)
+    .join("\n");
+  // What stands in no location holds for all of them.
+  const ofServer = example.replace(/^ {2}location [^{]*\{[^}]*\}/gm, "");
+
+  test("refuses every caller who calls too often by 429: nginx by itself would say that the service is away", () => {
+    expect(example.match(/^ +limit_req zone=/gm)).toHaveLength(2);
+    expect(ofServer).toMatch(/^ {2}limit_req_status 429;$/m);
+  });
+
+  test("passes on nothing but the interface and its documents, and serves no files of its own", () => {
+    const locations = [...example.matchAll(/^ {2}location (.*) \{/gm)].map(([, path]) => path);
+    expect(locations).toEqual([`${SETTINGS.prefix.fallback}/`, "~ ^/(docs|openapi)(/|$)", "/"]);
+    expect(example).toMatch(/location \/ \{\n +return 404;\n +\}/);
+  });
+
+  test("leaves the limit on bodies to the service", () => {
+    expect(Number(/^ {2}client_max_body_size (\d+)k;$/m.exec(ofServer)?.[1]) * 1024).toBeGreaterThan(BODY_MAX_BYTES);
+  });
 });
 
 describe("deploy/topupd.service", () => {
