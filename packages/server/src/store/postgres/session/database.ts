@@ -1,5 +1,6 @@
 import pg from "pg";
 import { StoreContended, StoreUnavailable } from "../../errors.ts";
+import { isDirect, verifyBackends } from "./backends.ts";
 import { LeftSessions } from "./left-sessions.ts";
 import { within } from "./patience.ts";
 import {
@@ -217,9 +218,21 @@ export async function withOwnSession<Result>(
 ): Promise<Result> {
   const client = await openClient(url, purpose);
   try {
+    if (purpose === "opening" && !(await isDirect(client))) await verifyPooler(client, url);
     return await work(new Session(client));
   } finally {
     await endClient(client);
+  }
+}
+
+/** A pooler that has no room for a second session cannot be judged, and is of little use anyway. */
+async function verifyPooler(client: pg.Client, url: string): Promise<void> {
+  const other = await openClient(url, "opening").catch(() => undefined);
+  if (other === undefined) return;
+  try {
+    await verifyBackends(client, other);
+  } finally {
+    await endClient(other);
   }
 }
 

@@ -20,6 +20,9 @@ const NUMBERING = ["GetNewTransactionId", "GetNewMultiXactId"];
 /** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
 const OUTDATED_PLAN = "RevalidateCachedQuery";
 
+export const SHARED_BACKENDS =
+  "a pooler gives one session's statements to different backends of PostgreSQL: PgBouncer must have pool_mode = session";
+
 /** What speaks of the server and not of the statement, by the first characters of the code. */
 const AWAY: readonly (readonly [code: string, reason: string])[] = [
   [CANCELLED, "PostgreSQL took too long"],
@@ -35,6 +38,9 @@ const AWAY: readonly (readonly [code: string, reason: string])[] = [
   ["53", "PostgreSQL is out of memory or disk"],
   ["58", "PostgreSQL's own disk or files failed"],
   ["08", "the connection to PostgreSQL was lost"],
+  // A statement that the session has prepared is not there, or one that it has not prepared is.
+  ["26000", SHARED_BACKENDS],
+  ["42P05", SHARED_BACKENDS],
   ["40003", "PostgreSQL does not know what became of the statement"],
   ["XX001", "PostgreSQL's data is damaged"],
   ["XX002", "PostgreSQL's data is damaged"],
