@@ -35,7 +35,8 @@ FROM ${NODE}
 ENV NODE_ENV=production \
     TOPUPD_HOST=0.0.0.0 \
     TOPUPD_PORT=8080 \
-    TOPUPD_DATABASE=sqlite:/var/lib/topupd/topupd.db
+    TOPUPD_DATABASE=sqlite:/var/lib/topupd/topupd.db \
+    TMPDIR=/var/tmp
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY packages/server/bin packages/server/bin

@@ -1,8 +1,12 @@
 // The container's health check: asks this container's own process, since the image has no curl.
-// Port and address come from the environment only: a container whose `serve` is given --port needs a check of its own.
+// Port and address come from the environment only: a container whose `serve` is given other ones by flags needs a check of
+// its own.
 const [path = "/healthz"] = process.argv.slice(2);
-const port = process.env.TOPUPD_PORT ?? "8080";
-const isWell = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(4_000) }).then(
+const { TOPUPD_HOST: host = "0.0.0.0", TOPUPD_PORT: port = "8080" } = process.env;
+const everywhere = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+const address = everywhere[host] ?? host;
+const origin = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+const isWell = await fetch(`${origin}${path}`, { signal: AbortSignal.timeout(4_000) }).then(
   ({ ok }) => ok,
   () => false,
 );

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { userInfo } from "node:os";
+import { networkInterfaces, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -152,6 +152,17 @@ describe("the files for deploying", () => {
     }
   });
 
+  test("give the same values to systemd and to a shell that reads them", () => {
+    const example = read("deploy/topupd.env.example").replace(/^#(?=[A-Z0-9_]+=)/gm, "");
+    const lines = example.split("\n").filter((line) => /^[A-Z0-9_]+=/.test(line));
+    expect(lines.some((line) => line.includes("&"))).toBe(true);
+    for (const line of lines) {
+      const [[name, value] = ["", ""]] = assignments(line);
+      const said = execFileSync("sh", ["-c", `${line}\nprintf %s "$${name}"`], { encoding: "utf8" });
+      expect(said, name).toBe(value);
+    }
+  });
+
   test("hold no password", () => {
     for (const path of DEPLOYED)
       for (const [, url = "", password = ""] of read(path).matchAll(/(postgres:\/\/[^:\s]+:([^@\s]+))@/g))
@@ -187,6 +198,20 @@ describe("deploy/compose.yaml", () => {
   test("gives a process more time to stop than it takes", () => {
     const grace = Number(/^x-serve:[\s\S]*?stop_grace_period: (\d+)s$/m.exec(compose)?.[1]);
     expect(grace).toBeGreaterThan(stopSeconds(composeSettings()));
+  });
+});
+
+describe("a container whose own files cannot be written", () => {
+  test("has a folder for temporary files, without which books cannot be reconciled", () => {
+    const shared = /^x-topupd:[\s\S]*?(?=^x-serve:)/m.exec(compose)?.[0] ?? "";
+    expect(shared).toMatch(/^ {2}read_only: true$/m);
+    expect(shared).toMatch(/^ {2}tmpfs: \[\/var\/tmp\]$/m);
+    expect(argumentOf(lastStage, "ENV")).toMatch(/ TMPDIR=\/var\/tmp$/);
+    const runs = readFences(read("docs/deploying.md"))
+      .map(({ lines }) => lines.join("\n"))
+      .filter((text) => text.includes("docker run"));
+    expect(runs.length).toBe(1);
+    for (const text of runs) expect(text).toMatch(/--read-only --tmpfs \/var\/tmp /);
   });
 });
 
@@ -347,6 +372,21 @@ describe("the container's health check", () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await healthCheck(port)).toBe(1);
   });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+  test.runIf(hasIpv6)("asks at the address on which the process listens", async () => {
+    const server = createServer((_request, response) => response.end());
+    const port = await listen(server, "::1");
+    for (const [host, code] of [
+      ["::1", 0],
+      ["::", 0],
+      ["127.0.0.1", 1],
+      ["0.0.0.0", 1],
+    ] as const)
+      expect(await healthCheckAt(host, port), host).toBe(code);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
 });
 
 function read(path: string): string {
@@ -393,7 +433,7 @@ function workspaces(): string[] {
 
 /** The lines of an environment file that set something. */
 function assignments(text: string): [name: string, value: string][] {
-  return [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]);
+  return [...text.matchAll(/^([A-Z0-9_]+)=('?)(.*)\2$/gm)].map(([, name = "", , value = ""]) => [name, value]);
 }
 
 /** The settings that compose gives every process, but for those that come from the operator. */
@@ -422,18 +462,22 @@ function directive(name: string): string | undefined {
   return new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1];
 }
 
-async function listen(server: Pick<Server, "listen" | "address">): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+async function listen(server: Pick<Server, "listen" | "address">, host = "127.0.0.1"): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, () => resolve()));
   return (server.address() as AddressInfo).port;
 }
 
 /** The exit code of the container's health check. */
 function healthCheck(port: number, ...args: string[]): Promise<number> {
+  return healthCheckAt("127.0.0.1", port, ...args);
+}
+
+function healthCheckAt(host: string, port: number, ...args: string[]): Promise<number> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [join(ROOT, "deploy/healthcheck.mjs"), ...args],
-      { env: { ...process.env, TOPUPD_PORT: String(port) } },
+      { env: { ...process.env, TOPUPD_HOST: host, TOPUPD_PORT: String(port) } },
       () => resolve(child.exitCode ?? -1),
     );
   });
