@@ -151,7 +151,9 @@ export function applyGrant(
   const end = calendar.add(continued.start, span);
   const onTop = addPeriods(continued.onTop, period);
   const goodwillDays = continued.goodwillDays + (kind === "goodwill" ? period.days : 0);
-  return { plan, bouquet, start: continued.start, span, end, onTop, goodwillDays, grantedEnd: end };
+  // Goodwill is not bought: it notes what was bought last when it was given, and that may have been reversed since.
+  const label = kind === "goodwill" ? (before?.bouquet ?? bouquet) : bouquet;
+  return { plan, bouquet: label, start: continued.start, span, end, onTop, goodwillDays, grantedEnd: end };
 }
 
 /**

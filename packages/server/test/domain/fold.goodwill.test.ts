@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { foldGrants } from "../../src/domain/fold.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
-import { at, goodwill, labelOf, MONTHLY, months, topUp, UTC } from "./builders.ts";
+import { at, fold, goodwill, labelOf, MONTHLY, months, QUARTERLY, reversal, topUp, UTC } from "./builders.ts";
 
 function goodwillOf(grants: readonly Grant[]): number {
   return foldGrants(MONTHLY.plan, grants, UTC)?.goodwillDays ?? 0;
@@ -23,4 +23,16 @@ test("goodwill of a run that is over is not that of a run which records begin af
   const given = [topUp("2026-01-01"), goodwill("2026-01-10", 7)];
   // Five days lie on top of it, and they are another's.
   expect(goodwillOf([...given, word("2026-02-20", 5)])).toBe(0);
+});
+
+test("goodwill does not keep the name of a bouquet whose top-up was reversed", () => {
+  const bought = [topUp("2026-01-01"), topUp("2026-01-02", QUARTERLY, "quarterly")];
+  const given = [...bought, goodwill("2026-01-10", 7, QUARTERLY)];
+  expect(fold(given).bouquet).toEqual(labelOf(QUARTERLY));
+  expect(fold([...given, reversal("2026-01-11", "quarterly")]).bouquet).toEqual(labelOf(MONTHLY));
+});
+
+test("goodwill that is all that is left goes by what was bought last when it was given", () => {
+  const given = [topUp("2026-01-01"), goodwill("2026-01-10", 7)];
+  expect(fold([...given, reversal("2026-01-11", "checkout")]).bouquet).toEqual(labelOf(MONTHLY));
 });
