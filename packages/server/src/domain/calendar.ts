@@ -56,6 +56,10 @@ export interface Calendar extends ZoneCalendar {
   asOf(at: Instant): Calendar;
   /** What a time that is written as this one is today may have meant by the rules of before; first of all itself. */
   readings(instant: Instant): readonly Instant[];
+  /** The same by the rules that were known at a time. There are two where clocks skip the one of two times that are read as this one. */
+  readingsAt(instant: Instant, at: Instant): readonly Instant[];
+  /** Where what is written as `start` is today may have ended after a span, as it was said, and as it was counted since. */
+  endings(start: Instant, span: Span): readonly Instant[];
   /** In milliseconds, all that the wall clock has been ahead of UTC since the year 2000. */
   offsets(): ReadonlySet<number>;
 }
@@ -94,6 +98,8 @@ export function createCalendar(timeZone: string): Calendar {
     record: [],
     asOf: () => calendar,
     readings: (instant) => [instant],
+    readingsAt: (instant) => [instant],
+    endings: (start, span) => [add(start, span)],
     offsets: () => offsetsOf(zoneRulesOf(timeZone)),
     add,
     between(start, end) {

@@ -13,6 +13,9 @@ import { offsetsOf, RULES_FROM, RULES_UNTIL, type RulesOnRecord } from "./zone-r
  * - A ledger's entry counts as it did when it was made, by the rules that were known then: asOf(grant.at).
  */
 
+/** Of rules that come within so long of a time, it may read by these and by those of before. No zone is farther from UTC. */
+const READ_WITHIN_MS = 2 * DAY_MS;
+
 /**
  * @param record all rules that the database has known, oldest first. The last are those of this Node.js.
  * @returns just what {@link createCalendar} makes where the rules have never changed.
@@ -21,12 +24,12 @@ export function createChangingCalendar(timeZone: string, record: readonly RulesO
   const today = createCalendar(timeZone);
   if (record.length < 2) return today;
   const offsets = new ZoneOffsets(timeZone);
+  const lastOfEach = lastOfEachIn(record);
   const calendars = record.map((_, index) => createCalendarOf(record.slice(0, index + 1), index < record.length - 1));
   return calendars.at(-1) as Calendar;
 
   /** @param isFormer whether the last of these rules are no longer those of this Node.js. */
   function createCalendarOf(known: readonly RulesOnRecord[], isFormer: boolean): Calendar {
-    const former = lastOfEach(known.slice(0, -1)).map((index) => () => calendars[index] as Calendar);
     const offsetAt = (instant: Instant): number => {
       const index = indexAt(known, instant);
       const isToday = index === record.length - 1 || instant < RULES_FROM || instant >= RULES_UNTIL;
@@ -34,15 +37,37 @@ export function createChangingCalendar(timeZone: string, record: readonly RulesO
     };
     const format = (instant: Instant) =>
       isPlain(instant) ? writeWallClock(instant + offsetAt(instant)) : today.format(instant);
+    /** Which may read it, each in its own way: of the same rules from before it, the last do as all of them. */
+    const calendarsAround = (instant: Instant) => {
+      const before = indexAt(known, instant - READ_WITHIN_MS);
+      const between = indexAt(known, instant + READ_WITHIN_MS) - before;
+      const places = [...lastOfEach(before), ...Array.from({ length: between }, (_, index) => before + 1 + index)];
+      return places.map((index) => calendars[index] as Calendar);
+    };
+    const readingsBy = (instant: Instant, by: Calendar): Instant[] => {
+      if (by === calendar || !isPlain(instant)) return [instant];
+      const rest = instant - Math.floor(instant / 1000) * 1000;
+      // One that clocks skip is read as this one too.
+      const offsetsNear = new Set([offsetAt(instant), offsetAt(instant - DAY_MS)]);
+      const written = [...offsetsNear].map((offset) => instant - rest + offset);
+      const isRead = (wallClock: number, index: number) =>
+        index === 0 || instantOf(wallClock, offsetAt) === instant - rest;
+      return written.filter(isRead).map((each) => (by.parse(writeWallClock(each)) ?? instant - rest) + rest);
+    };
     const calendar: Calendar = {
       timeZone,
       last: today.last,
       record: known,
       asOf: (at) => calendars[indexAt(known, at)] ?? calendar,
-      readings(instant) {
-        const text = format(instant);
-        const rest = instant - Math.floor(instant / 1000) * 1000;
-        return [...new Set([instant, ...former.map((each) => (each().parse(text) ?? instant) + rest)])];
+      readings: (instant) => [
+        ...new Set([instant, ...calendarsAround(instant).flatMap((each) => readingsBy(instant, each))]),
+      ],
+      readingsAt: (instant, at) => readingsBy(instant, calendar.asOf(at)),
+      endings(start, span) {
+        const end = calendar.add(start, span);
+        const all = new Set([...calendarsAround(start), ...calendarsAround(end)]);
+        const counted = calendar.readings(start).flatMap((each) => [...all].map((by) => by.add(each, span)));
+        return [...new Set([end, ...calendar.readings(end), ...counted])];
       },
       offsets: () =>
         new Set([...known.flatMap(({ rules }) => [...offsetsOf(rules)]), ...(isFormer ? [] : today.offsets())]),
@@ -86,9 +111,17 @@ function indexAt(known: readonly RulesOnRecord[], instant: Instant): number {
   return first;
 }
 
-/** The places of rules that differ, each once. */
-function lastOfEach(known: readonly RulesOnRecord[]): number[] {
-  return [...new Map(known.map(({ rules }, index) => [JSON.stringify(rules), index])).values()];
+/** The places of rules that differ, each once, up to a place: the last of the same. */
+function lastOfEachIn(record: readonly RulesOnRecord[]): (upTo: number) => readonly number[] {
+  const texts = record.map(({ rules }) => JSON.stringify(rules));
+  const known = new Map<number, readonly number[]>();
+  return (upTo) => {
+    const places = known.get(upTo) ?? [
+      ...new Map(texts.slice(0, upTo + 1).map((text, index) => [text, index])).values(),
+    ];
+    known.set(upTo, places);
+    return places;
+  };
 }
 
 function offsetBy({ rules }: RulesOnRecord, instant: Instant): number {

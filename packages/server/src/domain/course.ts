@@ -7,6 +7,7 @@ import {
   type CountedGrant,
   concerns,
   hasEnded,
+  overlaps,
   type Statement,
   type Subscription,
 } from "./subscription.ts";
@@ -22,8 +23,8 @@ export interface Course {
   readonly run: Subscription | undefined;
   /** The provider's last word, unless it was withdrawn since. */
   readonly lastWord: Statement | undefined;
-  /** Where the last word begins, or a run that began since with what was granted; and what there was before it. */
-  readonly begun: { readonly start: Instant; readonly before: Course } | undefined;
+  /** Where the last word begins, or a run that began since with what was granted; when that was; and what there was before. */
+  readonly begun: { readonly start: Instant; readonly at: Instant; readonly before: Course } | undefined;
   /** Of the goodwill on top, how many days were given here, and not at another topupd. */
   readonly ownDays: number;
   /** All that was granted by then, of whatever run. */
@@ -61,7 +62,7 @@ export function courseAfter(plan: string, course: Course, grant: CountedGrant, c
       return {
         ...course,
         run,
-        begun: begins && course.run !== undefined ? { start: grant.at, before: course } : course.begun,
+        begun: begins && course.run !== undefined ? { start: grant.at, at: grant.at, before: course } : course.begun,
         ownDays: (begins ? 0 : course.ownDays) + given,
         granted: { period: addPeriods(period, grant.period), goodwillDays: goodwillDays + given },
       };
@@ -83,7 +84,7 @@ function afterWord(plan: string, course: Course, word: Statement, calendar: Cale
     run,
     lastWord: word,
     // One that carries a run over tells of all that was granted in it: nothing from before it is to be given back.
-    begun: isCarried ? undefined : { start, before: corrected ?? course },
+    begun: isCarried ? undefined : { start, at, before: corrected ?? course },
     ownDays: Math.min(ownDays, run.onTop.days),
   };
 }
@@ -92,17 +93,21 @@ function afterWord(plan: string, course: Course, word: Statement, calendar: Cale
 export function measureOf(course: Course, stated: Dates, at: Instant, calendar: Calendar): Measure {
   const { run, lastWord, ownDays } = course;
   let [corrected, isOver] = [undefined as Course | undefined, false];
-  for (let { begun } = course; begun !== undefined && stated.start < begun.start; begun = begun.before.begun) {
+  // By the rules of then: what begins at the same time of the wall clock does not begin before it.
+  const isBefore = (begun: NonNullable<Course["begun"]>) =>
+    calendar.readingsAt(stated.start, begun.at).every((start) => start < begun.start);
+  for (let { begun } = course; begun !== undefined && isBefore(begun); begun = begun.before.begun) {
     const former = begun.before.run;
     isOver ||= former !== undefined && former.end <= begun.start;
-    if (lastsInto(former, stated) && !(isOver && at > former.end + CORRECTED_WITHIN_MS)) corrected = begun.before;
+    if (lastsInto(former, stated, calendar) && !(isOver && at > former.end + CORRECTED_WITHIN_MS))
+      corrected = begun.before;
   }
   if (corrected !== undefined) return { ...withGrantedSince(corrected, course, calendar), corrected };
-  return { run: run && concerns(stated, run, at) ? run : undefined, lastWord, ownDays, corrected };
+  return { run: run && concerns(stated, run, at, calendar) ? run : undefined, lastWord, ownDays, corrected };
 }
 
-function lastsInto(run: Subscription | undefined, stated: Dates): run is Subscription {
-  return run?.grantedEnd !== undefined && stated.start < run.end && stated.end > run.start;
+function lastsInto(run: Subscription | undefined, stated: Dates, calendar: Calendar): run is Subscription {
+  return run?.grantedEnd !== undefined && overlaps(stated, run, calendar);
 }
 
 function withGrantedSince({ run, lastWord, ownDays, granted }: Course, now: Course, calendar: Calendar) {

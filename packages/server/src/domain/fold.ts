@@ -137,7 +137,7 @@ function lessen(statement: Statement, then: Course, now: Course, calendar: Calen
   const { onTop, start, span, at } = statement;
   const stated = { start, end: calendar.add(start, span) };
   if (statement.grantedEnd !== undefined) {
-    const bears = then.run !== undefined && concerns(stated, then.run, at);
+    const bears = then.run !== undefined && concerns(stated, then.run, at, calendar);
     return bears && now.run?.start === then.run.start ? lessenCarried(statement, then.run, now.run) : statement;
   }
   const [former, counted] = [measureOf(then, stated, at, calendar), measureOf(now, stated, at, calendar)];

@@ -45,9 +45,9 @@ export function restate(
 ): Restated {
   const reading = readLedger(stated.plan, ledger, calendar);
   const { carried } = stated;
-  const runBorneOn = concerned(stated, reading.course.run, now);
+  const runBorneOn = concerned(stated, reading.course.run, now, calendar);
   if (carried === undefined) return restateRecords(reading, runBorneOn, stated, now, calendar, topUps);
-  const known = knownOf(carried, calendar.readings(stated.end), reading.course.run);
+  const known = knownOf(carried, calendar.endings(stated.start, stated.span), reading.course.run);
   if (known !== "news") return known === "same" ? undefined : PASSED_OVER;
   // Dates that may lack what was granted here are taken as a copy's.
   if (topUps !== "included" && reading.hasOwnOnTop && runBorneOn !== undefined)
@@ -66,7 +66,7 @@ function restateRecords(
 ): Restated {
   const { lastWord } = course;
   if (lastWord !== undefined && repeats(lastWord, { bouquet, start, end }, calendar)) return undefined;
-  if (isCopy(calendar.readings(end), ends, course.run?.goodwillDays ?? 0, topUps)) return undefined;
+  if (isCopy(calendar.endings(start, span), ends, course.run?.goodwillDays ?? 0, topUps)) return undefined;
   const former = measureOf(course, { start, end }, now, calendar);
   const { onTop: granted, goodwillDays } = former.run ?? { onTop: NO_PERIOD, goodwillDays: 0 };
   // Goodwill is in no records, and stays on top also of those that hold the top-ups.
@@ -103,8 +103,13 @@ function knownOf(
 }
 
 /** The run on which records bear. */
-function concerned(stated: StatedSubscription, current: Subscription | undefined, now: Instant) {
-  return current !== undefined && concerns(stated, current, now) ? current : undefined;
+function concerned(
+  stated: StatedSubscription,
+  current: Subscription | undefined,
+  now: Instant,
+  calendar: Calendar,
+): Subscription | undefined {
+  return current !== undefined && concerns(stated, current, now, calendar) ? current : undefined;
 }
 
 /** As though the provider had said what was not granted there, and the rest had been granted here. */

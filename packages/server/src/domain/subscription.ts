@@ -109,18 +109,34 @@ export function admits(
   const after = applyStatement(plan, before, word, calendar);
   // Of a run that was carried over, all was there.
   const end = grantedEnd === undefined ? calendar.add(start, span) : after.end;
-  if (before?.grantedEnd === undefined || !concerns({ start, end }, before, at)) return true;
-  if (end <= before.start || start > at) return false;
+  if (before?.grantedEnd === undefined || !concerns({ start, end }, before, at, calendar)) return true;
+  if (isOverBefore(end, before, calendar) || start > at) return false;
   // Where records were corrected after a reversal, the run ends before what was granted in it had put it.
   const floor = Math.min(before.grantedEnd, before.end, lowest);
-  // Records tell a wall clock's time: by what rules the zone had when it was promised, it may be the same one.
-  return calendar.readings(after.end).some((end) => end >= floor || mayTell(end, floor));
+  const isKept = (end: Instant) => end >= floor || mayTell(end, floor);
+  // Records tell a wall clock's times: by the rules that the zone had when it was promised, the end may be the same one,
+  // and so may the start that it was counted from.
+  return isKept(after.end) || calendar.endings(start, after.span).some(isKept);
 }
 
 /** Whether what is stated bears on a run with something granted here in it: while it lasts, and as far as they overlap. */
-export function concerns(stated: Pick<Subscription, "start" | "end">, run: Subscription, now: Instant): boolean {
-  const overlaps = stated.start < run.end && stated.end > run.start;
-  return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps);
+export function concerns(stated: Dates, run: Subscription, now: Instant, calendar: Calendar): boolean {
+  return isGranted(run, now) || (run.grantedEnd !== undefined && overlaps(stated, run, calendar));
+}
+
+type Dates = Pick<Subscription, "start" | "end">;
+
+/** What begins where a run ends does not overlap with it, by whatever rules the one and the other were said. */
+export function overlaps({ start, end }: Dates, run: Dates, calendar: Calendar): boolean {
+  return beginsWithin(start, run, calendar) && !isOverBefore(end, run, calendar);
+}
+
+function beginsWithin(start: Instant, run: Dates, calendar: Calendar): boolean {
+  return start < run.end && calendar.readings(start).every((each) => each < run.end);
+}
+
+function isOverBefore(end: Instant, run: Dates, calendar: Calendar): boolean {
+  return end <= run.start || calendar.readings(end).some((each) => each <= run.start);
 }
 
 const NOTHING_YET = { span: NO_SPAN, onTop: NO_PERIOD, goodwillDays: 0 };
@@ -167,7 +183,7 @@ export function applyStatement(
   { bouquet, start, span: stated, onTop, grantedEnd, goodwillDays: carriedDays = 0 }: Statement,
   calendar: Calendar,
 ): Subscription {
-  const granted = before?.grantedEnd !== undefined && start < before.end ? before : undefined;
+  const granted = before?.grantedEnd !== undefined && beginsWithin(start, before, calendar) ? before : undefined;
   const span = addSpans(stated, { seconds: 0, ...onTop });
   const end = calendar.add(start, span);
   if (grantedEnd !== undefined) {

@@ -32,6 +32,38 @@ describe("a zone whose rules have changed", () => {
     expect(calendar.asOf(CHANGE - 1).readings(end)).toEqual([end]);
   });
 
+  test("reads a time that has passed by other rules as it was said before these, and are in force again", () => {
+    const [before, after] = [zoneRulesOf(BEFORE), zoneRulesOf(AFTER)];
+    const record = [
+      { since: 0, rules: before },
+      { since: at("2026-06-11"), rules: after },
+      { since: at("2026-07-21"), rules: before },
+      { since: at("2026-08-09"), rules: after },
+    ];
+    const start = createChangingCalendar(AFTER, record).parse("2026-07-01 00:00:00") as number;
+    expect(start).toBe(at("2026-07-01T03:00:00Z"));
+    expect(createChangingCalendar(AFTER, record).readings(start)).toEqual([start, at("2026-07-01T04:00:00Z")]);
+  });
+
+  test("reads a time that clocks skip by the new rules as it was said when they did not", () => {
+    const skips = createChangingCalendar(BEFORE, [
+      { since: 0, rules: zoneRulesOf(AFTER) },
+      { since: CHANGE, rules: zoneRulesOf(BEFORE) },
+    ]);
+    const start = skips.parse("2027-09-05 00:00:00") as number;
+    expect(skips.format(start)).toBe("2027-09-05 01:00:00");
+    expect(skips.readings(start)).toEqual([start, at("2027-09-05T03:00:00Z")]);
+    expect(skips.readingsAt(start, CHANGE - 1)).toEqual([start, at("2027-09-05T03:00:00Z")]);
+  });
+
+  test("has ended where it was said, and where it was counted since", () => {
+    const start = at("2027-06-01T03:00:00Z");
+    const endings = calendar.endings(start, months(6));
+    expect(endings[0]).toBe(at("2027-12-01T03:00:00Z"));
+    expect(endings).toContain(at("2027-12-01T04:00:00Z"));
+    expect(createCalendar(AFTER).endings(start, months(6))).toEqual([at("2027-12-01T03:00:00Z")]);
+  });
+
   test("has had the offsets of all its rules", () => {
     const hours = [...calendar.offsets()].map((offset) => offset / 3_600_000);
     expect(new Set(hours)).toEqual(new Set([-3, -4]));

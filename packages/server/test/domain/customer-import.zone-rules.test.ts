@@ -82,6 +82,40 @@ test("a run that was sold ahead, and topped up, takes a file that holds both onc
   expect(short.passedOver).toHaveLength(1);
 });
 
+test("a run that was sold ahead, and topped up after the change, takes a file that holds both, also where it ends in summer", () => {
+  const world = worldOf();
+  world.import(file(world, BEFORE, "2026-08-01", "2026-12-01"), BEFORE, "included");
+  world.topUp("fiber1", CHANGE + 1, YEARLY);
+  const night = at("2026-08-05");
+  const held = world.import(file(world, night, "2026-08-01", "2027-12-01"), night, "included");
+  expect(held.passedOver).toEqual([]);
+  expect(world.calendar.format(world.subscription("fiber1")?.end as number)).toBe("2027-12-01 00:00:00");
+  const short = world.import(file(world, night, "2026-08-01", "2027-11-30"), night, "included");
+  expect(short.passedOver).toHaveLength(1);
+});
+
+test.each(["apart", "unsaid"] as const)(
+  "what is left of a top-up from before the change has no day more for an hour (%s)",
+  (mode) => {
+    const world = worldOf();
+    world.import(statedCustomer(), BEFORE, mode);
+    world.topUp("fiber1", at("2026-07-01T04:00:00Z"), { ...MONTHLY, period: { months: 0, days: 40 } });
+    const night = at("2026-08-05T03:00:10Z");
+    world.import(file(world, night, "2026-08-05", "2026-09-05"), night, mode);
+    expect(world.subscription("fiber1")?.onTop).toEqual({ months: 0, days: 5 });
+    expect(world.calendar.format(world.subscription("fiber1")?.end as number)).toBe("2026-09-10 00:00:00");
+  },
+);
+
+test("records that follow those from before the change to the day leave no gap", () => {
+  const world = worldOf();
+  world.import(file(world, BEFORE, "2026-07-01", "2026-07-31"), BEFORE, "apart");
+  world.topUp("fiber1", BEFORE + 1, YEARLY);
+  const night = at("2026-08-01T12:00:00Z");
+  world.import(file(world, night, "2026-08-01", "2026-09-01"), night, "apart");
+  expect(world.subscription("fiber1")?.onTop).toEqual(YEARLY.period);
+});
+
 describe("an hour that is no change of rules", () => {
   test("is news in a file still", () => {
     const world = worldOf();
