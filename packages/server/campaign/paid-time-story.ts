@@ -1,16 +1,16 @@
 import type { Bouquet } from "../src/domain/bouquet.ts";
+import type { Calendar, Instant } from "../src/domain/calendar.ts";
 import { customerRow } from "../src/domain/customer-export.ts";
-import { readCustomerRow } from "../src/domain/customer-row.ts";
+import { readCustomerRow, type StatedCustomer } from "../src/domain/customer-row.ts";
 import { type JsonObject, readJson } from "../src/domain/json.ts";
 import { NO_PERIOD } from "../src/domain/period.ts";
-import { at, DAY_MS, MONTHLY, SECOND_MS } from "../test/domain/builders.ts";
-import { fileWith, ProviderWorld, statedConnection, statedCustomer } from "../test/domain/provider-world.ts";
+import { at, DAY_MS, MONTHLY, SECOND_MS, UTC } from "../test/domain/builders.ts";
+import { ProviderWorld, statedConnection, statedCustomer, statedSubscription } from "../test/domain/provider-world.ts";
 import { correctSale, type DayRange, type Mistake, NEVER, recordsOf, runOf, type Stretch } from "./paid-time-model.ts";
 
 const REQ_ID = "fiber1";
 const KEY = { service: MONTHLY.service, reqId: REQ_ID, plan: MONTHLY.plan };
 const FIRST_DAY = at("2026-01-01T10:00:00Z");
-const day = (number: number) => FIRST_DAY + number * DAY_MS;
 
 /** How many days are sold, topped up, given or taken back at a time. */
 export const LENGTHS = [8, 30, 90] as const;
@@ -45,9 +45,10 @@ export interface Habits {
 /** One customer, as topupd has it, as the provider's records do, and as it ought to be. */
 export class TimeStory {
   readonly #habits: Habits;
+  readonly #calendar: Calendar;
   readonly #stretches: Stretch[] = [];
   readonly #seenEnds = new Set<number>();
-  #world = new ProviderWorld();
+  #world: ProviderWorld;
   #today = 0;
   #bookings = 0;
   #imported: DayRange | undefined;
@@ -60,9 +61,11 @@ export class TimeStory {
   /** Whether files could not tell how long the customer is to be served. */
   #isAmbiguous = false;
 
-  constructor(habits: Habits) {
+  constructor(habits: Habits, calendar: Calendar = UTC) {
     this.#habits = habits;
-    this.#world.import(statedCustomer([statedConnection()]), day(0), habits.topUps);
+    this.#calendar = calendar;
+    this.#world = new ProviderWorld(calendar);
+    this.#world.import(statedCustomer([statedConnection()]), this.#at(0), habits.topUps);
   }
 
   play(step: TimeStep): void {
@@ -74,11 +77,11 @@ export class TimeStory {
         this.#book();
         break;
       case "top_up":
-        this.#world.topUp(REQ_ID, day(this.#today), bouquetOf(step.days));
+        this.#world.topUp(REQ_ID, this.#at(this.#today), bouquetOf(step.days));
         this.#add(step.kind, step.days);
         break;
       case "goodwill":
-        this.#world.goodwill(REQ_ID, day(this.#today), step.days, bouquetOf(step.days));
+        this.#world.goodwill(REQ_ID, this.#at(this.#today), step.days, bouquetOf(step.days));
         this.#add(step.kind, step.days);
         break;
       case "take_back":
@@ -133,7 +136,7 @@ export class TimeStory {
   }
 
   #takeBack(days: number): void {
-    const outcome = this.#world.takeBack(REQ_ID, day(this.#today) + 3 * SECOND_MS, days);
+    const outcome = this.#world.takeBack(REQ_ID, this.#at(this.#today) + 3 * SECOND_MS, days);
     let left = outcome.kind === "taken_back" ? days : 0;
     for (const stretch of this.#stretches.toReversed()) {
       if (stretch.kind !== "goodwill" || stretch.isElsewhere) continue;
@@ -151,7 +154,7 @@ export class TimeStory {
     if (stretch === undefined) return;
     const starts = () => [this.#records().at(-1)?.start, runOf(this.#stretches).start].join();
     const before = starts();
-    this.#world.reverse(KEY, day(this.#today), standing.indexOf(stretch));
+    this.#world.reverse(KEY, this.#at(this.#today), standing.indexOf(stretch));
     stretch.taken = stretch.days;
     if (!this.#habits.books || stretch.booked === undefined) return;
     this.#isCorrected = true;
@@ -186,8 +189,8 @@ export class TimeStory {
     if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
     // What records are still to be corrected, only the place knows where it was reversed.
     if (this.#isCorrected || this.#began !== undefined) this.#isAmbiguous = true;
-    this.#world = new ProviderWorld();
-    this.#world.import(reading.value, day(this.#today) + 2 * SECOND_MS, this.#habits.topUps);
+    this.#world = new ProviderWorld(this.#calendar);
+    this.#world.import(reading.value, this.#at(this.#today) + 2 * SECOND_MS, this.#habits.topUps);
     for (const stretch of this.#stretches) stretch.isElsewhere = true;
   }
 
@@ -221,11 +224,8 @@ export class TimeStory {
     this.#imported = record;
     // What records do not mention any more is not withdrawn while goodwill has a part in it.
     if (record === undefined && this.#bookings > 0 && this.#hasGoodwill()) this.#isAmbiguous = true;
-    const file =
-      record === undefined
-        ? statedCustomer([statedConnection()])
-        : fileWith(day(record.start), day(record.end), bouquetOf(30));
-    this.#world.import(file, day(this.#today) + SECOND_MS, this.#habits.topUps);
+    const file = record === undefined ? statedCustomer([statedConnection()]) : this.#fileOf(record);
+    this.#world.import(file, this.#at(this.#today) + SECOND_MS, this.#habits.topUps);
     this.#see();
   }
 
@@ -241,7 +241,29 @@ export class TimeStory {
   /** Not where the file has another record by now, or what was over before the run began, which tells nothing of it. */
   #tellsOf(began: number, { start, end }: DayRange): boolean {
     const run = this.#world.subscription(REQ_ID);
-    return start <= began && began < end && (run === undefined || day(end) > run.start);
+    return start <= began && began < end && (run === undefined || end > this.#dayOf(run.start));
+  }
+
+  #wall(number: number): string {
+    return UTC.format(FIRST_DAY + number * DAY_MS);
+  }
+
+  /** By the clock on the wall. */
+  #at(number: number): Instant {
+    return this.#calendar.parse(this.#wall(number)) as Instant;
+  }
+
+  /** Where the rules of the zone change in between, hours are no matter. */
+  #dayOf(instant: Instant): number {
+    const rules = this.#calendar.asOf(this.#at(this.#today));
+    return Math.round(((UTC.parse(rules.format(instant)) as Instant) - FIRST_DAY) / DAY_MS);
+  }
+
+  #fileOf({ start, end }: DayRange): StatedCustomer {
+    const rules = this.#calendar.asOf(this.#at(this.#today) + SECOND_MS);
+    const [from, to] = [start, end].map((each) => rules.parse(this.#wall(each)) as Instant) as [Instant, Instant];
+    const subscription = statedSubscription(from, to, bouquetOf(30), rules);
+    return statedCustomer([statedConnection({ subscriptions: [subscription] })]);
   }
 
   #hasGoodwill(): boolean {
@@ -250,6 +272,10 @@ export class TimeStory {
 
   #see(): void {
     this.#seenEnds.add(this.#shownEnd());
+    // A run that ends today has ended or not by hours.
+    const end = this.#world.subscription(REQ_ID)?.end;
+    if (this.#shownEnd() === this.#today && end !== this.#at(this.#today) && end !== undefined)
+      this.#isAmbiguous = true;
     const { onTop, goodwillDays } = this.#world.subscription(REQ_ID) ?? { onTop: NO_PERIOD, goodwillDays: 0 };
     // Else an import would warn of top-ups that there never were.
     if (this.#stretches.every(({ kind }) => kind !== "top_up") && onTop.days !== goodwillDays)
@@ -260,7 +286,7 @@ export class TimeStory {
 
   #shownEnd(): number {
     const subscription = this.#world.subscription(REQ_ID);
-    return subscription === undefined ? NEVER : (subscription.end - FIRST_DAY) / DAY_MS;
+    return subscription === undefined ? NEVER : this.#dayOf(subscription.end);
   }
 }
 
