@@ -1,8 +1,9 @@
 import { type Ground, runThere } from "./ground.ts";
 import { PartnerClient } from "./partner-client.ts";
-import { startServing } from "./processes.ts";
+import { expectTopupd, startServing } from "./processes.ts";
 import { CUSTOMERS, makeProvider } from "./provider.ts";
 import { Choices } from "./random.ts";
+import { type Sent, verifyTotals } from "./sent.ts";
 
 export interface RaceOptions extends Ground {
   readonly seed: number;
@@ -13,8 +14,9 @@ export interface RaceOptions extends Ground {
 
 /**
  * Sends the same top-up to several processes on one database at once, round after round. Each round
- * must make exactly one transaction, and give every caller the same answer.
- * @throws Error that names the round in which it was otherwise.
+ * must make exactly one transaction, and give every caller the same answer. In the end, every subscription must have
+ * grown by what was bought, once.
+ * @throws Error that says in which round, or for which customer, it was otherwise.
  */
 export async function race({ seed, rounds, processes = 2, callers = 6, ...ground }: RaceOptions): Promise<string> {
   const choices = new Choices(seed);
@@ -23,6 +25,7 @@ export async function race({ seed, rounds, processes = 2, callers = 6, ...ground
   try {
     const clients = served.map(({ url }) => new PartnerClient(url, token));
     const transactions = new Set<string>();
+    const all: Sent[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const purchase = await choices.of(clients).prepare(choices.below(CUSTOMERS), choices);
       const calls = Array.from({ length: callers }, (_, caller) =>
@@ -35,8 +38,11 @@ export async function race({ seed, rounds, processes = 2, callers = 6, ...ground
         throw new Error(`round ${round}: ${made.length} transactions, ${texts.size} answers: ${[...texts].join("\n")}`);
       }
       transactions.add([...texts].join());
+      all.push({ purchase });
     }
     if (transactions.size !== rounds) throw new Error(`${transactions.size} transactions in ${rounds} rounds`);
+    await verifyTotals(ground, token, all);
+    await expectTopupd(["check"], runThere(ground));
     return `${rounds} rounds of ${callers} callers on ${processes} processes: one transaction each`;
   } finally {
     await Promise.all(served.map(({ end }) => end("SIGTERM")));

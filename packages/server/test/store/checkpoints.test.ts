@@ -1,15 +1,13 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Database } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { serveSettling } from "../../src/store/sqlite/settling/settling-service.ts";
-import type { StartSettlingThread } from "../../src/store/sqlite/settling/settling-thread.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { otherProcess } from "../support/other-process.ts";
 import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
+import { startSettlingHere } from "../support/settling-thread.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 
 /** More than goes into the file at a time, and less than makes a log long. */
@@ -19,16 +17,6 @@ const PAGE_BYTES = 4_096;
 
 function growBy(raw: ReturnType<typeof rawConnection>, pages: number): void {
   raw.prepare("INSERT INTO ballast VALUES (zeroblob(?))").run(pages * PAGE_BYTES);
-}
-
-/** What a settling thread does, in this one, where a disk that fails can be feigned. */
-function startHere(clock: () => number): StartSettlingThread {
-  return (data) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.on("close", () => port1.emit("exit", 0));
-    serveSettling(port2, data, clock);
-    return port1 satisfies MessagePort as unknown as Worker;
-  };
 }
 
 /**
@@ -42,7 +30,7 @@ async function openWatched({ settlesAll = true } = {}) {
   const clock = () => opened.now;
   const store = openSqliteStore({
     ...{ path, timeZone: undefined, currencyExponent: undefined, clock, random: seededRandom(9) },
-    settlingThread: { start: startHere(clock), settlesAll },
+    settlingThread: { start: startSettlingHere(clock), settlesAll },
     observeCheckpoints: (trouble) => heard.push(trouble),
   });
   onTestFinished(() => store.close());

@@ -4,9 +4,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { Database } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { seededRandom } from "../support/random.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { rawConnection } from "../support/sqlite-database.ts";
+import { startSettlingHere } from "../support/settling-thread.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 
 function openDatabase(path = join(temporaryFolder(), "topupd.db")): Database {
   return new Database(path, { mustExist: false });
@@ -56,6 +58,25 @@ describe("durability", () => {
     });
     onTestFinished(() => verify.mockRestore());
     expect(() => open(join(temporaryFolder(), "topupd.db"))).toThrow(new StoreRefused("not durable"));
+  });
+
+  test("a service settles by connections that still flush each commit, here and in its thread", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const opened = await openProvider(() => makeSqliteDatabase(path));
+    const clock = () => opened.now;
+    const settings = { timeZone: undefined, currencyExponent: undefined, random: seededRandom(9) };
+    const settlingThread = { start: startSettlingHere(clock) };
+    const store = openSqliteStore({ ...settings, path, clock, settlingThread });
+    onTestFinished(() => store.close());
+    const write = vi.spyOn(Database.prototype, "write");
+    onTestFinished(() => write.mockRestore());
+    const topUp = async () => expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+    // Alone, it is settled here; two that come together, in the thread.
+    await topUp();
+    await Promise.all([topUp(), topUp()]);
+    const connections = new Set(write.mock.contexts as Database[]);
+    expect(connections.size).toBe(2);
+    for (const connection of connections) expect(() => connection.verifyDurability()).not.toThrow();
   });
 
   test("a file without write-ahead logging is put into it", async () => {

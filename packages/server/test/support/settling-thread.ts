@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { serveSettling } from "../../src/store/sqlite/settling/settling-service.ts";
 import type { StartSettlingThread } from "../../src/store/sqlite/settling/settling-thread.ts";
 
 const MAIN = new URL("settling-main.mjs", import.meta.url);
@@ -23,6 +24,16 @@ export function startSettlingBy(
     worker.once("exit", () => questions.close());
     onStart(worker);
     return worker;
+  };
+}
+
+/** What a settling thread does, in this one: where a disk that fails can be feigned, and its connection be asked. */
+export function startSettlingHere(clock: () => number): StartSettlingThread {
+  return (data) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.on("close", () => port1.emit("exit", 0));
+    serveSettling(port2, data, clock);
+    return port1 satisfies MessagePort as unknown as Worker;
   };
 }
 
