@@ -43,3 +43,13 @@ test("a server without transaction numbers is unavailable until it is vacuumed, 
   }
   expect(refused("index_form_tuple")).toBeInstanceOf(StatementFailed);
 });
+
+test("a transaction in which something has failed is not taken for committed, though nobody minded", async () => {
+  const database = new Database({ url: inject("postgresUrl"), connections: 1 });
+  onTestFinished(() => database.close());
+  const committing = database.transact([], async (_, session) => {
+    await session.run({ name: "fails", text: "SELECT 1 / 0" }).catch(() => {});
+    await session.commit([]);
+  });
+  await expect(committing).rejects.toThrow("PostgreSQL rolled back what was to be committed");
+});
