@@ -128,6 +128,16 @@ function testLists(makeDatabase: MakeDatabase): void {
     expect(TXN_ID_SLACK_MS).toBeGreaterThan(300_000);
   });
 
+  test("shows what was recorded by a clock that is as far behind the request's as one may be", async () => {
+    const { opened, list } = await openHistory(makeDatabase);
+    const command = opened.command(SITA_TV, "TV-1M", { txnId: formatTransactionId(opened.now, new Uint8Array(10)) });
+    opened.now -= TXN_ID_SLACK_MS;
+    const transaction = expectRecorded(await opened.store.settleTopUp(command));
+    const { at } = transaction;
+    expect(await list({ from: at, until: at + 1 })).toEqual([transaction]);
+    expect(await list({ until: at })).not.toContainEqual(transaction);
+  });
+
   test.each([
     ["2027-03-28", 23],
     ["2027-10-31", 25],

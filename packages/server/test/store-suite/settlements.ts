@@ -5,7 +5,7 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { listDays, readDay } from "../../src/domain/day-range.ts";
 import type { SettlementSum } from "../../src/domain/settlement.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { formatTransactionId } from "../../src/domain/transaction-id.ts";
+import { formatTransactionId, TXN_ID_SLACK_MS } from "../../src/domain/transaction-id.ts";
 import { STEP_ROWS } from "../../src/store/common/transaction-search.ts";
 import type { RecordedWithin } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
@@ -67,10 +67,13 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     expect(await counted(at, at)).toBe(0);
   });
 
-  test("go by the time of the record, however far the txnId's is from it", async () => {
+  test.each([
+    ["waited for its decision", 300_000],
+    ["was followed by clocks that are behind", -TXN_ID_SLACK_MS],
+  ])("go by the time of the record, however far the txnId's is from it, where the request %s", async (_, ms) => {
     const { opened, sums } = await openLedger(makeDatabase);
     const command = opened.command(SITA_TV, "TV-1M", { txnId: formatTransactionId(opened.now, new Uint8Array(10)) });
-    opened.now += 300_000;
+    opened.now += ms;
     const { at } = expectRecorded(await opened.store.settleTopUp(command));
     expect(await sums({ from: at, until: at + 1 })).toHaveLength(1);
     expect(await sums({ until: at })).toEqual([]);
