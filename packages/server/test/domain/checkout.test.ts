@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   CHECKOUT_NONCE_BYTES,
+  CHECKOUT_VALID_MS,
   type CheckoutHolder,
   isCheckoutDead,
   isCheckoutExpired,
@@ -11,6 +12,7 @@ import {
 } from "../../src/domain/checkout.ts";
 import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
+import { isTooLateToRecord, RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { seededRandom } from "../support/random.ts";
 import { at, RUNS } from "./builders.ts";
 
@@ -132,5 +134,12 @@ describe("a checkout", () => {
     expect(isCheckoutDead(issued(), QUOTE.issuedAt + 300_001)).toBe(false);
     expect(isCheckoutDead(issued(), QUOTE.issuedAt + 360_000)).toBe(false);
     expect(isCheckoutDead(issued(), QUOTE.issuedAt + 360_001)).toBe(true);
+  });
+
+  test("is dead only when a top-up that was decided at its last moment is long too late to be recorded", () => {
+    const lastDecision = QUOTE.issuedAt + CHECKOUT_VALID_MS;
+    const twice = lastDecision + 2 * RECORDING_DEADLINE_MS;
+    expect(isTooLateToRecord(lastDecision, lastDecision + RECORDING_DEADLINE_MS + 1)).toBe(true);
+    expect(isCheckoutDead(issued(), twice)).toBe(false);
   });
 });
