@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { foldGrants } from "../../src/domain/fold.ts";
+import { foldGrants, foldSteps } from "../../src/domain/fold.ts";
 import type { Grant } from "../../src/domain/subscription.ts";
-import { at, fold, goodwill, labelOf, MONTHLY, months, QUARTERLY, reversal, topUp, UTC } from "./builders.ts";
+import { at, fold, goodwill, labelOf, MONTHLY, months, QUARTERLY, reversal, takeBack, topUp, UTC } from "./builders.ts";
 
 function goodwillOf(grants: readonly Grant[]): number {
   return foldGrants(MONTHLY.plan, grants, UTC)?.goodwillDays ?? 0;
@@ -35,4 +35,12 @@ test("goodwill does not keep the name of a bouquet whose top-up was reversed", (
 test("goodwill that is all that is left goes by what was bought last when it was given", () => {
   const given = [topUp("2026-01-01"), goodwill("2026-01-10", 7)];
   expect(fold([...given, reversal("2026-01-11", "checkout")]).bouquet).toEqual(labelOf(MONTHLY));
+});
+
+test("days taken back a second time are not those that were taken back before, and shorten nothing that was paid for", () => {
+  const given = [goodwill("2026-01-01", 10), topUp("2026-01-08"), goodwill("2026-01-09", 5)];
+  const ledger = [...given, takeBack("2026-01-10", 3), takeBack("2026-01-11", 8)];
+  const steps = foldSteps(MONTHLY.plan, ledger, UTC);
+  expect(steps.map(({ daysTakenBack }) => daysTakenBack)).toEqual([6, 0, 5, 0, 0]);
+  expect(steps.at(-1)?.after).toMatchObject({ start: at("2026-01-08"), end: at("2026-02-08"), goodwillDays: 0 });
 });
