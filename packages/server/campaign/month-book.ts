@@ -84,6 +84,22 @@ export class Book {
     }
   }
 
+  /**
+   * Enters a top-up that the provider reversed at a time. After the period, the partner may have closed its book of it: that
+   * the top-up was paid is right there, and settled with the day of the reversal.
+   */
+  enterReversed(transaction: Transaction, reversedAt: number): void {
+    const { amount, at } = transaction;
+    const isLater = this.#isInPeriod(at) && !this.#isInPeriod(reversedAt);
+    if (!isLater || this.#choices.below(2) === 0) {
+      this.enter(transaction, true);
+      return;
+    }
+    const key = transaction[this.key] as string;
+    this.#write(key, amount, "paid");
+    this.#expect("matched", key, amount, amount);
+  }
+
   /** What was entered since, in no order. */
   takeRows(): string[] {
     const rows = this.#rows;

@@ -148,7 +148,7 @@ class Month {
     const { kind } = await insist(() => store.corrections.reverse(transaction.checkoutId, by));
     if (kind === "not_found") throw new Error(`${transaction.txnId} is not on record`);
     this.reversals += 1;
-    this.#books[partner]?.enter(transaction, true);
+    this.#books[partner]?.enterReversed(transaction, this.#now);
     if (this.#now < (this.#bounds.at(-1) as number))
       this.#expected.takeBack(PARTNERS[partner] as string, this.#dayOf(this.#now), transaction);
   }
