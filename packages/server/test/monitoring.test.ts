@@ -54,6 +54,13 @@ describe("the dashboard and the alert rules", () => {
     expect(expressions.flatMap(namesIn).filter((name) => !served.includes(name))).toEqual([]);
   });
 
+  test("page nobody for a share of few: a single caller that hangs up at night is more than one in a hundred", () => {
+    const paging = alerts.split(/^ +- alert: /m).filter((alert) => alert.includes("severity: page"));
+    const byShare = paging.filter((alert) => alert.includes("/ sum("));
+    expect(byShare).not.toEqual([]);
+    for (const alert of byShare) expect(alert).toMatch(/and sum\(increase\(.*\)\) >= [2-9]$/m);
+  });
+
   test("ask for labels that the metrics have, with values that there can be", async () => {
     const { families } = await fullScrape();
     const values: Record<string, readonly string[]> = {
