@@ -175,7 +175,9 @@ describe("topupd report settlement, called wrongly", () => {
 test("on PostgreSQL, a day of which something is not written yet is told to grow, and no earlier one", async () => {
   const database = makePostgresDatabase();
   const line = await historyLine(() => database);
-  await line.setTime("2099-01-10 12:00:00");
+  // From the moment on in which nothing of the day before can be begun any more. Of PostgreSQL's own clock only counts how
+  // long ago something was begun there.
+  await line.setTime("2099-01-10 00:00:30");
   const report = async (day: string) =>
     (await line.run("report", "settlement", "--from", day, "--to", day, "--partner", WALLET)).stderr;
   await withClient(database.url, async (other) => {
@@ -189,6 +191,7 @@ test("on PostgreSQL, a day of which something is not written yet is told to grow
     expect(await report("2099-01-09")).toBe(
       "2099-01-09 may still grow: PostgreSQL has not finished what was begun before its end; it may wait for a synchronous standby (pg_stat_activity: backend_xid, wait_event). Ask again once it has.\n",
     );
+    expect(await report("2099-01-08")).toBe("");
     expect(await report("2026-02-10")).toBe("");
     await other.query("COMMIT");
     expect(await report("2099-01-09")).toBe("");
