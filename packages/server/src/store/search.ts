@@ -42,6 +42,7 @@ export interface Search {
   /**
    * Whether something that was begun before this time is still being written, so that it may yet come on record. To be
    * asked before what is on record is added up.
+   * @param now by the clock that `before` is of: the database's own may show another time.
    */
   isBeingWritten(before: Instant, now: Instant): Promise<boolean>;
 }

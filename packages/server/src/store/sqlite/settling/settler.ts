@@ -26,7 +26,7 @@ export interface SettlingThreadWishes {
   readonly settlesAll?: boolean;
 }
 
-/** Batches settled here between two looks of the thread at the log: each writes some eight pages. */
+/** Batches settled here between two looks of the thread at the log: each writes a few pages. */
 const REST_EVERY = 32;
 
 /** Settles what must be durable before it is answered, in batches: here or, where one is wished for, in a thread. */

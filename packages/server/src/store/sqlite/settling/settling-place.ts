@@ -3,7 +3,7 @@ import type { Settle } from "./settling.ts";
 
 /** Whoever waits for an answer to something else does not notice a commit that takes no longer than this, in ms. */
 const QUICK_MS = 2;
-/** So many slow ones in a row are the disk's; one by itself is a checkpoint, or somebody else who wrote. */
+/** So many slow ones in a row are the disk's; one by itself met a checkpoint, or somebody else who wrote. */
 const SLOW_IN_A_ROW = 2;
 /** Batches that go to the thread before another is tried here. */
 const AWAY_FOR = 500;
