@@ -30,6 +30,7 @@ const MESSAGES = new Set([
   "a request failed",
   "an answer could not be written",
   "listening",
+  "no top-up can be recorded",
   "request",
   "requests that were still in hand at the deadline are cut off",
   "serving metrics",
@@ -41,6 +42,7 @@ const MESSAGES = new Set([
   "the store is away",
   "the store is back",
   "the store is unavailable",
+  "top-ups are recorded again",
   "when tokens were last used could not be written yet",
 ]);
 const NOT_OURS = "a library has said something";

@@ -7,7 +7,9 @@ import fastify, {
   LogController,
 } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
+import { tell } from "../operations/observer.ts";
 import type { Ports } from "../operations/ports.ts";
+import { Recording } from "../operations/recording.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { authenticateRequests } from "./authenticate.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
@@ -114,11 +116,14 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setErrorHandler((error, request, reply) => {
     sendError(error, request, reply);
   });
-  addHealth(app, options.ports.store, () => options.phase() !== "serving");
+  const { store } = options.ports;
+  const recording = watchRecording(app, options.ports);
+  addHealth(app, { store, recording, isDraining: () => options.phase() !== "serving" });
 
-  publishContract(app, { ...options, provider: options.ports.store.provider });
+  publishContract(app, { ...options, provider: store.provider });
+  const watched = { ...options, ports: { ...options.ports, recording } };
   for (const version of VERSIONS) {
-    await app.register((scope) => addVersion(scope, version, options), { prefix: options.prefix });
+    await app.register((scope) => addVersion(scope, version, watched), { prefix: options.prefix });
   }
   return { app, sockets };
 }
@@ -128,6 +133,18 @@ function hearersOf(app: FastifyInstance, { ports: { clock, observer }, logLine }
     ...(logLine === undefined ? [] : [logRequests(app, { clock, write: logLine })]),
     ...(observer === undefined ? [] : [observeRequests(app, observer)]),
   ];
+}
+
+function watchRecording(app: FastifyInstance, { clock, observer }: Ports): Recording {
+  const recording = new Recording({
+    clock,
+    onChange: (cause) => {
+      tell(() => observer?.recordingChanged(recording.failsSince));
+      if (cause === undefined) app.log.info("top-ups are recorded again");
+      else app.log.warn({ cause }, "no top-up can be recorded");
+    },
+  });
+  return recording;
 }
 
 async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {

@@ -1,13 +1,21 @@
 import type { FastifyInstance } from "fastify";
+import type { Recording } from "../operations/recording.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
 import { asError } from "./as-error.ts";
 
+/** What is asked of the rest of the service. */
+interface HealthOptions {
+  readonly store: Pick<Store, "ping">;
+  readonly recording: Pick<Recording, "failsSince">;
+  readonly isDraining: () => boolean;
+}
+
 /**
  * For the provider's own supervision, not for partners: `/healthz` says that the process lives,
- * `/readyz` that it should be sent requests.
+ * `/readyz` that it should be sent requests. While no top-up can be recorded it should: look-ups still work.
  */
-export function addHealth(app: FastifyInstance, store: Pick<Store, "ping">, isDraining: () => boolean): void {
+export function addHealth(app: FastifyInstance, { store, recording, isDraining }: HealthOptions): void {
   let wasAway = false;
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (request, reply) => {
@@ -18,7 +26,11 @@ export function addHealth(app: FastifyInstance, store: Pick<Store, "ping">, isDr
     if (trouble !== undefined && !wasAway) app.log.warn(trouble, "the store is away");
     wasAway = trouble !== undefined;
     if (request.isOverdue) return reply;
-    return trouble === undefined ? { status: "ready" } : reply.code(503).send({ status: "store away" });
+    const { failsSince } = recording;
+    return reply.code(trouble === undefined ? 200 : 503).send({
+      status: trouble === undefined ? "ready" : "store away",
+      ...(failsSince !== undefined && { recordingFailsSince: new Date(failsSince).toISOString() }),
+    });
   });
 }
 

@@ -50,7 +50,11 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
     ];
   };
   return {
-    observer: { requestAnswered: requests.requestAnswered, topUpRecorded: topUps.topUpRecorded },
+    observer: {
+      requestAnswered: requests.requestAnswered,
+      topUpRecorded: topUps.topUpRecorded,
+      recordingChanged: topUps.recordingChanged,
+    },
     observeBatch: batches.observeBatch,
     serve: (store, address) => serveMetrics(address, () => collect(store)),
   };

@@ -12,6 +12,7 @@ interface Takings {
 
 export interface TopUpCounts {
   readonly topUpRecorded: Observer["topUpRecorded"];
+  readonly recordingChanged: Observer["recordingChanged"];
   readonly collect: (exponent: CurrencyExponent) => Family[];
 }
 
@@ -23,6 +24,7 @@ export function countTopUps(): TopUpCounts {
   const takings = ENVIRONMENTS.flatMap((environment) =>
     SERVICES.map((service): Takings => ({ labels: { service, environment }, topUps: 0, amount: 0n })),
   );
+  let failsSince = 0;
   return {
     topUpRecorded: ({ service, environment, amount }) => {
       const taking = takings.find(
@@ -31,6 +33,9 @@ export function countTopUps(): TopUpCounts {
       if (taking === undefined) return;
       taking.topUps += 1;
       taking.amount += amount;
+    },
+    recordingChanged: (since = 0) => {
+      failsSince = since;
     },
     collect: (exponent) => [
       {
@@ -44,6 +49,12 @@ export function countTopUps(): TopUpCounts {
         type: "counter",
         description: "The money of the top-ups that were recorded, in major units of the provider's currency.",
         samples: takings.map(({ labels, amount }) => ({ labels, value: formatMoney(amount, exponent) })),
+      },
+      {
+        name: "topupd_recording_fails_since_seconds",
+        type: "gauge",
+        description: "When the store first failed to record a top-up, since 1970; 0 where it has recorded one since.",
+        samples: [{ labels: {}, value: failsSince / 1000 }],
       },
     ],
   };

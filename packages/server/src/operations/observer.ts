@@ -1,3 +1,4 @@
+import type { Instant } from "../domain/calendar.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { Caller } from "./ports.ts";
 
@@ -21,6 +22,8 @@ export interface Observer {
   ) => void;
   /** Once for each top-up that was recorded: for a replay, it is not called. */
   readonly topUpRecorded: (transaction: Transaction) => void;
+  /** @param failsSince when the store first failed to record a top-up; undefined where it has recorded one again. */
+  readonly recordingChanged: (failsSince: Instant | undefined) => void;
 }
 
 /** An operation of one version; the same object for all of its requests. */

@@ -4,6 +4,7 @@ import type { Environment } from "../domain/customer.ts";
 import type { ReasonedAttribution } from "../store/corrections.ts";
 import type { Store } from "../store/store.ts";
 import type { Observer } from "./observer.ts";
+import type { Recording } from "./recording.ts";
 import type { TokenUses } from "./token-uses.ts";
 
 /** What every operation needs of the world. */
@@ -14,6 +15,8 @@ export interface Ports {
   readonly random: (bytes: number) => Uint8Array;
   /** Absent where nobody counts what the service does. */
   readonly observer?: Observer | undefined;
+  /** Absent where nobody asks whether top-ups can be recorded. */
+  readonly recording?: Pick<Recording, "succeeded" | "failed"> | undefined;
   /** Absent where nobody asks when tokens were used. */
   readonly tokenUses?: Pick<TokenUses, "note"> | undefined;
 }

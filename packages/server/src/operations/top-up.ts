@@ -24,7 +24,7 @@ export interface TopUpAnswer {
 
 /** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
 export async function topUp(
-  { store, clock, random, observer }: Ports,
+  { store, clock, random, observer, recording }: Ports,
   caller: Caller,
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
@@ -37,9 +37,15 @@ export async function topUp(
     return recorded === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(recorded, asked));
   }
   const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked });
+  const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked }).catch((error: unknown) => {
+    tell(() => recording?.failed(error));
+    throw error;
+  });
   if (outcome.kind === "refused") return refused(outcome.refusal);
-  if (outcome.kind === "recorded") tell(() => observer?.topUpRecorded(outcome.transaction));
+  if (outcome.kind === "recorded") {
+    tell(() => observer?.topUpRecorded(outcome.transaction));
+    tell(() => recording?.succeeded());
+  }
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }
 

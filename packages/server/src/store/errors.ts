@@ -6,7 +6,7 @@ export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
-/** Others held for too long what was to be written, and nothing was. It says nothing of what else waits. */
+/** Others held for too long what was to be written, or too many wait, and nothing was. It says nothing of what else waits. */
 export class StoreContended extends StoreUnavailable {
   override readonly name = "StoreContended";
 }

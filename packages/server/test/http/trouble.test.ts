@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { StoreUnavailable } from "../../src/store/errors.ts";
+import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
+import { startMeasuredService } from "../support/measured-service.ts";
 import { prepareTopUp, startTestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -77,6 +78,64 @@ describe("a store that is away", () => {
     failures.set("ping", () => Promise.reject(new StoreUnavailable("away")));
     expect((await service.inject("/readyz")).statusCode).toBe(503);
     expect((await service.inject("/healthz")).statusCode).toBe(200);
+  });
+});
+
+describe("a store that answers and records nothing", () => {
+  const ready = { status: "ready" };
+  const startFailing = async () => {
+    const { failures, wrapStore } = breakable();
+    const { service, read } = await startMeasuredService({ wrapStore });
+    const buy = async (changed: { readonly amt?: string } = {}) => {
+      const purchase = await prepareTopUp(service, FIBER);
+      return (await service.call("subscription-package-topup", { ...purchase, ...changed })).status;
+    };
+    const failWith = (error: Error) => failures.set("settleTopUp", () => Promise.reject(error));
+    const told = async () => {
+      const answer = await service.inject("/readyz");
+      return {
+        ready: [answer.statusCode, answer.json()],
+        metric: (await read()).value("topupd_recording_fails_since_seconds"),
+        logged: service.logs
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .filter(({ msg }) => /^(no top-up can be|top-ups are) recorded/.test(String(msg)))
+          .map(({ level, msg, cause }) => [level, msg, cause]),
+      };
+    };
+    return { service, buy, failures, failWith, told };
+  };
+
+  test("is told of by /readyz, metric and log, from its first failure until a top-up is recorded", async () => {
+    const { service, buy, failures, failWith, told } = await startFailing();
+    expect([await buy(), await told()]).toEqual([200, { ready: [200, ready], metric: 0, logged: [] }]);
+
+    failWith(new StoreUnavailable("the disk is full"));
+    const since = service.now;
+    const failing = {
+      ready: [200, { ...ready, recordingFailsSince: new Date(since).toISOString() }],
+      metric: since / 1000,
+      logged: [["warn", "no top-up can be recorded", "the disk is full"]],
+    };
+    expect([await buy(), await told()]).toEqual([503, failing]);
+    service.now += 60_000;
+    expect([await buy(), await told()]).toEqual([503, failing]);
+
+    failures.clear();
+    // A refusal is answered without a write.
+    expect([await buy({ amt: "0.01" }), await told()]).toEqual([422, failing]);
+    const over = ["info", "top-ups are recorded again", undefined];
+    const well = { ready: [200, ready], metric: 0, logged: [...failing.logged, over] };
+    expect([await buy(), await told()]).toEqual([200, well]);
+    expect([await buy(), await told()]).toEqual([200, well]);
+  });
+
+  test.each([
+    ["others hold what is to be written", 503, new StoreContended("others hold the customer")],
+    ["there is a defect", 500, new TypeError("no function")],
+  ])("is not what a top-up meets where %s", async (_what, status, error) => {
+    const { buy, failWith, told } = await startFailing();
+    failWith(error);
+    expect([await buy(), await told()]).toEqual([status, { ready: [200, ready], metric: 0, logged: [] }]);
   });
 });
 

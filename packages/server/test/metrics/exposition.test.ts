@@ -37,6 +37,7 @@ describe("a scrape that asks for OpenMetrics", () => {
     expect(Object.fromEntries(types)).toEqual({
       topupd_requests: "counter",
       topupd_request_duration_seconds: "histogram",
+      topupd_recording_fails_since_seconds: "gauge",
       topupd_top_ups: "counter",
       topupd_top_up_amount: "counter",
       topupd_batch_size: "histogram",
@@ -56,7 +57,7 @@ describe("a scrape that asks for OpenMetrics", () => {
     expect(text).toContain(
       "# TYPE process_cpu_seconds counter\n# UNIT process_cpu_seconds seconds\n# HELP process_cpu_seconds CPU",
     );
-    expect(text.match(/^# UNIT /gm)).toHaveLength(7);
+    expect(text.match(/^# UNIT /gm)).toHaveLength(8);
     expect(text).toMatch(/\n# EOF\n$/);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StoreUnavailable } from "../../src/store/errors.ts";
+import { StoreContended } from "../../src/store/errors.ts";
 import type { RecordedLedger } from "../../src/store/search.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import {
@@ -115,7 +115,7 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     const sent = command(SITA_NET, "NET-1M");
     const waiting = Array.from({ length: 10_000 }, () => store.settleTopUp(sent));
     const turnedAway = store.settleTopUp(command(SITA_NET, "NET-1M"));
-    await expect(turnedAway).rejects.toThrow(new StoreUnavailable("too many top-ups are waiting"));
+    await expect(turnedAway).rejects.toThrow(new StoreContended("too many top-ups are waiting"));
     const kinds = (await Promise.all(waiting)).map(({ kind }) => kind);
     expect(new Set(kinds.slice(1))).toEqual(new Set(["replayed"]));
     expect(kinds[0]).toBe("recorded");

@@ -1,6 +1,6 @@
 import type { Instant } from "../../domain/calendar.ts";
 import { isTooLateToRecord, RECORDING_DEADLINE_MS, type SettledTopUp, type TopUpCommand } from "../../domain/top-up.ts";
-import { StoreUnavailable } from "../errors.ts";
+import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type { Conclusion } from "../store.ts";
 
 /** What is settled in batches: data alone, so that another thread can be asked for it. */
@@ -19,8 +19,8 @@ export const BATCH_LIMITS = {
 } as const;
 
 /** What whoever comes when {@link BATCH_LIMITS} has been reached is told. */
-export function overloaded(): StoreUnavailable {
-  return new StoreUnavailable("too many top-ups are waiting");
+export function overloaded(): StoreContended {
+  return new StoreContended("too many top-ups are waiting");
 }
 
 /**
