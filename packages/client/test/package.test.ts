@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const NODE_MODULES = fileURLToPath(new URL("../../../node_modules/", import.meta.url));
 
 function files(folder: string, ending: string) {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
@@ -39,8 +40,8 @@ describe("the package as it is built", () => {
   });
 });
 
-describe("a program in TypeScript that is compiled to CommonJS", () => {
-  const folder = mkdtempSync(join(tmpdir(), "topupd-commonjs-"));
+describe("a program in TypeScript", () => {
+  const folder = mkdtempSync(join(tmpdir(), "topupd-types-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, "node_modules/@topupd"), { recursive: true });
   symlinkSync(ROOT, join(folder, "node_modules/@topupd/client"), "junction");
@@ -52,7 +53,7 @@ describe("a program in TypeScript that is compiled to CommonJS", () => {
   writeFileSync(join(folder, "dynamic.ts"), 'export const load = () => import("@topupd/client");\n');
 
   const compile = (file: string, ...settings: readonly string[]) => {
-    const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+    const tsc = join(NODE_MODULES, ".bin/tsc");
     const options = ["--noEmit", "--strict", "--lib", "es2023,dom", "--types", "", ...settings, file];
     return spawnSync(tsc, options, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" }).stdout;
   };
@@ -62,13 +63,26 @@ describe("a program in TypeScript that is compiled to CommonJS", () => {
     [["--module", "node20"]],
     [["--module", "preserve"]],
     [["--module", "commonjs", "--moduleResolution", "bundler"]],
-  ])("imports the package with %j", (settings) => {
+  ])("that is compiled to CommonJS imports the package with %j", (settings) => {
     expect(compile("static.ts", ...settings)).toBe("");
   });
 
-  test.each(["node16", "node18"])("imports it dynamically with module %s", (module) => {
+  test.each(["node16", "node18"])("that is compiled to CommonJS imports it dynamically with module %s", (module) => {
     expect(compile("static.ts", "--module", module)).toContain("TS1479");
     expect(compile("dynamic.ts", "--module", module)).toBe("");
+  });
+
+  test("as the README's first example has it compiles under --strict", () => {
+    const [, example = ""] = /```ts\n(.*?)```/s.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+    expect(example).toContain("client.topUp(purchase)");
+    writeFileSync(join(folder, "example.mts"), example);
+    const orders = 'import type { Purchase } from "@topupd/client";\n';
+    writeFileSync(
+      join(folder, "orders.ts"),
+      `${orders}export declare const orders: { save(purchase: Purchase): Promise<void> };\n`,
+    );
+    const types = ["--types", "node", "--typeRoots", join(NODE_MODULES, "@types")];
+    expect(compile("example.mts", "--module", "nodenext", "--noUncheckedIndexedAccess", ...types)).toBe("");
   });
 });
 
