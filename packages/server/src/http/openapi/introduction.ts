@@ -15,7 +15,10 @@ export function introduce({ name, successor }: Version, { calendar, currencyExpo
       "1. `get-customer-information` finds the customer and the connections.\n2. `get-subscription-package` lists what can be bought for one of them, and gives a `checkoutId`: store it with your order before you go on.\n3. `subscription-package-topup` buys, and answers when that is safely on disk.\n4. `txn-status` says what became of it. Call it after every top-up, and whenever an answer was lost.",
       `Amounts are in major units with at most ${currencyExponent} decimals. Timestamps are in the time zone ${calendar.timeZone}.`,
       "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods than POST with 405 `method_not_allowed`.",
+      "Put questions to the provider, with the `X-Request-Id` of the answer.",
     ].join("\n\n"),
+    // Without an address: the document is of a deployment, and its provider answers for it.
+    contact: { name: "topupd" },
     license: { name: "MIT", identifier: "MIT" },
   };
 }
