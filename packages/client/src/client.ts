@@ -1,4 +1,5 @@
 import { type Answer, readAnswer } from "./answers.ts";
+import { monotonicMs, sleptBefore } from "./clock.ts";
 import { exchange, type Limits, type Line } from "./exchange.ts";
 import type { OperationName } from "./failures.ts";
 import { type ClientOptions, readOptions, requireBoolean, requireMs } from "./options.ts";
@@ -9,13 +10,14 @@ import { readCustomer, readListing, readResult } from "./read-values.ts";
 import { redactor } from "./redact.ts";
 import { carryOut } from "./top-up.ts";
 import { type Customer, type PackageListing, SERVICES, type Service, type TransactionResult } from "./values.ts";
+import { putOffMs } from "./verdicts.ts";
 
 /** Long enough for txn-status to say `never_topped_up`: 5 minutes, one more, and two for a bad network. */
 const GIVE_UP_AFTER_MS = 8 * 60_000;
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for one answer. Default: the client's. */
+  /** How long to wait for one answer; of a look-up or listing, for both together if it is asked for again. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -70,19 +72,28 @@ export function createClient(options: ClientOptions): Client {
     if (answer.kind === "no_answer") return { ok: false, failure: answer };
     return readAnswer(answer, { operation, read, redact, now: settings.clock.now() });
   };
+  /** A look-up or a listing, which changes nothing: one that a busy deployment puts off is asked for once more. */
+  const ask: typeof call = async (operation, request, limits, read) => {
+    const { clock } = settings;
+    const endsAt = monotonicMs(clock) + limits.timeoutMs;
+    const first = await call(operation, request, limits, read);
+    const waitMs = first.ok ? undefined : putOffMs(first.failure);
+    if (waitMs === undefined || !(await sleptBefore(endsAt, clock, waitMs, limits.signal))) return first;
+    return call(operation, request, { ...limits, timeoutMs: endsAt - monotonicMs(clock) }, read);
+  };
   const query = (checkoutId: string, limits: Limits) =>
     call("txn-status", { checkoutId }, limits, (body) => readResult(body, checkoutId));
 
   return Object.freeze<Client>({
     async lookUpCustomer(code, options) {
       const request = { code: requireText("code", code) };
-      return call("get-customer-information", request, limitsOf(options), (body) => readCustomer(body, version));
+      return ask("get-customer-information", request, limitsOf(options), (body) => readCustomer(body, version));
     },
     async listPackages({ cuid, service, reqId }, options) {
       if (!SERVICES.includes(service)) throw new TypeError("service must be tv, internet or iptv");
       const request = { cuid: requireText("cuid", cuid), service, reqId: requireText("reqId", reqId) };
       const read = (body: JsonObject) => readListing(body, version, request);
-      return call("get-subscription-package", request, limitsOf(options), read);
+      return ask("get-subscription-package", request, limitsOf(options), read);
     },
     async queryTransaction(checkoutId, options) {
       return query(requireText("checkoutId", checkoutId), limitsOf(options));

@@ -42,3 +42,19 @@ export const systemClock: Clock = {
 export function monotonicMs(clock: Clock): number {
   return clock.monotonic === undefined ? clock.now() : clock.monotonic();
 }
+
+/** Waits if there is time for it, in milliseconds of `monotonicMs`. False where there is not, or the caller breaks it off. */
+export async function sleptBefore(
+  endsAt: number,
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (monotonicMs(clock) + ms >= endsAt) return false;
+  try {
+    await clock.sleep(ms, signal);
+  } catch {
+    return false;
+  }
+  return signal?.aborted !== true && monotonicMs(clock) < endsAt;
+}

@@ -1,6 +1,6 @@
 import type { Answer } from "./answers.ts";
 import { backOffMs, LONGEST_BACK_OFF_MS } from "./back-off.ts";
-import { type Clock, monotonicMs } from "./clock.ts";
+import { type Clock, monotonicMs, sleptBefore } from "./clock.ts";
 import type { Limits } from "./exchange.ts";
 import type { TopUpOutcome } from "./outcome.ts";
 import type { WirePurchase } from "./purchase.ts";
@@ -65,17 +65,7 @@ async function waited(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const waitMs = step.backOff ? Math.max(step.waitMs, backOffMs(waits, random)) : step.waitMs;
-  return monotonicMs(clock) + waitMs < endsAt && (await slept(clock, waitMs, signal)) && monotonicMs(clock) < endsAt;
-}
-
-/** False where the wait was broken off. */
-async function slept(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await clock.sleep(ms, signal);
-    return signal?.aborted !== true;
-  } catch {
-    return false;
-  }
+  return sleptBefore(endsAt, clock, waitMs, signal);
 }
 
 /** Who stops the waiting may ask at once. */

@@ -9,6 +9,7 @@ import type { FailureReason } from "./known-failures.ts";
 const OPEN_STATUSES: readonly number[] = [408, 409, 499];
 
 const TOO_MANY_REQUESTS = 429;
+const SERVICE_UNAVAILABLE = 503;
 
 /** Whether a top-up that was answered so may have been recorded, or may be yet. */
 export function leavesOpen(failure: Failure): boolean {
@@ -88,4 +89,10 @@ export function locksOut(failure: Failure): boolean {
 /** How long a failure asks to wait, in milliseconds. */
 export function retryAfterOf(failure: Failure | undefined): number {
   return failure !== undefined && "retryAfterMs" in failure ? (failure.retryAfterMs ?? 0) : 0;
+}
+
+/** In how many milliseconds a busy deployment wants to be asked again; undefined where it does not say so. */
+export function putOffMs(failure: Failure): number | undefined {
+  const isBusy = "httpStatus" in failure && failure.httpStatus === SERVICE_UNAVAILABLE;
+  return isBusy ? failure.retryAfterMs : undefined;
 }
