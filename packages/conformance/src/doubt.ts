@@ -1,4 +1,4 @@
-import { type Exchange, isRefusal, isSuccess } from "./exchange.ts";
+import { type Exchange, isRefusal, isSuccess, type NoAnswer, TIME_LIMIT } from "./exchange.ts";
 import type { Plan, Spending } from "./facts.ts";
 import { countGrowths } from "./reach.ts";
 import { claimsTopUp, readResult, txnIdOf } from "./read.ts";
@@ -12,7 +12,7 @@ type Seen = Spending & { readonly plan: Plan; readonly listings: readonly Exchan
 
 /** After a top-up that should have been refused. @param what was wrong with it, such as "a wrong amount". */
 export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, status: Exchange): string | undefined {
-  if (!answer.answered) return `a top-up with ${what} was not answered`;
+  if (!answer.answered) return unanswered(`a top-up with ${what}`, answer);
   if (!isRefusal(answer)) return `a top-up with ${what} was not refused`;
   const isBought = readResult(status) !== undefined || countGrowths(seen.listings, seen.plan.connection.service) > 0;
   if (isBought) return `a top-up with ${what} was refused, and made all the same`;
@@ -22,20 +22,20 @@ export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, stat
 /** After the top-up that was announced. */
 export function doubtAfterTopUp({ topUp, status }: Spending): string | undefined {
   if (topUp === undefined || isSuccess(topUp)) return undefined;
-  if (!topUp.answered) return "the top-up was not answered";
+  if (!topUp.answered) return unanswered("the top-up", topUp);
   if (readResult(status) !== undefined) return "the top-up did not succeed, and was made all the same";
   return isRefusal(topUp) ? undefined : "the top-up was neither made nor refused";
 }
 
 /** After the same checkoutId was sent again. */
 export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange): string | undefined {
-  if (!repeat.answered) return "a repeated top-up was not answered";
+  if (!repeat.answered) return unanswered("a repeated top-up", repeat);
   const isAnother =
     (claimsTopUp(repeat, seen.topUp) && differ(txnIdOf(repeat), txnIdOf(seen.topUp))) ||
     differ(txnIdOf(status), txnIdOf(seen.status)) ||
     countGrowths(seen.listings, seen.plan.connection.service) > 1;
   if (isAnother) return "the checkoutId bought twice: nothing more was sent";
-  return status.answered ? undefined : "txn-status was not answered after a repeated top-up";
+  return status.answered ? undefined : `${unanswered("txn-status", status)}, after a repeated top-up`;
 }
 
 /** After the last look at what was topped up and sent again. */
@@ -43,6 +43,11 @@ export function doubtAfterLateLook({ listings, plan }: Seen): string | undefined
   return countGrowths(listings, plan.connection.service) > 1
     ? "the checkoutId extended twice, and showed it late"
     : undefined;
+}
+
+/** The kit's own time limit is not the service's doing. */
+function unanswered(what: string, { problem }: NoAnswer): string {
+  return problem.startsWith(TIME_LIMIT) ? `${what} had ${problem}` : `${what} was not answered`;
 }
 
 function differ(one: string | undefined, other: string | undefined): boolean {

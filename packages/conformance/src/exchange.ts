@@ -35,6 +35,9 @@ export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
 
 export const ASKS_TO_WAIT = "the service asks to wait";
 export const TOO_LONG = "an answer of more than";
+/** The interface has no limit on the time of an answer: this one is the kit's. */
+export const TIME_LIMIT = "no whole answer within the kit's own time limit of";
+export const HTML_PAGE = "an HTML page, not an answer of the interface";
 export const COMPRESSED = "a compressed answer, not asked for";
 
 /** What one of the four operations brings when it succeeds (interface, section 2). */
@@ -83,12 +86,19 @@ export function saysJson(exchange: Exchange): boolean {
   return /^application\/json\s*(;|$)/i.test(type);
 }
 
+/** What a web server answers by itself, such as at an address where the service is not. */
+export function isHtmlPage(exchange: Exchange): boolean {
+  if (!exchange.answered || exchange.json !== undefined) return false;
+  return /^text\/html\b/i.test(exchange.headers["content-type"] ?? "");
+}
+
 /** An answer in a few words, without what may be personal in it. */
 export function describeAnswer(exchange: Exchange): string {
   if (!exchange.answered) return exchange.problem;
   const envelope = asObject(exchange.json);
   if (envelope === undefined) {
-    return `HTTP ${exchange.status} with ${exchange.json === undefined ? "no JSON" : describe(exchange.json)}`;
+    const page = isHtmlPage(exchange) ? HTML_PAGE : "no JSON";
+    return `HTTP ${exchange.status} with ${exchange.json === undefined ? page : describe(exchange.json)}`;
   }
   const [success, code] = [member(envelope, "success"), member(envelope, "code")];
   return `HTTP ${exchange.status}, success ${describe(success)}, code ${describeCode(code)}`;

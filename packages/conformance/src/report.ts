@@ -1,6 +1,6 @@
 import { CHECKS } from "./checks/all.ts";
 import type { Check, Level } from "./checks/check.ts";
-import { bodyOf, unjudgeable } from "./exchange.ts";
+import { bodyOf, describeAnswer, type Exchange, isHtmlPage, unjudgeable } from "./exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "./facts.ts";
 import { takeNotes } from "./notes.ts";
 import { fails, skipped, type Verdict } from "./verdict.ts";
@@ -82,8 +82,14 @@ function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckRes
 /** Why a check found nothing to judge, where the check itself cannot know. */
 function causeOf({ needsTopUp }: Check, { lookUp, spending }: VersionFacts, { topUp }: Scope): string | undefined {
   if (needsTopUp && !topUp) return NEEDS_TOP_UP;
-  if (bodyOf(lookUp) === undefined) return unjudgeable(lookUp) ?? "the look-up brought nothing to go on with";
+  if (bodyOf(lookUp) === undefined) return unjudgeable(lookUp) ?? whyNoEnvelope(lookUp);
   return needsTopUp ? spending?.stopped : undefined;
+}
+
+/** In words that say whose doing it is: the service's, a web server's or the kit's. */
+function whyNoEnvelope(lookUp: Exchange): string {
+  if (!lookUp.answered || isHtmlPage(lookUp)) return `the look-up brought ${describeAnswer(lookUp)}`;
+  return "the look-up brought nothing to go on with";
 }
 
 function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult[] {

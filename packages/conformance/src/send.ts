@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as openHttp } from "node:http";
 import { request as openHttps } from "node:https";
-import { type Answer, type Exchange, TOO_LONG } from "./exchange.ts";
+import { type Answer, type Exchange, TIME_LIMIT, TOO_LONG } from "./exchange.ts";
 
 export interface Outgoing {
   readonly method: "POST" | "GET";
@@ -27,7 +27,7 @@ export function send({ method, url, headers, body, timeoutMs, maxBytes }: Outgoi
       headers: { ...headers, ...length },
       agent: false,
     });
-    const timer = setTimeout(() => fail(`no whole answer within ${timeoutMs / 1000} s`), timeoutMs);
+    const timer = setTimeout(() => fail(`${TIME_LIMIT} ${timeoutMs / 1000} s`), timeoutMs);
     const finish = (exchange: Exchange) => {
       clearTimeout(timer);
       resolve(exchange);

@@ -1,4 +1,4 @@
-import { ASKS_TO_WAIT, COMPRESSED, TOO_LONG } from "../exchange.ts";
+import { ASKS_TO_WAIT, COMPRESSED, HTML_PAGE, TIME_LIMIT, TOO_LONG } from "../exchange.ts";
 import { type CheckResult, NEEDS_TOP_UP, type Report } from "../report.ts";
 import { NO_LONGER_OFFERED } from "../spend.ts";
 
@@ -76,6 +76,10 @@ function listUnjudged({ unjudged, results }: Report): string[] {
 
 /** The service may be right, and the command line wrong. */
 function adviseOn({ results, unjudged, counts }: Report): string | undefined {
+  const isPage = results.some(({ id, came }) => id === "lookup-json" && came?.includes(HTML_PAGE));
+  if (isPage) return "A web server answered in place of the service: are --base-url and --prefix right?";
+  const isTimeUp = results.some(({ came }) => came?.includes(TIME_LIMIT));
+  if (isTimeUp) return "The kit did not wait longer: give the service more time, with --timeout.";
   const isLost = results.some(({ id, outcome }) => id === "lookup-success" && outcome === "fails");
   if (isLost) return "The look-up failed: are --code, the access token and --prefix right?";
   if (unjudged.length === 0 || counts.fails > 0) return undefined;
