@@ -26,6 +26,7 @@ interface Flags {
   readonly tokenFile?: string;
   readonly api: string;
   readonly topUp?: boolean;
+  readonly expiry?: boolean;
   readonly service?: string;
   readonly reqId?: string;
   readonly bouquet?: string;
@@ -82,6 +83,7 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
     .option("--token-file <file>", "a file that holds the access token")
     .option("--api <versions>", "which versions to check", "v1.0.1,v1.0.0")
     .option("--top-up", "make one top-up per version, which spends")
+    .option("--expiry", "wait 5 minutes, then try an expired checkoutId")
     .option("--service <service>", "what to top up: tv, internet or iptv")
     .option("--req-id <reqId>", "what to top up: an STB number or username")
     .option("--bouquet <code>", "what to buy; by default the cheapest")
@@ -118,6 +120,7 @@ function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
     prefix: flags.prefix,
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
     topUp: flags.topUp === true,
+    expiry: flags.expiry === true,
     purchase,
     timeoutMs: Number(flags.timeout) * 1000,
     onProgress: (line) => runtime.stderr(`${line}\n`),

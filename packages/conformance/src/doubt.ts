@@ -1,7 +1,7 @@
 import { type Exchange, isRefusal, isSuccess, type NoAnswer, TIME_LIMIT } from "./exchange.ts";
 import type { Plan, Spending } from "./facts.ts";
 import { countGrowths } from "./reach.ts";
-import { claimsTopUp, readResult, txnIdOf } from "./read.ts";
+import { claimsTopUp, readResult, saysNo, txnIdOf } from "./read.ts";
 
 /*
  * Whether something may have been bought that nobody announced. Each answers with the reason to send nothing more, or
@@ -17,6 +17,20 @@ export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, stat
   const isBought = readResult(status) !== undefined || countGrowths(seen.listings, seen.plan.connection.service) > 0;
   if (isBought) return `a top-up with ${what} was refused, and made all the same`;
   return isRefusal(status) ? undefined : `txn-status left open what a top-up with ${what} has done`;
+}
+
+/** After a top-up that had better be refused, with a checkoutId of its own. @param listings those before and after it. */
+export function doubtAfterAttempt(
+  { topUp, plan, listings }: Seen,
+  what: string,
+  answer: Exchange,
+  status: Exchange,
+): string | undefined {
+  if (!answer.answered) return unanswered(`a top-up with ${what}`, answer);
+  if (!saysNo(answer, topUp)) return `a top-up with ${what} was not refused`;
+  // Another service may tell of an unused checkoutId in a result without a name.
+  const isBought = (txnIdOf(status) ?? "") !== "" || countGrowths(listings, plan.connection.service) > 0;
+  return isBought ? `a top-up with ${what} was refused, and made all the same` : undefined;
 }
 
 /** After the top-up that was announced. */

@@ -80,6 +80,10 @@ export interface Spending {
   readonly repeatElsewhere?: Exchange;
   readonly statusAtEnd?: Exchange;
   readonly atEnd?: Exchange;
+  /** A first top-up without an access token. */
+  readonly missingToken?: Exchange;
+  /** A top-up with a checkoutId that was listed more than five minutes before. */
+  readonly expired?: Exchange;
   /** The listing a moment after everything, before anything else is bought for the connection. */
   readonly late?: Exchange;
 }

@@ -18,6 +18,8 @@ export interface ConformanceOptions {
   readonly profile?: "topupd";
   /** Makes one top-up per version. Without it nothing is bought, and no top-up is sent. */
   readonly topUp?: boolean;
+  /** Waits for five minutes, and sends a top-up with an expired checkoutId. Needs `topUp`: who takes it, sells. */
+  readonly expiry?: boolean;
   /** What to buy; by default the cheapest bouquet of the first active connection. */
   readonly purchase?: Purchase;
   /** For one request, in milliseconds, 1000 to 600 000; a top-up has four times as long. 10 000 by default. */
@@ -53,6 +55,9 @@ export function checkOptions(options: ConformanceOptions): void {
   if (!(timeoutMs >= 1000 && timeoutMs <= 600_000)) throw new WrongOption("the time-out must be from 1 to 600 seconds");
   if (options.profile !== undefined && options.profile !== "topupd") {
     throw new WrongOption("the profile can only be topupd");
+  }
+  if (options.expiry === true && options.topUp !== true) {
+    throw new WrongOption("--expiry needs --top-up: a service that takes the expired checkoutId sells");
   }
   const { purchase } = options;
   if (purchase === undefined || Object.values(purchase).every((value) => value === undefined)) return;

@@ -1,5 +1,5 @@
 import type { Connection, Listing, Plan, Version, VersionFacts } from "./facts.ts";
-import type { Purchase } from "./options.ts";
+import type { ConformanceOptions, Purchase } from "./options.ts";
 import { findPackages, priceOf } from "./read.ts";
 import { asArray, asText, member } from "./shape.ts";
 
@@ -50,20 +50,25 @@ const PROFILE_REQUESTS = 20;
 export function announce(
   plans: readonly (readonly [version: string, plan: Plan])[],
   personal: readonly string[],
-  isTopupd: boolean,
+  { profile, expiry }: Pick<ConformanceOptions, "profile" | "expiry">,
 ): string[] {
   if (plans.length === 0) return ["no top-up will be made"];
   const lines = plans.map(([version, { connection, bouquetId, amt }]) => {
     const [code, price] = [bouquetId, amt].map((text) => (isPersonal(text, personal) ? "(withheld)" : plain(text)));
     return `  ${version}: ${code} at ${price}, for ${endOf(connection)}`;
   });
-  const repeats = isTopupd
-    ? [
-        `  with the profile, up to ${PROFILE_REQUESTS} top-up requests are sent in each version:`,
-        "  one of them may buy, and the others must not",
-      ]
-    : ["  each is then sent again, which must not top up again"];
-  return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats];
+  const repeats =
+    profile === "topupd"
+      ? [
+          `  with the profile, up to ${PROFILE_REQUESTS} top-up requests are sent in each version:`,
+          "  one of them may buy, and the others must not",
+        ]
+      : [
+          "  each is then sent again, which must not top up again; at the end, three that",
+          "  had better buy nothing: a wrong amount, another customer, no access token",
+        ];
+  const late = expiry === true ? ["  after five minutes, an expired checkoutId is sent, which must not buy"] : [];
+  return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats, ...late];
 }
 
 /** Within a longer text, a few characters may be there by chance. */

@@ -74,3 +74,8 @@ export function claimsTopUp(repeat: Exchange | undefined, topUp: Exchange | unde
   const [status, first] = [repeat, topUp].map((exchange) => member(readResult(exchange), "status"));
   return isSuccess(repeat) && (typeof status !== "string" || status === "success" || status === first);
 }
+
+/** Whether an answer says no to a top-up, in whatever form: none is shown (interface, section 7). HTTP 5xx leaves it open. */
+export function saysNo(answer: Exchange, topUp: Exchange | undefined): boolean {
+  return answer.answered && answer.status < 500 && !claimsTopUp(answer, topUp);
+}

@@ -1,4 +1,5 @@
 import { createAllowance } from "./allowance.ts";
+import { attemptAll } from "./attempts.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
@@ -54,7 +55,7 @@ async function spendAll(explored: readonly Spent[], options: ConformanceOptions)
     const plan = plans[index];
     return typeof plan === "object" ? [[facts.version, plan]] : [];
   });
-  for (const line of announce(planned, personalOf(explored, options), isTopupd)) options.onProgress?.(line);
+  for (const line of announce(planned, personalOf(explored, options), options)) options.onProgress?.(line);
   let all: Spent[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
     const [plan, { cuid, connections }] = [plans[index], facts];
@@ -71,7 +72,7 @@ async function spendAll(explored: readonly Spent[], options: ConformanceOptions)
     const spending = await spend({ caller, other, cuid, plan, connections, isTopupd, isListedElsewhere });
     all.push({ caller, facts: { ...facts, spending } });
   }
-  return (await lookLate(all)).map((each) => each.facts);
+  return (await attemptAll(await lookLate(all), options)).map((each) => each.facts);
 }
 
 function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {

@@ -242,6 +242,6 @@ function otherReqId({ plan: { connection }, connections }: Situation): string {
 }
 
 /** Small, so that a service that wrongly takes it spends little. */
-function otherAmount(amt: string): string {
+export function otherAmount(amt: string): string {
   return Number(amt) === 1 ? "2" : "1";
 }

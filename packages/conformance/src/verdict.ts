@@ -1,13 +1,18 @@
 /** What a check says of a service. `came` never holds a value that may be personal. */
 export type Verdict =
   | { readonly outcome: "holds" }
-  | { readonly outcome: "fails"; readonly expected: string; readonly came: string }
+  /** `noted`: nobody forbids it, but somebody should look at it. */
+  | { readonly outcome: "fails" | "noted"; readonly expected: string; readonly came: string }
   | { readonly outcome: "skipped"; readonly reason: string };
 
 export const HOLDS: Verdict = { outcome: "holds" };
 
 export function fails(expected: string, came: string): Verdict {
   return { outcome: "fails", expected, came };
+}
+
+export function noted(expected: string, came: string): Verdict {
+  return { outcome: "noted", expected, came };
 }
 
 export function skipped(reason: string): Verdict {

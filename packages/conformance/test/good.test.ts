@@ -17,7 +17,7 @@ describe("a service that is right by the interface", () => {
   });
 
   test("holds with top-ups, of which each version gets one", async () => {
-    const { report, provider } = await check({}, { topUp: true });
+    const { report, provider } = await check({}, { topUp: true, expiry: true });
     expect({ failed: failedIn(report), skipped: skippedIn(report), ok: report.ok }).toEqual({
       failed: [],
       skipped: [],
@@ -108,7 +108,7 @@ describe("a service that is right by the interface", () => {
       { topUp: true, versions: ["v1.0.1"] },
     );
     expect(failedIn(report)).toEqual([]);
-    expect([topUps, provider.charged()]).toEqual([2, 1]);
+    expect([topUps, provider.charged()]).toEqual([5, 1]);
   });
 
   test("may be asked for one version", async () => {
@@ -121,7 +121,8 @@ describe("a service that is right by the interface", () => {
 
 describe("a service that decides as topupd does", () => {
   test.each([CODE, MOBILE])("holds in everything, for the code %s", async (code) => {
-    const { report, provider } = await check({ isTopupd: true }, { code, profile: "topupd", topUp: true });
+    const settings = { code, profile: "topupd", topUp: true, expiry: true } as const;
+    const { report, provider } = await check({ isTopupd: true }, settings);
     expect({ failed: failedIn(report), skipped: skippedIn(report), ok: report.ok }).toEqual({
       failed: [],
       skipped: [],

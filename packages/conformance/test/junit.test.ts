@@ -37,6 +37,14 @@ describe("the JUnit report", () => {
     expect(report.unjudged.length).toBeGreaterThan(10);
   });
 
+  test("fails nothing that is noted, and says what came", async () => {
+    const { report } = await check({ takesAnyAmount: true }, { topUp: true });
+    const root = parseXml(renderJunit(report));
+    const [noted] = root.children.flatMap((suite) => suite.children).flatMap(({ children }) => children);
+    expect(root.attributes).toMatchObject({ tests: String(report.results.length), failures: "0" });
+    expect([noted?.name, noted?.text]).toEqual(["system-out", expect.stringContaining("came: HTTP 200, success true")]);
+  });
+
   test("is well-formed, and gives back what was put in, whatever that is", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), (sentence, came) => {
@@ -60,7 +68,7 @@ function reportOf(sentence: string, came: string): Report {
     prefix: "",
     profile: "interface",
     topUp: false,
-    counts: { holds: 0, fails: 1, skipped: 0 },
+    counts: { holds: 0, fails: 1, noted: 0, skipped: 0 },
     unjudged: [],
     results: [result],
     notes: [],

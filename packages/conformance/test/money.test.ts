@@ -178,13 +178,12 @@ describe("the top-up for another connection that must be refused", () => {
     const { provider } = await check({ isTopupd: true }, PLAIN);
     const sent = provider.requests.filter(({ operation }) => operation === TOP_UP);
     expect(new Set(sent.map(({ fields }) => fields["reqId"]))).toEqual(new Set(["maya.net"]));
-    expect(new Set(sent.map(({ fields }) => fields["cuid"]))).toEqual(new Set([CODE]));
   });
 });
 
 test("a version that refuses its top-up leaves the other one to be topped up", async () => {
   const { provider } = await check({ freeFieldMaxLength: 29 }, PLAIN);
-  expect([topUpsIn(provider), provider.charged()]).toEqual([{ "v1.0.1": 1, "v1.0.0": 2 }, 1]);
+  expect([topUpsIn(provider), provider.charged()]).toEqual([{ "v1.0.1": 1, "v1.0.0": 5 }, 1]);
 });
 
 describe("the price that is sent", () => {
@@ -195,7 +194,7 @@ describe("the price that is sent", () => {
   test("is the one by the version's own name", async () => {
     const { report, provider } = await check(both, PLAIN);
     const sent = provider.requests.filter(({ operation }) => operation === TOP_UP).map(({ fields }) => fields["amt"]);
-    expect(new Set(sent)).toEqual(new Set(["150"]));
+    expect(new Set(sent)).toEqual(new Set(["150", "1"]));
     expect([report.ok, provider.charged()]).toEqual([true, 2]);
   });
 
@@ -207,7 +206,7 @@ describe("the price that is sent", () => {
       PLAIN,
     );
     const sent = provider.requests.filter(({ operation }) => operation === TOP_UP);
-    expect(sent.length).toBe(4);
+    expect(sent.length).toBe(10);
     expect(sent.map(({ fields }) => fields["bouquetId"])).not.toContain("ODD");
   });
 });
@@ -261,6 +260,13 @@ describe("what is announced", () => {
     await check(fake, { ...PLAIN, ...settings, onProgress: (line) => lines.push(line) });
     return lines;
   }
+
+  test("tells of the top-ups that had better buy nothing", async () => {
+    const lines = (await linesOf({}, { expiry: true })).join("\n");
+    for (const what of ["a wrong amount, another customer, no access token", "an expired checkoutId"]) {
+      expect(lines).toContain(what);
+    }
+  });
 
   test("tells of the other top-up requests of the profile, and how many they are", async () => {
     const lines = await linesOf({ isTopupd: true }, { profile: "topupd" });

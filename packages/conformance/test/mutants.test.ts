@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Report } from "../src/index.ts";
-import { check, failedIn } from "./support/conformance.ts";
+import { renderTable } from "../src/render/table.ts";
+import { check, failedIn, notedIn } from "./support/conformance.ts";
 import { LATER_MUTANTS } from "./support/later-mutants.ts";
 import { LISTING_MUTANTS } from "./support/listing-mutants.ts";
 import { LOOK_UP_MUTANTS } from "./support/look-up-mutants.ts";
+import { MONEY_MUTANTS } from "./support/money-mutants.ts";
 import { changeOf, type Mutant } from "./support/mutant.ts";
 import { SPENDING_MUTANTS } from "./support/spending-mutants.ts";
 
@@ -20,13 +22,26 @@ describe("a service with one thing wrong", () => {
   });
 
   test.each(TOP_UP_MUTANTS)("is caught by a top-up, and just that: $name", async (mutant) => {
-    const { report } = await check(changeOf(mutant), { topUp: true });
+    const { report } = await check(changeOf(mutant), { topUp: true, expiry: true });
     expect(failedIn(report).toSorted()).toEqual(mutant.caught.toSorted());
     expect(report.ok).toBe(false);
     expect(groupsOf(report)).toEqual(groupsFor(mutant));
   });
 
-  test.each(TOP_UP_MUTANTS)("gets no top-up unless that is asked for: $name", async (mutant) => {
+  test.each(MONEY_MUTANTS)("that costs money is noted in a plain service, in just that: $name", async (mutant) => {
+    const { report, provider } = await check(changeOf(mutant), { topUp: true });
+    expect([failedIn(report), notedIn(report), report.ok]).toEqual([[], mutant.caught, true]);
+    // After it, nothing else that may buy is sent.
+    expect(provider.charged()).toBe(3);
+    expect(renderTable(report)).toContain(`  ! ${mutant.caught[0]}`);
+  });
+
+  test.each(MONEY_MUTANTS)("that costs money is noted of one with the profile too: $name", async (mutant) => {
+    const { report } = await check({ isTopupd: true, ...changeOf(mutant) }, { topUp: true, profile: "topupd" });
+    expect(notedIn(report)).toEqual(mutant.caught);
+  });
+
+  test.each([...TOP_UP_MUTANTS, ...MONEY_MUTANTS])("gets no top-up unless that is asked for: $name", async (mutant) => {
     const { provider } = await check(changeOf(mutant));
     expect(provider.requests.map(({ operation }) => operation)).not.toContain("subscription-package-topup");
     expect(provider.charged()).toBe(0);
@@ -36,7 +51,7 @@ describe("a service with one thing wrong", () => {
 test("every demand of the interface has a service that breaks it", async () => {
   const { report } = await check({}, { topUp: true });
   const ids = new Set(report.results.map(({ id }) => id));
-  const caught = new Set([...READING_MUTANTS, ...TOP_UP_MUTANTS].flatMap((mutant) => mutant.caught));
+  const caught = new Set([...READING_MUTANTS, ...TOP_UP_MUTANTS, ...MONEY_MUTANTS].flatMap((mutant) => mutant.caught));
   expect([...ids].filter((id) => !caught.has(id))).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import type { Check } from "./check.ts";
 import { CUSTOMER_CHECKS } from "./customer.ts";
 import { LISTING_CHECKS } from "./listing.ts";
+import { MONEY_CHECKS } from "./money.ts";
 import { TOP_UP_CHECKS } from "./top-up.ts";
 import { TOPUPD_LISTING_CHECKS } from "./topupd-listings.ts";
 import { TOPUPD_REPEAT_CHECKS } from "./topupd-repeats.ts";
@@ -13,6 +14,7 @@ export const CHECKS: readonly Check[] = [
   ...CUSTOMER_CHECKS,
   ...LISTING_CHECKS,
   ...TOP_UP_CHECKS,
+  ...MONEY_CHECKS,
   ...TOPUPD_REQUEST_CHECKS,
   ...TOPUPD_LISTING_CHECKS,
   ...TOPUPD_TOP_UP_CHECKS,

@@ -1,8 +1,11 @@
 import type { RunFacts, VersionFacts } from "../facts.ts";
 import type { Verdict } from "../verdict.ts";
 
-/** `must`: the interface says so. `topupd`: one of topupd's decisions, where the interface is silent. */
-export type Level = "must" | "topupd";
+/**
+ * `must`: the interface says so. `money`: it does not show that this is refused, but to take it costs somebody money, so
+ * it is noted. `topupd`: one of topupd's decisions, where the interface is silent.
+ */
+export type Level = "must" | "money" | "topupd";
 
 interface CheckBase {
   /** In kebab-case, and never used again for another demand. */
@@ -52,6 +55,11 @@ export function mustForAll(
   { isEssential = false, needsTopUp = false }: Traits = {},
 ): RunCheck {
   return { id, sentence, level: "must", source: section, isEssential, needsTopUp, judgeAll };
+}
+
+/** What a service had better not take, whatever its profile. @param section such as `§7 Errors`. */
+export function money(id: string, section: string, sentence: string, judge: VersionCheck["judge"]): VersionCheck {
+  return { id, sentence, level: "money", source: section, isEssential: false, needsTopUp: true, judge };
 }
 
 /** A decision of topupd. @param heading of docs/decisions.md. */

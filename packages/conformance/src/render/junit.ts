@@ -11,11 +11,11 @@ export function renderJunit(report: Report): string {
       report.unjudged,
     ),
   );
-  const { holds, fails, skipped } = report.counts;
+  const { holds, fails, noted, skipped } = report.counts;
   const failures = fails + report.unjudged.length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="topupd conformance" tests="${holds + fails + skipped}" failures="${failures}">`,
+    `<testsuites name="topupd conformance" tests="${holds + fails + noted + skipped}" failures="${failures}">`,
     ...suites,
     "</testsuites>",
     "",
@@ -41,6 +41,7 @@ function renderCase(result: CheckResult, isUnjudged: boolean): string {
   if (isUnjudged) return `${head}>\n      <failure message="${escapeXml(`not judged: ${reason}`)}"/>\n    </testcase>`;
   if (outcome === "skipped") return `${head}>\n      <skipped message="${escapeXml(reason)}"/>\n    </testcase>`;
   const text = `${sentence}\nexpected: ${expected}\ncame: ${came}\nsource: ${sourceName(level, source)}`;
+  if (outcome === "noted") return `${head}>\n      <system-out>${escapeXml(text)}</system-out>\n    </testcase>`;
   return `${head}>\n      <failure message="${escapeXml(sentence)}">${escapeXml(text)}</failure>\n    </testcase>`;
 }
 

@@ -5,7 +5,7 @@ import { NO_LONGER_OFFERED } from "../spend.ts";
 /** The width of a terminal, in characters. */
 const WIDTH = 80;
 const ID_WIDTH = 24;
-const MARKS = { holds: "✓", fails: "✗", skipped: "-" } as const;
+const MARKS = { holds: "✓", fails: "✗", noted: "!", skipped: "-" } as const;
 
 /** The report for people: one line or two per check, what failed with its reasons, and a summary. */
 export function renderTable(report: Report): string {
@@ -42,12 +42,13 @@ function renderResult({ id, level, sentence, source, outcome, expected, came, re
 }
 
 export function sourceName(level: CheckResult["level"], source: string): string {
-  return level === "must" ? `the interface, ${source}` : `topupd's decisions, ${source}`;
+  return level === "topupd" ? `topupd's decisions, ${source}` : `the interface, ${source}`;
 }
 
 function summarise(report: Report): string[] {
   const { ok, counts, topUp, profile, notes } = report;
-  const told = notes.length === 0 ? "" : `, ${notes.length} to look at (!)`;
+  const marked = notes.length + counts.noted;
+  const told = marked === 0 ? "" : `, ${marked} to look at (!)`;
   const what = profile === "topupd" ? "the interface and topupd's decisions" : "the interface";
   const spent = topUp ? "" : " Top-ups were not checked: that needs --top-up.";
   const verdict = ok

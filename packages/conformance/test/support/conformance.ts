@@ -18,7 +18,7 @@ export async function check(
     token: TOKEN,
     code: CODE,
     timeoutMs: TIMEOUT_MS,
-    wait: async () => {},
+    wait: async (ms) => provider.pass(ms),
     ...settings,
   });
   return { report, provider };
@@ -27,6 +27,11 @@ export async function check(
 /** The ids of the checks that failed, each once. */
 export function failedIn({ results }: Report): string[] {
   return [...new Set(results.filter(({ outcome }) => outcome === "fails").map(({ id }) => id))];
+}
+
+/** The ids of the checks that were noted, each once. */
+export function notedIn({ results }: Report): string[] {
+  return [...new Set(results.filter(({ outcome }) => outcome === "noted").map(({ id }) => id))];
 }
 
 /** The ids of the checks that were skipped in each group they are in. */

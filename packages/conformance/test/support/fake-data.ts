@@ -41,6 +41,7 @@ export const FAILURES: Readonly<Record<string, readonly [string, number, string]
   customer_not_found: ["400aa101", 404, "no"],
   connection_not_found: ["400aa103", 404, "no"],
   checkout_unknown: ["400ab101", 404, "new_checkout"],
+  checkout_expired: ["400ab102", 410, "new_checkout"],
   checkout_mismatch: ["400ab104", 422, "new_checkout"],
   checkout_used: ["400ab103", 409, "query_status"],
   bouquet_unavailable: ["400ab105", 422, "new_checkout"],

@@ -35,6 +35,8 @@ export interface FakeProvider {
   readonly requests: readonly Request[];
   /** How many top-ups have been charged. */
   readonly charged: () => number;
+  /** Lets so many milliseconds go by for checkoutIds. */
+  readonly pass: (ms: number) => void;
 }
 
 /** A small service that is right by the interface, in memory, gone after the test. */
@@ -77,7 +79,7 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}`, requests, charged: rules.charged };
+  return { baseUrl: `http://127.0.0.1:${port}`, requests, charged: rules.charged, pass: rules.pass };
 }
 
 async function readText(incoming: IncomingMessage): Promise<string> {

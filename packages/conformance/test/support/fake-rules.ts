@@ -42,6 +42,8 @@ export interface Behaviour {
   readonly comparesNot?: "reqId" | "cuid" | "service" | "bouquetId";
   /** Takes an amount for the one that it is rounded to, or for what its exponent makes of it. */
   readonly readsAmount?: "rounded" | "with exponent";
+  /** An unused checkoutId can be used for ever. */
+  readonly neverExpires?: boolean;
   /** v1.0.0 knows no set-top boxes. */
   readonly isTvNew?: boolean;
 }
@@ -59,13 +61,18 @@ export interface Rules {
   readonly run: (version: string, operation: string, fields: Fields) => Answer;
   readonly refuse: (reason: string) => Answer;
   readonly charged: () => number;
+  /** Lets so many milliseconds go by. */
+  readonly pass: (ms: number) => void;
 }
 
+const VALID_MS = 300_000;
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 10, 20);
 
 export function createRules(behaviour: Behaviour): Rules {
   const issued = new Map<string, string>();
+  const issuedAt = new Map<string, number>();
+  let now = 0;
   const results = new Map<string, Record<string, unknown>>();
   const subscriptions = new Map<string, Subscription[]>();
   let charges = 0;
@@ -100,6 +107,7 @@ export function createRules(behaviour: Behaviour): Rules {
     if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
     const plain = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
     const checkoutId = behaviour.formCheckoutId?.(plain) ?? plain;
+    issuedAt.set(checkoutId, now);
     issued.set(checkoutId, `${cuid} ${service} ${reqId} ${version}`);
     const bouquets = (BOUQUETS[service as string] ?? []).map(({ price, ...rest }) =>
       version === "v1.0.1" ? { ...rest, price } : { ...rest, amt: price },
@@ -159,6 +167,8 @@ export function createRules(behaviour: Behaviour): Rules {
     const listed = issued.get(checkoutId)?.split(" ");
     const isElsewhere = behaviour.bindsToVersion === true && listed?.[3] !== version;
     if (listed === undefined || isElsewhere) return refuse("checkout_unknown");
+    const isExpired = now - (issuedAt.get(checkoutId) ?? 0) > VALID_MS;
+    if (isExpired && behaviour.neverExpires !== true) return refuse("checkout_expired");
     const isOther = listed[0] !== sent["cuid"] ? "cuid" : listed[2] !== reqId ? "reqId" : undefined;
     const isTaken = isOther !== undefined && behaviour.takesAnyOther === isOther;
     if ((isOther !== undefined && !isTaken) || listed[1] !== service) return refuse("checkout_mismatch");
@@ -198,7 +208,10 @@ export function createRules(behaviour: Behaviour): Rules {
     if (operation === "get-subscription-package") return list(version, fields as Sent);
     return operation === "txn-status" ? query(fields["checkoutId"] as string) : topUp(version, fields);
   };
-  return { run, refuse, charged: () => charges };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { run, refuse, charged: () => charges, pass };
 }
 
 const OLDER = {

@@ -196,6 +196,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
       json.body = null;
     }),
   },
+  { name: "an expired checkoutId taken", caught: ["checkout-expires"], only: "v1.0.1", change: { neverExpires: true } },
   { name: "a used token whose top-up is forgotten", caught: ["checkout-one-time"], change: forgetReused },
 ];
 
