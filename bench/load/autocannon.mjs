@@ -1,7 +1,8 @@
 // Sends the lines of a file as bodies, each once, and prints what came of it as JSON.
 import { readFileSync } from "node:fs";
-import autocannon from "autocannon";
+import { createRequire } from "node:module";
 
+const autocannon = createRequire(new URL("../../tools/", import.meta.url))("autocannon");
 const [, , url, token, bodiesFile, connections, seconds] = process.argv;
 const bodies = readFileSync(bodiesFile, "utf8").trimEnd().split("\n");
 const latencies = [];

@@ -1,8 +1,9 @@
 // What a provider would write in an afternoon, and well: Express and pg, with a transaction for each top-up.
 import { createHash } from "node:crypto";
-import express from "express";
+import { createRequire } from "node:module";
 import pg from "pg";
 
+const express = createRequire(new URL("../../tools/", import.meta.url))("express");
 const SERVICES = ["tv", "internet", "iptv"];
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const app = express();

@@ -1,19 +1,18 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { publint } from "publint";
 import { describe, expect, test } from "vitest";
+import { tool } from "./support/tools.ts";
 
 /*
  * What would be published. The packages are those that the build has just made.
  */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const require = createRequire(import.meta.url);
-const ATTW = join(dirname(require.resolve("@arethetypeswrong/cli/package.json")), "dist/index.js");
+const ATTW = tool("@arethetypeswrong/cli/dist/index.js");
+const PUBLINT = pathToFileURL(tool("publint/src/index-node.js")).href;
 
 const names = readdirSync(join(ROOT, "packages"));
 const manifest = (name: string) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
@@ -23,6 +22,7 @@ describe.each(names)("packages/%s", (name) => {
   const folder = join(ROOT, "packages", name);
 
   test("is published without a warning", async () => {
+    const { publint } = await import(PUBLINT);
     const { messages } = await publint({ pkgDir: folder, strict: true, pack: "npm" });
     expect(messages).toEqual([]);
   });

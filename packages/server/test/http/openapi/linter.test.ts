@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { documentOf } from "../../support/contract.ts";
 import { temporaryFolder } from "../../support/service.ts";
+import { tool } from "../../support/tools.ts";
 
-const require = createRequire(import.meta.url);
-const REDOCLY = join(dirname(require.resolve("@redocly/cli/package.json")), "bin", "cli.js");
+const REDOCLY = tool("@redocly/cli/bin/cli.js");
 
 /** The strictest rules that the linter has ready. */
 async function lint(document: unknown): Promise<readonly { readonly ruleId: string }[]> {

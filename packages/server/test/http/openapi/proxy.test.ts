@@ -1,16 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { documentOf } from "../../support/contract.ts";
 import { recordFlow } from "../../support/recorded-flow.ts";
 import { PREFIX, startTestService, temporaryFolder } from "../../support/service.ts";
+import { tool } from "../../support/tools.ts";
 
-const require = createRequire(import.meta.url);
-const PRISM = join(dirname(require.resolve("@stoplight/prism-cli/package.json")), "dist", "index.js");
+const PRISM = tool("@stoplight/prism-cli/dist/index.js");
 
 interface Violation {
   readonly location: readonly string[];
