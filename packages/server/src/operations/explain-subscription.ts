@@ -11,7 +11,7 @@ const MOST_LOOKED_AT = 1_000;
 
 export type ExplanationAnswer =
   | { readonly kind: "explained"; readonly explanation: Explanation }
-  /** Several customers have such a connection: which of them is meant? */
+  /** There are several such connections: which of them is meant? */
   | { readonly kind: "ambiguous"; readonly candidates: readonly Explanation[] }
   | { readonly kind: "not_found" };
 

@@ -1,7 +1,11 @@
+import { SERVICES, type Service } from "../domain/bouquet.ts";
 import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import type { Ports } from "./ports.ts";
 
-export interface ConnectionRequest extends Pick<ConnectionKey, "service" | "reqId"> {
+export interface ConnectionRequest {
+  readonly reqId: string;
+  /** Undefined where any is meant. */
+  readonly service: Service | undefined;
   /** Undefined where both are meant. */
   readonly environment: Environment | undefined;
   /** Undefined where whoever has the connection is meant. */
@@ -43,10 +47,11 @@ export async function findConnection(
  */
 export async function* connectionsMeant(
   { store }: Pick<Ports, "store">,
-  { service, reqId, environment: asked, cuid }: ConnectionRequest,
+  { service: asked, reqId, environment, cuid: named }: ConnectionRequest,
 ): AsyncGenerator<ConnectionKey> {
-  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
-    const cuids = cuid === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [cuid];
-    for (const each of cuids) yield { environment, cuid: each, service, reqId };
+  const services = asked === undefined ? SERVICES : [asked];
+  for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
+    const cuids = named === undefined ? await store.search.findCuids(each, reqId, MOST_HOLDERS) : [named];
+    for (const cuid of cuids) for (const service of services) yield { environment: each, cuid, service, reqId };
   }
 }

@@ -34,6 +34,27 @@ describe.each([
     expect(steps[2].after).toEqual(json.plans[0].subscription);
   });
 
+  test("needs no service where the id is one connection's only, and asks for it where it is not", async () => {
+    const line = await historyLine(() => makeDatabase());
+    expect(await line.run("why", "sita")).toEqual(await line.run("why", "internet", "sita"));
+    const options = { skipInvalid: false, onProgress: () => {}, onRejected: () => {} };
+    const connections = { tv: [{ stb: "5", status: "active" }], iptv: [{ username: "5", status: "active" }] };
+    const rows = [{ ...SITA, cuid: "7", connections }];
+    await line.change((ports) => importCustomers(ports, "production", () => ndjson(rows), "unsaid", options));
+    expect(await line.run("why", "5")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `topupd: there are several connections 5: say which, with SERVICE
+  tv 5 --environment production --cuid 7, Sita Rai
+  iptv 5 --environment production --cuid 7, Sita Rai
+`,
+    });
+    expect((await line.run("why", "iptv", "5")).stdout).toContain("iptv 5 of customer 7");
+    expect((await line.run("why", "nobody")).stderr).toBe(
+      "topupd: there is no connection nobody: if it is gone, name its customer with --cuid\n",
+    );
+  });
+
   test("asks which is meant where several have the connection, and says when there is none", async () => {
     const line = await historyLine(() => makeDatabase());
     const options = { skipInvalid: false, onProgress: () => {}, onRejected: () => {} };
@@ -42,9 +63,9 @@ describe.each([
     expect(await line.run("why", "internet", "sita")).toEqual({
       code: 1,
       stdout: "",
-      stderr: `topupd: several customers have internet sita: say which, with --cuid
-  --environment production --cuid 2000001, Sita Rai
-  --environment production --cuid 7, Ram Rai
+      stderr: `topupd: there are several connections internet sita: say which, with --cuid
+  internet sita --environment production --cuid 2000001, Sita Rai
+  internet sita --environment production --cuid 7, Ram Rai
 `,
     });
     expect((await line.run("why", "internet", "sita", "--cuid", "7")).stdout).toContain("of customer 7, Ram Rai");
@@ -58,7 +79,8 @@ describe("topupd why, called wrongly", () => {
   test.each([
     [["00077", "tv"], /SERVICE must be tv, internet, iptv, but is "00077": try topupd why tv 00077/],
     [["radio", "sita"], /SERVICE must be tv, internet, iptv, but is "radio": try topupd why internet maya\.rai/],
-    [["internet"], /missing required argument 'REQID'/],
+    [["internet"], /missing required argument 'REQID'[\s\S]*Usage: topupd why \[SERVICE\] \[REQID\]/],
+    [[], /missing required argument 'REQID'/],
   ])("%j says what to type instead", async (words, said) => {
     const line = await historyLine(makeSqliteDatabase);
     const { code, stdout, stderr } = await line.run("why", ...words);

@@ -17,9 +17,13 @@ export interface ConnectionFlags {
 
 /** @param whose says when the customer must be named. */
 export function addConnectionArguments(command: Command, whose: string): Command {
+  command.argument("<SERVICE>", "tv, internet or iptv").argument("<REQID>", "the set-top box number or username");
+  return addHolderOptions(command, whose);
+}
+
+/** @param whose says when the customer must be named. */
+export function addHolderOptions(command: Command, whose: string): Command {
   return command
-    .argument("<SERVICE>", "tv, internet or iptv")
-    .argument("<REQID>", "the set-top box number or username")
     .option("--cuid <CUID>", `the customer id, where the connection ${whose}`)
     .addOption(new Option("--environment <ENVIRONMENT>", "look in this one alone").choices(ENVIRONMENTS));
 }
@@ -42,25 +46,30 @@ export async function connectionToChange(store: Store, service: Service, reqId: 
   return answer.connection;
 }
 
-export function noConnection(service: Service, reqId: string, { cuid }: ConnectionFlags): string {
-  return `there is no ${service} connection ${reqId}${cuid === undefined ? "" : ` of customer ${cuid}`}`;
+/** @param service undefined where any was meant, here and below. */
+export function noConnection(service: Service | undefined, reqId: string, { cuid }: ConnectionFlags): string {
+  return `there is no ${service === undefined ? "" : `${service} `}connection ${reqId}${cuid === undefined ? "" : ` of customer ${cuid}`}`;
 }
 
 export function severalHaveIt(
-  service: Service,
+  service: Service | undefined,
   reqId: string,
   candidates: readonly ConnectionCandidate[],
   { environment, cuid }: ConnectionFlags,
 ): string {
   const environments = new Set(candidates.map(({ connection }) => connection.environment));
   const cuids = new Set(candidates.map(({ connection }) => connection.cuid));
-  const flags = [
+  const services = new Set(candidates.map(({ connection }) => connection.service));
+  const words = [
+    ...(services.size > 1 ? ["SERVICE"] : []),
     ...(environment === undefined && environments.size > 1 ? ["--environment"] : []),
     ...(cuid === undefined && cuids.size > 1 ? ["--cuid"] : []),
   ];
   const lines = candidates.map(({ connection, customer }) => {
     const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
-    return printable(`  --environment ${connection.environment} --cuid ${connection.cuid}${name}`);
+    const { service, reqId, environment, cuid } = connection;
+    return printable(`  ${service} ${reqId} --environment ${environment} --cuid ${cuid}${name}`);
   });
-  return `several customers have ${service} ${reqId}: say which, with ${flags.join(" and ")}\n${lines.join("\n")}`;
+  const asked = service === undefined ? reqId : `${service} ${reqId}`;
+  return `there are several connections ${asked}: say which, with ${words.join(" and ")}\n${lines.join("\n")}`;
 }
