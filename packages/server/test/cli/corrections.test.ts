@@ -36,7 +36,14 @@ after       ends 2026-05-31 10:00:00
       "topupd: this top-up of 1130 of Blue Wallet of the Trade Unions was reversed already, 2027-01-10T06:15:00.000Z by maya: paid twice\n",
     );
     const shown = (await line.run("transaction", "show", txnId)).stdout;
-    expect(shown).toContain("reversed     2027-01-10 12:00:00 by maya: paid twice");
+    expect(shown).toContain("reversed         2027-01-10 12:00:00 by maya: paid twice");
+    const reversal = "before reversal  ends 2026-06-30 10:00:00\nafter reversal   ends 2026-05-31 10:00:00\n";
+    expect(shown).toContain(`plan             Fiber 100 Mbps\n${reversal}\nFiber 100 Mbps (MONTHLY) (NET-1M): it was`);
+    const json = JSON.parse((await line.run("transaction", "show", txnId, "--json")).stdout);
+    expect(json.reversal).toMatchObject({
+      ...{ at: "2027-01-10T06:15:00.000Z", author: "maya", reason: "paid twice" },
+      ...{ before: { enddate: "2026-06-30 10:00:00" }, after: { enddate: "2026-05-31 10:00:00" } },
+    });
     const why = (await line.run("why", "internet", "sita")).stdout;
     expect(why).toContain("Fiber 100 Mbps: ended 2026-05-31 10:00:00");
     expect(why.replaceAll(/\s+/g, " ")).toContain("it was taken back later, so it is not counted");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { explainSubscription } from "../../src/operations/explain-subscription.ts";
 import { findCustomer } from "../../src/operations/find-customer.ts";
 import { listTransactions } from "../../src/operations/list-transactions.ts";
+import { reverseTransaction } from "../../src/operations/reverse-transaction.ts";
 import { showTransaction } from "../../src/operations/show-transaction.ts";
 import { CATALOGUE, SITA, SITA_NET } from "../support/provider-files.ts";
 import { prepareTopUp, START, startTestService, type TestService } from "../support/service.ts";
@@ -96,6 +97,21 @@ describe("showing a transaction", () => {
     const next = await showTransaction(ports, second?.txnId ?? "");
     expect(next?.grant?.step.before).toEqual(after);
     expect(calendar.format(next?.grant?.step.after?.end ?? 0)).toBe("2027-03-20 09:00:01");
+  });
+
+  test("tells where the end was before and after a reversal, also where another was reversed later", async () => {
+    const { ports, store } = await openHistory();
+    const [second, first] = await store.search.listTransactions(PRODUCTION, { before: undefined, limit: 2 });
+    const staff = { ...ports, author: "maya" };
+    const reverse = (id: string) =>
+      reverseTransaction(staff, { id, reason: "twice", partnerId: undefined, amount: undefined });
+    for (const each of [first, second]) expect((await reverse(each?.txnId ?? "")).kind).toBe("reversed");
+    const endsOf = async (id = "") => {
+      const { before, after } = (await showTransaction(ports, id))?.reversal?.moved ?? {};
+      return [before, after].map((each) => store.provider.calendar.format(each?.end ?? 0));
+    };
+    expect(await endsOf(first?.txnId)).toEqual(["2027-03-20 09:00:01", "2027-02-20 09:00:02"]);
+    expect(await endsOf(second?.txnId)).toEqual(["2027-02-20 09:00:02", "2026-02-28 10:00:00"]);
   });
 
   test("is undefined where there is none", async () => {

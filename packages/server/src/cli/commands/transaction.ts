@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { listTransactions, MAX_TRANSACTIONS } from "../../operations/list-transactions.ts";
-import { type ShownTransaction, showTransaction } from "../../operations/show-transaction.ts";
+import { type Moved, type ShownTransaction, showTransaction } from "../../operations/show-transaction.ts";
 import { examples } from "../help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "../output.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
@@ -94,17 +94,30 @@ function addShowCommand(parent: Command, runtime: Runtime): void {
   });
 }
 
+/** @param what it was that moved the end; nothing where it is the top-up itself. */
+function endsOf(what: string, moved: Moved | undefined, showing: Showing): [name: string, value: string | undefined][] {
+  return [
+    [`before${what}`, moved && endWords(moved.before, showing)],
+    [`after${what}`, moved && endWords(moved.after, showing)],
+  ];
+}
+
 function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: Showing) {
   return {
     ...transactionJson(transaction, showing),
     imported: transaction.imported === true,
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
-    reversal: reversal === undefined ? null : { ...reversal, at: isoTime(reversal.at) },
+    reversal: reversal === undefined ? null : reversalJson(reversal, showing),
     plan: grant?.plan ?? null,
     before: subscriptionJson(grant?.step.before, showing),
     after: subscriptionJson(grant?.step.after, showing),
     words: transaction.imported ? IMPORTED_WORDS : grant === undefined ? null : wordsOf(grant.step, showing),
   };
+}
+
+function reversalJson({ at, author, reason, moved }: NonNullable<ShownTransaction["reversal"]>, showing: Showing) {
+  const [before, after] = [subscriptionJson(moved?.before, showing), subscriptionJson(moved?.after, showing)];
+  return { at: isoTime(at), author, reason, before, after };
 }
 
 function print(runtime: Runtime, { transaction, customer, grant, reversal }: ShownTransaction, showing: Showing): void {
@@ -127,8 +140,7 @@ function print(runtime: Runtime, { transaction, customer, grant, reversal }: Sho
     ["udf1", udf1],
     ["udf2", udf2],
     ["plan", grant?.plan],
-    ["before", grant && endWords(grant.step.before, showing)],
-    ["after", grant && endWords(grant.step.after, showing)],
+    ...(reversal === undefined ? endsOf("", grant?.step, showing) : endsOf(" reversal", reversal.moved, showing)),
   ]);
   if (transaction.imported === true) runtime.stdout(`\n${wrap(IMPORTED_WORDS, "")}`);
   else if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
