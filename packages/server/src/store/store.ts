@@ -184,7 +184,8 @@ export interface MigrationState {
 }
 
 export type CheckEvent =
-  | { readonly kind: "checked"; readonly what: string; readonly count: number }
+  /** `unchecked`: it could not be held against anything. */
+  | { readonly kind: "checked" | "unchecked"; readonly what: string; readonly count: number }
   | { readonly kind: "wrong"; readonly what: string };
 
 /**

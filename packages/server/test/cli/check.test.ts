@@ -8,10 +8,17 @@ import { fillDatabase } from "../support/provider-files.ts";
 import { tamper } from "../support/sqlite-database.ts";
 
 describe("topupd check", () => {
-  test("of a database in order is a success, and says what was looked at", async () => {
+  test("of a database in order is a success, in one line", async () => {
     const line = commandLine();
     await fillDatabase(line);
-    const { code, stdout, stderr } = await line.run("check");
+    const stdout = "ok     nothing is wrong (--verbose names what was checked)\n";
+    expect(await line.run("check")).toEqual({ code: 0, stdout, stderr: "" });
+  });
+
+  test("--verbose says what was looked at", async () => {
+    const line = commandLine();
+    await fillDatabase(line);
+    const { code, stdout, stderr } = await line.run("check", "--verbose");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const rows = stdout.trimEnd().split("\n");
     expect(rows.filter((row) => !row.startsWith("ok     "))).toEqual([]);
@@ -42,10 +49,26 @@ describe("topupd check", () => {
     const wrong = "customer 2000001 (production), internet: Fiber 100 Mbps is not the fold of its grants";
     const text = await line.run("check");
     expect(text).toMatchObject({ code: 3, stderr: "topupd: the database is not in order: 1 finding\n" });
-    expect(text.stdout.split("\n").filter((row) => row.startsWith("WRONG"))).toEqual([`WRONG  ${wrong}`]);
+    expect(text.stdout).toBe(`WRONG  ${wrong}\n`);
+    const verbose = (await line.run("check", "--verbose")).stdout.split("\n");
+    expect(verbose.filter((row) => row.startsWith("WRONG"))).toEqual([`WRONG  ${wrong}`]);
+    expect(verbose).toContain("ok     integrity of the file");
     const json = await line.run("check", "--json");
     expect(json.code).toBe(3);
     expect(JSON.parse(json.stdout)).toEqual({ ok: false, finished: true, checked: expect.any(Array), wrong: [wrong] });
+  });
+
+  test("tells what could not be checked also where nothing is wrong", async () => {
+    async function* events(): AsyncGenerator<CheckEvent> {
+      yield { kind: "checked", what: "integrity of the file", count: 1 };
+      yield { kind: "unchecked", what: "tables and triggers were NOT compared: no CREATE", count: 1 };
+    }
+    const printed: string[] = [];
+    expect(await reportCheck(events(), {}, { stdout: (text) => printed.push(text) })).toBe(0);
+    expect(printed).toEqual([
+      "ok     tables and triggers were NOT compared: no CREATE\n",
+      "ok     nothing is wrong (--verbose names what was checked)\n",
+    ]);
   });
 
   test("--json of one that could not go on says what it had found until then", async () => {

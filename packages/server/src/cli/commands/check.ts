@@ -5,6 +5,10 @@ import { jsonOption, type OutputOptions, printJson } from "../output.ts";
 import { FoundWrong, type Runtime } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 
+interface CheckOptions extends OutputOptions {
+  readonly verbose?: boolean;
+}
+
 /** `topupd check`: whether what is stored can be trusted. */
 export function addCheckCommand(program: Command, runtime: Runtime): void {
   const command = program
@@ -12,9 +16,10 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
     .description(
       "verify the database: integrity, durability, and every subscription against its grants (exit code 3: something is wrong)",
     )
+    .option("--verbose", "name each thing that is in order, too")
     .addOption(jsonOption());
-  examples(command, ["topupd check", "topupd check --database sqlite:./topupd-backup.db"]);
-  addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions) => {
+  examples(command, ["topupd check", "topupd check --verbose", "topupd check --database sqlite:./topupd-backup.db"]);
+  addSettings(command, STORE_SETTINGS).action(async (options: CheckOptions) => {
     const wrong = await withStore(command, runtime, { mustExist: true }, (store) =>
       reportCheck(store.check(), options, runtime),
     );
@@ -29,7 +34,7 @@ export function addCheckCommand(program: Command, runtime: Runtime): void {
  */
 export async function reportCheck(
   events: AsyncIterable<CheckEvent>,
-  { json }: OutputOptions,
+  { json, verbose }: CheckOptions,
   runtime: Pick<Runtime, "stdout">,
 ): Promise<number> {
   const checked: { what: string; count: number }[] = [];
@@ -39,9 +44,11 @@ export async function reportCheck(
     for await (const event of events) {
       if (event.kind === "wrong") wrong.push(event.what);
       else checked.push({ what: event.what, count: event.count });
-      if (json !== true) runtime.stdout(describe(event));
+      if (json !== true && (verbose === true || event.kind !== "checked")) runtime.stdout(describe(event));
     }
     finished = true;
+    if (json !== true && verbose !== true && wrong.length === 0)
+      runtime.stdout("ok     nothing is wrong (--verbose names what was checked)\n");
   } finally {
     if (json === true) printJson(runtime, { ok: finished && wrong.length === 0, finished, checked, wrong });
   }
