@@ -1,11 +1,12 @@
 import { type Customer, ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import { MOST_CANDIDATES } from "../store/search.ts";
+import { findByName, mayBeName } from "./find-by-name.ts";
 import type { Ports } from "./ports.ts";
 
 export interface CustomerRequest {
   readonly environment: Environment;
-  /** A mobile number, customer id, set-top box number or username. */
+  /** A mobile number, customer id, set-top box number or username; where no customer has it, a name or parts of one. */
   readonly code: string;
   /** Whether `code` is a customer id, and nothing else is meant by it. */
   readonly isCuid: boolean;
@@ -22,7 +23,7 @@ export type CustomerAnswer =
       /** Whether there are more than these. */
       readonly hasMore: boolean;
     }
-  /** The code fits several customers. */
+  /** The code, or the name, fits several customers. */
   | { readonly kind: "ambiguous"; readonly candidates: readonly Customer[] }
   /** `elsewhere` where it would be found in another environment. */
   | { readonly kind: "not_found"; readonly elsewhere: Environment | undefined };
@@ -45,7 +46,9 @@ async function findCandidates(
 ): Promise<Customer[]> {
   const cuids = isCuid ? [code] : await store.search.findCuids(environment, code, MOST_CANDIDATES);
   const found = await Promise.all(cuids.map((cuid) => store.search.findCustomer(environment, cuid)));
-  return found.filter((customer) => customer !== undefined);
+  const candidates = found.filter((customer) => customer !== undefined);
+  if (candidates.length > 0 || isCuid || !mayBeName(code)) return candidates;
+  return findByName({ store }, environment, code, MOST_CANDIDATES);
 }
 
 async function findElsewhere(

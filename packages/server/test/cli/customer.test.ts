@@ -69,13 +69,36 @@ internet sita  inactive
     expect(one.stdout).toContain("No top-ups.");
   });
 
+  test("finds by parts of a name, and of several lists them", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const bySita = await line.run("customer", "show", SITA.cuid);
+    for (const name of ["SITA RAI", "rai sit", "ai"]) expect(await line.run("customer", "show", name)).toEqual(bySita);
+    await importRows(line, { ...SITA, cuid: "7", first_name: "Ram", mobile: "1", connections: {} });
+    expect(await line.run("customer", "show", "rai")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `topupd: rai fits several customers: say which
+  topupd customer show 2000001 --by-cuid  (Sita Rai)
+  topupd customer show 7 --by-cuid  (Ram Rai)
+`,
+    });
+    expect((await line.run("customer", "show", "ram rai")).stdout).toContain("customer  7 Ram Rai");
+    // A username is found as such, and no name is looked for then.
+    expect((await line.run("customer", "show", "sita")).stdout).toBe(bySita.stdout);
+    expect((await line.run("customer", "show", "rai", "--by-cuid")).stderr).toBe(
+      "topupd: no production customer has the code rai\n",
+    );
+  });
+
   test("of nobody says where else there is one", async () => {
     const line = await historyLine(() => makeDatabase());
     const said = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
     expect(await line.run("customer", "show", "1000001")).toEqual(
       said("no production customer has the code 1000001, but a trial one has: add --environment trial"),
     );
-    expect(await line.run("customer", "show", "nobody")).toEqual(said("no production customer has the code nobody"));
+    expect(await line.run("customer", "show", "nobody")).toEqual(
+      said("no production customer has the code or name nobody"),
+    );
     expect((await line.run("customer", "show", "1000001", "--environment", "trial")).code).toBe(0);
   });
 });

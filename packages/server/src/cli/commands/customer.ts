@@ -9,6 +9,7 @@ import {
   isBlocked,
   wireStatus,
 } from "../../domain/customer.ts";
+import { mayBeName } from "../../operations/find-by-name.ts";
 import { type CustomerAnswer, findCustomer } from "../../operations/find-customer.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
 import { examples } from "../help.ts";
@@ -35,12 +36,18 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
   const show = customer
     .command("show")
     .description("show a customer: connections, subscriptions and the newest top-ups")
-    .argument("<CODE>", "a mobile number, customer id, set-top box number or username")
+    .argument("<CODE>", "a mobile number, customer id, set-top box number, username or name")
     .option("--by-cuid", "take CODE for a customer id, and for nothing else")
     .addOption(new Option("--environment <ENVIRONMENT>", "where to look").choices(ENVIRONMENTS).default("production"))
     .addOption(jsonOption());
-  examples(show, ["topupd customer show 9841000000", "topupd customer show 204117 --by-cuid"]);
+  examples(show, [
+    "topupd customer show 9841000000",
+    'topupd customer show "maya rai"',
+    "topupd customer show 204117 --by-cuid",
+  ]);
   addSettings(show, STORE_SETTINGS).action(async (code: string, options: ShowOptions) => {
+    // To find a name, all customers may be looked at.
+    if (mayBeName(code)) runtime.giveWay();
     await withStore(show, runtime, { mustExist: true }, async (store) => {
       const { environment, byCuid = false } = options;
       const request = { environment, code: code.trim(), isCuid: byCuid, history: HISTORY };
@@ -54,8 +61,9 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
   });
 }
 
-function notFound(code: string, { environment }: ShowOptions, elsewhere: Environment | undefined): string {
-  const nobody = `no ${environment} customer has the code ${printable(code)}`;
+function notFound(code: string, { environment, byCuid }: ShowOptions, elsewhere: Environment | undefined): string {
+  const what = mayBeName(code) && byCuid !== true ? "code or name" : "code";
+  const nobody = `no ${environment} customer has the ${what} ${printable(code)}`;
   return elsewhere === undefined ? nobody : `${nobody}, but a ${elsewhere} one has: add --environment ${elsewhere}`;
 }
 
