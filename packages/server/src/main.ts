@@ -60,8 +60,6 @@ const random = poolRandom(randomBytes);
 const runtime: Runtime = {
   version,
   env: process.env,
-  // Some terminals do not know how wide they are, and say 0.
-  columns: process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : undefined,
   stdout: (text) => process.stdout.write(text),
   streamOut: async (pieces) => {
     // What the pieces themselves fail with is none of stdout's.

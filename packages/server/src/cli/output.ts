@@ -39,14 +39,19 @@ export function isoTimeOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : isoTime(instant);
 }
 
-/** Columns as wide as their widest cell. */
 export function printTable(runtime: Runtime, header: readonly string[], rows: readonly (readonly string[])[]): void {
-  const lines = [header, ...rows];
-  const widths = header.map((_, column) => widthOf(lines, column));
-  for (const line of lines) {
-    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    runtime.stdout(`${cells.join("  ").trimEnd()}\n`);
-  }
+  for (const line of tableLines([header, ...rows])) runtime.stdout(`${line}\n`);
+}
+
+/** Columns as wide as their widest cell. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(rows, column));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 /** Of the widest cell of a column, however many lines there are. */

@@ -10,8 +10,6 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   /** Of topupd. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How wide the terminal is that stdout is; undefined where it is none, and data goes to a file or a program. */
-  readonly columns: number | undefined;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;
   /**

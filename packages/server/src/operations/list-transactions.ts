@@ -7,6 +7,8 @@ export const MAX_TRANSACTIONS = 1_000;
 
 export interface ListRequest {
   readonly filter: TransactionFilter;
+  /** Of whichever of these customers, in place of the filter's one; undefined where the filter alone says whose. */
+  readonly cuids?: readonly string[] | undefined;
   /** The cursor of the former page; undefined for the first. */
   readonly cursor: string | undefined;
   /** From 1 to {@link MAX_TRANSACTIONS}. */
@@ -26,9 +28,12 @@ export interface ListAnswer {
  */
 export async function listTransactions(
   { store }: Pick<Ports, "store">,
-  { filter, cursor, limit }: ListRequest,
+  { filter, cuids, cursor, limit }: ListRequest,
 ): Promise<ListAnswer> {
-  const found = await store.search.listTransactions(filter, { before: cursor, limit: limit + 1 });
+  const page = { before: cursor, limit: limit + 1 };
+  const filters = cuids === undefined ? [filter] : cuids.map((cuid) => ({ ...filter, cuid }));
+  const lists = await Promise.all(filters.map((each) => store.search.listTransactions(each, page)));
+  const found = lists.flat().toSorted((a, b) => (a.txnId < b.txnId ? 1 : -1));
   const transactions = found.slice(0, limit);
   return { transactions, cursor: found.length > limit ? transactions.at(-1)?.txnId : undefined };
 }

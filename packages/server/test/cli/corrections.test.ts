@@ -44,6 +44,8 @@ after       ends 2026-05-31 10:00:00
       ...{ at: "2027-01-10T06:15:00.000Z", author: "maya", reason: "paid twice" },
       ...{ before: { enddate: "2026-06-30 10:00:00" }, after: { enddate: "2026-05-31 10:00:00" } },
     });
+    const listed = (await line.run("transaction", "list", "--status", "reversed")).stdout;
+    expect(listed).toContain("(NET-1M) by Blue Wallet of the Trade Unions, reversed\n");
     const why = (await line.run("why", "internet", "sita")).stdout;
     expect(why).toContain("Fiber 100 Mbps: ended 2026-05-31 10:00:00");
     expect(why.replaceAll(/\s+/g, " ")).toContain("it was taken back later, so it is not counted");

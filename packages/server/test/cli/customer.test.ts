@@ -16,7 +16,7 @@ describe.each([
   ["PostgreSQL", makePostgresDatabase],
 ])("on %s, topupd customer show", (_, makeDatabase) => {
   test("tells of connections, subscriptions and top-ups, within 80 columns", async () => {
-    const line = await historyLine(() => makeDatabase(), 80);
+    const line = await historyLine(() => makeDatabase());
     const { code, stdout, stderr } = await line.run("customer", "show", SITA.mobile);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [about = "", history = ""] = stdout.split("3 top-ups:\n\n");

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { readDays } from "../../src/cli/transaction-flags.ts";
 import { createCalendar } from "../../src/domain/calendar.ts";
+import { importCustomers } from "../../src/operations/import-customers.ts";
 import { historyLine } from "../support/history-line.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { SITA } from "../support/provider-files.ts";
+import { ndjson } from "../support/service.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
 const TXN_ID = "[0-9A-HJKMNP-TV-Z]{26}";
+
+const IMPORT = { skipInvalid: false, onProgress: () => {}, onRejected: () => {} };
 
 /** What a command prints, with each txnId by its letter, in the order in which they come. */
 function withoutIds(text: string): string {
@@ -23,32 +28,46 @@ describe.each([
   ["SQLite", makeSqliteDatabase],
   ["PostgreSQL", makePostgresDatabase],
 ])("on %s, topupd transaction list", (_, makeDatabase) => {
-  test("is a table as wide as the terminal, newest first, in the provider's zone", async () => {
-    const line = await historyLine(() => makeDatabase(), 80);
+  test("has two lines for each, newest first, in the provider's zone, within 80 columns", async () => {
+    const line = await historyLine(() => makeDatabase());
     const { code, stdout, stderr } = await line.run("transaction", "list");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(withoutIds(stdout)).toBe(
       [
-        "TIME                 TRANSACTION                 PARTNER           REQID  AMOUNT",
-        "2027-01-05 12:00:00  AAAAAAAAAAAAAAAAAAAAAAAAAA  Blue Wallet of …  00077  450",
-        "2026-02-11 00:00:00  BBBBBBBBBBBBBBBBBBBBBBBBBB  Blue Wallet of …  sita   1130",
-        "2026-02-10 23:59:59  CCCCCCCCCCCCCCCCCCCCCCCCCC  Blue Wallet of …  sita   3220.5",
+        "TIME                 TRANSACTION                 CUID     REQID  AMOUNT",
+        "2027-01-05 12:00:00  AAAAAAAAAAAAAAAAAAAAAAAAAA  2000001  00077  450",
+        "  Family TV (MONTHLY) (TV-1M) by Blue Wallet of the Trade Unions",
+        "2026-02-11 00:00:00  BBBBBBBBBBBBBBBBBBBBBBBBBB  2000001  sita   1130",
+        "  Fiber 100 Mbps (MONTHLY) (NET-1M) by Blue Wallet of the Trade Unions",
+        "2026-02-10 23:59:59  CCCCCCCCCCCCCCCCCCCCCCCCCC  2000001  sita   3220.5",
+        "  Fiber 100 Mbps (QUARTERLY) (NET-3M) by Blue Wallet of the Trade Unions",
         "",
       ].join("\n"),
     );
-    expect(Math.max(...stdout.split("\n").map((text) => text.length))).toBeLessThanOrEqual(80);
   });
 
-  test("has partners' names in full where there is room for them, or no terminal", async () => {
-    const full = "Blue Wallet of the Trade Unions";
-    for (const [columns, name] of [
-      [undefined, full],
-      [120, full],
-      [90, `${full.slice(0, 25)}…`],
-    ] as const) {
-      const { stdout } = await (await historyLine(() => makeDatabase(), columns)).run("transaction", "list");
-      expect(stdout.split("\n")[1]).toContain(`  ${name}  00077`);
-    }
+  test("finds by parts of a name, of each customer who has it, page by page", async () => {
+    const line = await historyLine(() => makeDatabase());
+    const all = (await line.run("transaction", "list")).stdout;
+    expect((await line.run("transaction", "list", "--name", "RAI si")).stdout).toBe(all);
+    const imported = (rows: readonly object[]) =>
+      line.change((ports) => importCustomers(ports, "production", () => ndjson(rows), "unsaid", IMPORT));
+    await imported([{ ...SITA, cuid: "7", mobile: "1", connections: {} }]);
+    expect((await line.run("transaction", "list", "--name", "sita")).stdout).toBe(all);
+    const page = await line.run("transaction", "list", "--name", "sita", "--limit", "2", "--json");
+    const cursor = rowsOf(page.stdout)[1].txnId;
+    expect(page.stderr).toBe(`There are more: add --cursor ${cursor}\n`);
+    const next = await line.run("transaction", "list", "--name", "sita", "--cursor", cursor, "--json");
+    expect(rowsOf(next.stdout)).toMatchObject([{ bouquetId: "NET-3M" }]);
+    const failed = (said: string) => ({ code: 1, stdout: "", stderr: `topupd: ${said}\n` });
+    expect(await line.run("transaction", "list", "--name", "ram")).toEqual(
+      failed("no production customer has the name ram"),
+    );
+    const many = Array.from({ length: 19 }, (_, index) => ({ ...SITA, cuid: `9${index}`, connections: {} }));
+    await imported(many);
+    expect(await line.run("transaction", "list", "--name", "sita")).toEqual(
+      failed("20 customers or more have the name sita: say more of it, or name one with --cuid"),
+    );
   });
 
   test("with --json is an object a line, with both times and the amount as a decimal", async () => {
@@ -61,6 +80,7 @@ describe.each([
       checkoutId: expect.stringMatching(/^[\w-]{64}$/),
       ...{ status: "success", partner: "Blue Wallet of the Trade Unions", environment: "production" },
       ...{ cuid: "2000001", service: "internet", reqId: "sita", bouquetId: "NET-1M", amount: "1130" },
+      bouquetName: "Fiber 100 Mbps (MONTHLY)",
       ...{ txnDate: "2026-02-11 00:00:00", at: "2026-02-10T18:15:00.000Z", udf1: null, udf2: null },
     });
     expect(stderr).toBe(`There are more: add --cursor ${rows[1].txnId}\n`);
@@ -107,7 +127,7 @@ time         2026-02-10 23:59:59 (Asia/Kathmandu)
 partner      Blue Wallet of the Trade Unions
 customer     2000001 Sita Rai (production)
 connection   internet sita
-bouquet      NET-3M
+bouquet      Fiber 100 Mbps (QUARTERLY) (NET-3M)
 amount       3220.5
 udf1         order-1
 plan         Fiber 100 Mbps

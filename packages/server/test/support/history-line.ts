@@ -44,8 +44,7 @@ export interface HistoryLine {
   readonly change: <Result>(work: (ports: StaffPorts) => Promise<Result>) => Promise<Result>;
 }
 
-/** @param columns of the terminal that stdout is; where it is none, it is a pipe. */
-export async function historyLine(makeDatabase: MakeDatabase, columns?: number): Promise<HistoryLine> {
+export async function historyLine(makeDatabase: MakeDatabase): Promise<HistoryLine> {
   const database = makeDatabase();
   const world = { now: 0, random: seededRandom(5) };
   const clock = () => world.now;
@@ -75,7 +74,6 @@ export async function historyLine(makeDatabase: MakeDatabase, columns?: number):
           version: "0.0.0",
           env: {},
           isTerminal: false,
-          columns,
           userName: () => "somebody",
           clock,
           random: world.random,

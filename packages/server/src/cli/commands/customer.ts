@@ -18,7 +18,13 @@ import { CommandFailed, type Runtime } from "../runtime.ts";
 import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
 import { subscriptionJson } from "../words/subscription-output.ts";
 import { count, printable, printFields, shellWord } from "../words/text.ts";
-import { printTransactions, type Showing, showingOf, transactionJson } from "../words/transaction-output.ts";
+import {
+  type ListShowing,
+  listedJson,
+  listShowingOf,
+  printTransactions,
+  type Showing,
+} from "../words/transaction-output.ts";
 
 interface ShowOptions extends OutputOptions {
   readonly environment: Environment;
@@ -54,7 +60,7 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
       const answer = await findCustomer({ store }, request);
       if (answer.kind === "not_found") throw new CommandFailed(notFound(code, options, answer.elsewhere));
       if (answer.kind === "ambiguous") throw new CommandFailed(fitsSeveral(code, options, answer.candidates));
-      const showing = await showingOf(store);
+      const showing = await listShowingOf(store, environment);
       if (options.json === true) printJson(runtime, foundJson(answer, options, showing, runtime.clock()));
       else print(runtime, answer, options, showing);
     });
@@ -76,7 +82,12 @@ function fitsSeveral(code: string, { environment }: ShowOptions, candidates: rea
   return `${printable(code)} fits several customers${more}: say which\n${lines.join("\n")}`;
 }
 
-function print(runtime: Runtime, { customer, transactions, hasMore }: Found, options: ShowOptions, showing: Showing) {
+function print(
+  runtime: Runtime,
+  { customer, transactions, hasMore }: Found,
+  options: ShowOptions,
+  showing: ListShowing,
+) {
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   printFields(runtime, [
     ["customer", `${cuid} ${firstName} ${lastName} (${options.environment})`],
@@ -117,7 +128,7 @@ function statusOf(connection: Connection, now: Instant): string {
 function foundJson(
   { customer, transactions, hasMore }: Found,
   { environment }: ShowOptions,
-  showing: Showing,
+  showing: ListShowing,
   now: Instant,
 ) {
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
@@ -131,7 +142,7 @@ function foundJson(
       segment: connection.segment ?? null,
       subscriptions: connection.subscriptions.map((each) => ({ plan: each.plan, ...subscriptionJson(each, showing) })),
     })),
-    transactions: transactions.map((transaction) => transactionJson(transaction, showing)),
+    transactions: transactions.map((transaction) => listedJson(transaction, showing)),
     hasMore,
   };
 }

@@ -1,7 +1,10 @@
 import { type Command, Option } from "commander";
-import { ENVIRONMENTS } from "../../domain/customer.ts";
+import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
+import { findByName } from "../../operations/find-by-name.ts";
 import { listTransactions, MAX_TRANSACTIONS } from "../../operations/list-transactions.ts";
 import { type Moved, type ShownTransaction, showTransaction } from "../../operations/show-transaction.ts";
+import { MOST_CANDIDATES } from "../../store/search.ts";
+import type { Store } from "../../store/store.ts";
 import { examples } from "../help.ts";
 import { isoTime, jsonOption, type OutputOptions, printJson } from "../output.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
@@ -10,19 +13,22 @@ import { type FilterFlags, filterOptions, readCursor, readDays, readFilter } fro
 import { readWholeNumber } from "../whole-number.ts";
 import { IMPORTED_WORDS, wordsOf } from "../words/step-words.ts";
 import { endWords, subscriptionJson } from "../words/subscription-output.ts";
-import { printFields, wrap } from "../words/text.ts";
+import { printable, printFields, wrap } from "../words/text.ts";
 import {
   amountOf,
+  bouquetOf,
+  type ListShowing,
+  listedJson,
+  listShowingOf,
   partnerName,
   printTransactions,
   type Showing,
-  showingOf,
-  transactionJson,
 } from "../words/transaction-output.ts";
 import { tellOfPruning } from "./prune.ts";
 import { addReverseCommand } from "./reverse.ts";
 
 interface ListFlags extends OutputOptions, FilterFlags {
+  readonly name?: string;
   readonly limit: string;
   readonly cursor?: string;
 }
@@ -47,11 +53,13 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     );
   for (const option of filterOptions()) list.addOption(option);
   list
+    .addOption(new Option("--name <NAME>", "for customers of this name, or parts of it").conflicts("cuid"))
     .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
     .option("--cursor <TXNID>", "go on after this one, the last of the page before")
     .addOption(jsonOption());
   examples(list, [
     "topupd transaction list --from 2026-11-20 --to 2026-11-20",
+    'topupd transaction list --name "maya rai"',
     'topupd transaction list --partner "Blue Wallet" --limit 200 --json',
   ]);
   addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
@@ -62,15 +70,27 @@ function addListCommand(parent: Command, runtime: Runtime): void {
     readDays(flags);
     await withStore(list, runtime, { mustExist: true }, async (store) => {
       const filter = await readFilter(store, flags);
-      const page = await listTransactions({ store }, { filter, cursor, limit });
-      const showing = await showingOf(store);
+      const cuids = flags.name === undefined ? undefined : await readName(store, flags.environment, flags.name);
+      const page = await listTransactions({ store }, { filter, cuids, cursor, limit });
+      const showing = await listShowingOf(store, flags.environment);
       if (flags.json === true)
-        for (const transaction of page.transactions) printJson(runtime, transactionJson(transaction, showing));
+        for (const transaction of page.transactions) printJson(runtime, listedJson(transaction, showing));
       else printTransactions(runtime, page.transactions, showing);
       await tellOfPruning(runtime, store, filter.from);
       if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
     });
   });
+}
+
+/** @returns the ids of all who have the name. @throws CommandFailed where nobody has it, or more than a list is good for. */
+async function readName(store: Store, environment: Environment, name: string): Promise<readonly string[]> {
+  const customers = await findByName({ store }, environment, name, MOST_CANDIDATES);
+  if (customers.length === 0) throw new CommandFailed(`no ${environment} customer has the name ${printable(name)}`);
+  if (customers.length === MOST_CANDIDATES)
+    throw new CommandFailed(
+      `${MOST_CANDIDATES} customers or more have the name ${printable(name)}: say more of it, or name one with --cuid`,
+    );
+  return customers.map(({ cuid }) => cuid);
 }
 
 function addShowCommand(parent: Command, runtime: Runtime): void {
@@ -87,7 +107,7 @@ function addShowCommand(parent: Command, runtime: Runtime): void {
         throw new CommandFailed(
           "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known",
         );
-      const showing = await showingOf(store);
+      const showing = await listShowingOf(store, shown.transaction.environment);
       if (options.json === true) printJson(runtime, shownJson(shown, showing));
       else print(runtime, shown, showing);
     });
@@ -102,9 +122,9 @@ function endsOf(what: string, moved: Moved | undefined, showing: Showing): [name
   ];
 }
 
-function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: Showing) {
+function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: ListShowing) {
   return {
-    ...transactionJson(transaction, showing),
+    ...listedJson(transaction, showing),
     imported: transaction.imported === true,
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
     reversal: reversal === undefined ? null : reversalJson(reversal, showing),
@@ -120,9 +140,13 @@ function reversalJson({ at, author, reason, moved }: NonNullable<ShownTransactio
   return { at: isoTime(at), author, reason, before, after };
 }
 
-function print(runtime: Runtime, { transaction, customer, grant, reversal }: ShownTransaction, showing: Showing): void {
+function print(
+  runtime: Runtime,
+  { transaction, customer, grant, reversal }: ShownTransaction,
+  showing: ListShowing,
+): void {
   const { calendar } = showing;
-  const { txnId, checkoutId, status, at, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
+  const { txnId, checkoutId, status, at, environment, cuid, service, reqId, udf1, udf2 } = transaction;
   printFields(runtime, [
     ["transaction", txnId],
     ["checkout", checkoutId],
@@ -135,7 +159,7 @@ function print(runtime: Runtime, { transaction, customer, grant, reversal }: Sho
       `${cuid}${customer === undefined ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`,
     ],
     ["connection", `${service} ${reqId}`],
-    ["bouquet", bouquetCode],
+    ["bouquet", bouquetOf(transaction, showing)],
     ["amount", amountOf(transaction, showing)],
     ["udf1", udf1],
     ["udf2", udf2],

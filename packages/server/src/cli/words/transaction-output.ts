@@ -1,9 +1,11 @@
+import type { Environment } from "../../domain/customer.ts";
 import { formatMoney } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { bouquetFinder } from "../../operations/bouquet-finder.ts";
 import type { Store } from "../../store/store.ts";
-import { isoTime, printTable } from "../output.ts";
+import { isoTime, tableLines } from "../output.ts";
 import type { Runtime } from "../runtime.ts";
-import { printable } from "./text.ts";
+import { printable, wrap } from "./text.ts";
 
 /** What a list of transactions is shown with. */
 export interface Showing {
@@ -18,6 +20,15 @@ export async function showingOf(store: Store): Promise<Showing> {
   return { ...store.provider, partnerNames: new Map(partners.map(({ id, name }) => [id, name])) };
 }
 
+/** The same, of one environment, with its bouquets as they were defined last, whether they are still sold or not. */
+export interface ListShowing extends Showing {
+  readonly findBouquet: ReturnType<typeof bouquetFinder>;
+}
+
+export async function listShowingOf(store: Store, environment: Environment): Promise<ListShowing> {
+  return { ...(await showingOf(store)), findBouquet: bouquetFinder(await store.knownBouquets(environment)) };
+}
+
 /** By the interface's own words where it has one; an amount is a decimal in a string, so that nobody rounds it. */
 export function transactionJson(transaction: Transaction, showing: Showing) {
   const { txnId, checkoutId, status, environment, cuid, service, reqId, bouquetCode, at, udf1, udf2 } = transaction;
@@ -28,30 +39,34 @@ export function transactionJson(transaction: Transaction, showing: Showing) {
   };
 }
 
-const PARTNER_COLUMN = 2;
-const SHORTEST_PARTNER = "PARTNER".length;
+/** A transaction as lists have it: with the name that its bouquet has now. */
+export function listedJson(transaction: Transaction, showing: ListShowing) {
+  const { service, bouquetCode } = transaction;
+  return {
+    ...transactionJson(transaction, showing),
+    bouquetName: showing.findBouquet(service, bouquetCode)?.name ?? null,
+  };
+}
 
-/**
- * On a terminal as wide as that, where the ids allow it: only partners' names are cut, since all else may have to be
- * copied. Nothing is cut of what goes to a file or a program.
- */
-export function printTransactions(runtime: Runtime, transactions: readonly Transaction[], showing: Showing): void {
-  const hasReversed = transactions.some(({ status }) => status !== "success");
+/** Two lines for each, which a terminal has room for: what may have to be copied, and then what was bought from whom. */
+export function printTransactions(runtime: Runtime, transactions: readonly Transaction[], showing: ListShowing): void {
   const rows = transactions.map((transaction) => {
-    const { at, txnId, reqId, status } = transaction;
-    const cells = [showing.calendar.format(at), txnId, partnerName(transaction, showing), reqId];
-    return [...cells, amountOf(transaction, showing), ...(hasReversed ? [status] : [])].map(printable);
+    const { at, txnId, cuid, reqId } = transaction;
+    return [showing.calendar.format(at), txnId, cuid, reqId, amountOf(transaction, showing)].map(printable);
   });
-  const header = ["TIME", "TRANSACTION", "PARTNER", "REQID", "AMOUNT", ...(hasReversed ? ["STATUS"] : [])];
-  const widthOf = (column: number) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0));
-  const others = header.reduce((sum, _, column) => sum + (column === PARTNER_COLUMN ? 0 : widthOf(column) + 2), 0);
-  const { columns = Number.POSITIVE_INFINITY } = runtime;
-  const room = Math.max(SHORTEST_PARTNER, columns - others);
-  printTable(
-    runtime,
-    header,
-    rows.map((row) => row.map((cell, column) => (column === PARTNER_COLUMN ? cut(cell, room) : cell))),
-  );
+  const [header, ...lines] = tableLines([["TIME", "TRANSACTION", "CUID", "REQID", "AMOUNT"], ...rows]);
+  runtime.stdout(`${header}\n`);
+  for (const [index, transaction] of transactions.entries()) {
+    const reversed = transaction.status === "reversed" ? ", reversed" : "";
+    const words = `${bouquetOf(transaction, showing)} by ${partnerName(transaction, showing)}${reversed}`;
+    runtime.stdout(`${lines[index]}\n${wrap(printable(words), "  ", "    ")}`);
+  }
+}
+
+/** Its name and code; of a bouquet that no catalogue here ever had, as an imported top-up may name, the code alone. */
+export function bouquetOf({ service, bouquetCode }: Transaction, { findBouquet }: ListShowing): string {
+  const name = findBouquet(service, bouquetCode)?.name;
+  return name === undefined ? bouquetCode : `${name} (${bouquetCode})`;
 }
 
 export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { partnerNames }: Showing): string {
@@ -60,8 +75,4 @@ export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { par
 
 export function amountOf({ amount }: Transaction, { currencyExponent }: Showing): string {
   return formatMoney(amount, currencyExponent);
-}
-
-function cut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
