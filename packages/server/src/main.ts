@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { setPriority, userInfo } from "node:os";
+import { basename, relative } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -9,6 +10,7 @@ import sonicBoom from "sonic-boom";
 import { STDIO } from "./cli/output.ts";
 import { runCommandLine } from "./cli/program.ts";
 import { CommandFailed, type Runtime } from "./cli/runtime.ts";
+import { shellWord } from "./cli/words/text.ts";
 import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
@@ -59,6 +61,7 @@ const random = poolRandom(randomBytes);
 
 const runtime: Runtime = {
   version,
+  program: programOf(process.argv[1] ?? ""),
   env: process.env,
   stdout: (text) => process.stdout.write(text),
   streamOut: async (pieces) => {
@@ -151,6 +154,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") outputFailure ??= error;
 });
 process.stderr.on("error", () => {});
+
+/** npm gives an installed program a link without an ending. */
+function programOf(file: string): string {
+  return basename(file) === "topupd" ? "topupd" : `node ${shellWord(relative(process.cwd(), file))}`;
+}
 
 /** A container may run as a user that the system has no name for. */
 function userName(): string {

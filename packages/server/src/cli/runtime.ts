@@ -9,6 +9,8 @@ import type { MigrationState, ObserveBatch, ObserveCheckpoints, Store } from "..
 export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses"> {
   /** Of topupd. */
   readonly version: string;
+  /** What to type to call it again, from the folder that it was started in. */
+  readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data, and nothing else. */
   readonly stdout: (text: string) => void;

@@ -51,6 +51,14 @@ describe("topupd demo", () => {
     expect(stdout).not.toContain('"success":false');
   });
 
+  test("tells how to look inside by a command that works where it was started, and needs no registry", async () => {
+    const line = commandLine();
+    const { stdout } = await line.start("demo");
+    const [, command = ""] = /To look inside: (node .+)$/m.exec(stdout()) ?? [];
+    const { stdout: said } = await promisify(execFile)("sh", ["-c", command], { cwd: line.folder });
+    expect(said).toMatch(/^ok /);
+  });
+
   test("issues a trial token, which ends in 7 days", async () => {
     const line = commandLine();
     const demo = await line.start("demo");
@@ -67,7 +75,7 @@ describe("topupd demo", () => {
     expect(existsSync(join(line.folder, "topupd-data", "demo.db"))).toBe(true);
     expect(existsSync(join(line.folder, "topupd.db"))).toBe(false);
     const told = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });
-    expect((await told.start("demo")).stdout()).toContain("topupd check --database sqlite:./mine.db");
+    expect((await told.start("demo")).stdout()).toContain("check --database sqlite:./mine.db");
     expect(existsSync(join(told.folder, "mine.db"))).toBe(true);
   });
 

@@ -39,7 +39,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, token);
-      runtime.stdout(instructions(config, service, token));
+      runtime.stdout(instructions(runtime.program, config, service, token));
       await askedToStop;
     } finally {
       await service.stop({ drainSeconds: 0 });
@@ -101,7 +101,12 @@ function chooseFirst(answer: unknown) {
   return { checkoutId, bouquet };
 }
 
-function instructions({ database, prefix }: Config, { url, metricsUrl }: RunningService, token: string): string {
+function instructions(
+  program: string,
+  { database, prefix }: Config,
+  { url, metricsUrl }: RunningService,
+  token: string,
+): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);
   const curl = (operation: string, data: string) =>
     `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
@@ -122,7 +127,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 The interface, to read and to try in a browser: ${url}/docs
-${metrics}Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: npx topupd check --database ${showDatabaseAddress(database)}
+${metrics}Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: ${program} check --database ${showDatabaseAddress(database)}
 `;
 }
 

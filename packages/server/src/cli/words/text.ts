@@ -18,7 +18,7 @@ export function printableJson(data: unknown): string {
 
 /** A word as a shell takes it, whatever is in it. */
 export function shellWord(text: string): string {
-  return /^[\w.@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w.@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A blank, but for the one in a time such as `2026-11-20 09:00:00`. */
