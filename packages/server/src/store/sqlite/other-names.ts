@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
+import { flushAnew } from "./left-log.ts";
 import { isBusy } from "./trouble.ts";
 
 /*
@@ -11,8 +12,12 @@ import { isBusy } from "./trouble.ts";
 /** Another process has the file open, and not by this log and index. Those that only begin or end soon are done with it. */
 export class OpenElsewhere extends StoreRefused {}
 
+/** How long others are tried past that have the file open only to find out the same. */
+const TRYING_MS = 10;
+
 /**
- * To be called before the file is opened, and not where this process has it open already.
+ * To be called before the file is opened, and not where this process has it open already. What a process has left in the
+ * log, and nobody has taken up, is on the disk afterwards.
  * @throws StoreRefused where only the file is mounted, without its folder, or the file has a second name: two that begin at
  *   once by two names would not see each other.
  * @throws OpenElsewhere where others have the file open, and there is no telling by which log and index.
@@ -28,17 +33,23 @@ export function refuseOtherNames(path: string): void {
       `the file ${file} has a second name, a hard link, by which another process could open it with a log of its own: remove one of the names (find / -xdev -samefile ${file})`,
     );
   const isAsLeft = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
-  if (isAsLeft || isAlone(file)) return;
+  if (takesUpLog(file, isAsLeft ? TRYING_MS : 0) || isAsLeft) return;
   throw new OpenElsewhere(
     `another process has ${file} open by another name, or its -wal or -shm was removed: save what that process has open, and then stop it`,
   );
 }
 
-/** Whether nobody has the file open. To exclude all others takes no index, and so makes none for them to find. */
-function isAlone(file: string): boolean {
-  const connection = new DatabaseSync(file);
+/**
+ * Has the log flushed where nobody has the file open; others have taken it up otherwise. To exclude all others takes no
+ * index, and so makes none for them to find.
+ * @returns whether nobody has it open.
+ */
+function takesUpLog(file: string, timeout: number): boolean {
+  const connection = new DatabaseSync(file, { timeout });
   try {
     connection.exec("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema");
+    // As long as the connection is open, nobody else is.
+    flushAnew(`${file}-wal`);
     return true;
   } catch (error) {
     if (isBusy(error)) return false;
