@@ -15,6 +15,8 @@ const STEP_PAGES = 1_500;
 const LONG_PAGES = 4_400;
 const PAGE_BYTES = 4_096;
 
+const DISK_FAILED = "disk input or output failed: check the disk first, the file need not be damaged";
+
 function growBy(raw: ReturnType<typeof rawConnection>, pages: number): void {
   raw.prepare("INSERT INTO ballast VALUES (zeroblob(?))").run(pages * PAGE_BYTES);
 }
@@ -81,10 +83,10 @@ describe("a log that cannot be written into the file", () => {
       growLog();
       await topUp();
     }
-    await vi.waitFor(() => expect(heard).toEqual(["disk input or output failed"]));
+    await vi.waitFor(() => expect(heard).toEqual([DISK_FAILED]));
     restore();
     await topUp();
-    await vi.waitFor(() => expect(heard).toEqual(["disk input or output failed", undefined]));
+    await vi.waitFor(() => expect(heard).toEqual([DISK_FAILED, undefined]));
   }, 20_000);
 
   test("is told of though nothing is settled by the thread", async () => {
@@ -100,7 +102,7 @@ describe("a log that cannot be written into the file", () => {
     await topUp();
     failCheckpoints("disk I/O error");
     await store.close();
-    expect(heard).toEqual(["disk input or output failed"]);
+    expect(heard).toEqual([DISK_FAILED]);
   });
 });
 
