@@ -102,10 +102,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("refusedHolder", undefined);
   app.decorateRequest("outcome", undefined);
-  app.decorateRequest("isOverdue", false);
+  app.decorateRequest("isDecided", false);
   receiveRequests(app, { sockets, hearers });
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
+    request.isDecided = true;
     // Or the socket of an answered request would keep the process from ending.
     if (options.phase() === "closing") reply.header("connection", "close");
     writes.hold(done, (error) => {

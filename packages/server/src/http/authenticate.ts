@@ -45,7 +45,7 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
       return false;
     }
     const admitted = await authenticate(ports, token, new RequestPeer(request.raw, trustedProxies));
-    if (request.isOverdue) return false;
+    if (request.isDecided) return false;
     if (admitted.ok) {
       request.caller = admitted.caller;
       return true;
@@ -62,7 +62,7 @@ export function authenticateRequests(app: FastifyInstance, { ports, trustedProxi
         if (mayGoOn) goOn();
       },
       (reason: unknown) => {
-        if (!request.isOverdue) goOn(asError(reason));
+        if (!request.isDecided) goOn(asError(reason));
       },
     );
   };

@@ -25,7 +25,7 @@ export function addHealth(app: FastifyInstance, { store, recording, isDraining }
     if (trouble === undefined && wasAway) app.log.info("the store is back");
     if (trouble !== undefined && !wasAway) app.log.warn(trouble, "the store is away");
     wasAway = trouble !== undefined;
-    if (request.isOverdue) return reply;
+    if (request.isDecided) return reply;
     const { failsSince } = recording;
     return reply.code(trouble === undefined ? 200 : 503).send({
       status: trouble === undefined ? "ready" : "store away",

@@ -100,8 +100,7 @@ class ReceivedRequest implements TakenRequest {
   }
 
   overdue(): void {
-    if (this.#reply.sent) return;
-    this.#request.isOverdue = true;
+    if (this.#request.isDecided) return;
     this.#reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
   }
 }

@@ -30,7 +30,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
     const envelope = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
     const read = (body: JsonObject) => form.read(body, provider.currencyExponent);
     const answer = (reply: FastifyReply, result: Result<Answer>) => {
-      if (reply.request.isOverdue) return;
+      if (reply.request.isDecided) return;
       if (!result.ok) {
         sendFailure(reply, result.refusal);
         return;
@@ -50,7 +50,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
       run(request.caller as Caller, reading)
         .then((result) => answer(reply, result))
         .catch((reason: unknown) => {
-          if (!request.isOverdue) reply.send(asError(reason));
+          if (!request.isDecided) reply.send(asError(reason));
         });
     });
   };

@@ -3,8 +3,8 @@ import type { Sockets } from "./sockets.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whether it was answered before it was done, since that took too long: what it comes to yet is not sent. */
-    isOverdue: boolean;
+    /** Whether its answer is on its way, perhaps since it took too long: what it comes to after that is not sent. */
+    isDecided: boolean;
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { TurnWrites } from "../../src/http/turn-writes.ts";
 import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS } from "../../src/http/unanswered.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -148,6 +149,21 @@ describe("a store that stands still", () => {
       await release(error);
       expect(saidOf(service)).toEqual([SAID]);
     }
+  });
+
+  test("leaves an answer alone that is ready when the time is over", async () => {
+    const { service, call } = await startWithStandstill();
+    const purchase = await prepareTopUp(service, FIBER);
+    const hold = Reflect.get(TurnWrites.prototype, "hold") as (...held: unknown[]) => void;
+    vi.spyOn(TurnWrites.prototype, "hold").mockImplementationOnce(function (this: TurnWrites, ...held) {
+      Reflect.apply(hold, this, held);
+      // As where the event loop was blocked while the top-up was written to disk: timers run before the turn's end.
+      passed += ENOUGH_MS;
+      vi.advanceTimersByTime(LOOKING_EVERY_MS);
+    });
+    const { status, headers, json } = await call("subscription-package-topup", purchase);
+    expect([status, json.success, json.code, headers["retry-after"]]).toEqual([200, true, "400ab001", undefined]);
+    expect(saidOf(service)).toEqual([]);
   });
 
   test("makes the service not ready in time", async () => {
