@@ -24,11 +24,14 @@ import { type RequestHearer, receiveRequests } from "./reception.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
-import { type HearBareRefusal, Sockets } from "./sockets.ts";
+import { Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
 import { watchUnanswered } from "./unanswered.ts";
 import type { Version } from "./versions/version.ts";
 import { VERSIONS } from "./versions/versions.ts";
+
+const ESCAPED_PATH = /^[^?]*%/;
+const UNKNOWN_PATH = "/unknown";
 
 /** A request must have arrived whole in this time. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -79,11 +82,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
     // Requests that arrive while the process stops are in hand too, and are answered.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => sockets.onClientError(error, socket),
-    // A path that cannot be read, for which no hook is called.
-    frameworkErrors: (_error, request, reply) => {
-      refusedBare("unknown_operation", request.id);
-      sendFailure(reply.header("x-request-id", request.id), "unknown_operation");
-    },
+    // No path that is served needs an escape. Decoded, an escaped one would be served all the same, and one that cannot
+    // be decoded would meet no hook.
+    rewriteUrl: ({ url = "" }) => (ESCAPED_PATH.test(url) ? UNKNOWN_PATH : url),
     http: {
       requireHostHeader: false,
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -92,10 +93,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
   }) as unknown as FastifyInstance;
 
   const hearers = hearersOf(app, options);
-  const refusedBare: HearBareRefusal = (...refusal) => {
+  const sockets = new Sockets(nextId, (...refusal) => {
     for (const hearer of hearers) hearer.refusedBare(...refusal);
-  };
-  const sockets = new Sockets(nextId, refusedBare);
+  });
   sockets.watch(app.server);
   watchUnanswered(app.server, sockets);
   readBodiesAsJson(app);

@@ -235,6 +235,8 @@ describe("a path", () => {
     `${PREFIX}/v1.0.1/TXN-STATUS`,
     `${PREFIX}//v1.0.1/txn-status`,
     `${PREFIX}/v1.0.1/%zz`,
+    `${PREFIX}/v1.0.1/txn%2Dstatus`,
+    `/%73taging${PREFIX.slice("/staging".length)}/v1.0.1/txn-status?x=1`,
     `${PREFIX}/v1.0.1/${"a".repeat(3000)}`,
     "/../../etc/passwd",
   ])("%s is an unknown operation, for any body", async (url) => {
@@ -255,7 +257,7 @@ describe("a path", () => {
     async (method) => {
       const service = await startTestService();
       for (const operation of OPERATIONS) {
-        const response = await service.inject({ method, url: `${PREFIX}/v1.0.0/${operation}?x=1` });
+        const response = await service.inject({ method, url: `${PREFIX}/v1.0.0/${operation}?x=%2D` });
         expect(response.statusCode).toBe(405);
         expect(response.headers["allow"]).toBe("POST");
         if (method !== "HEAD") expect(response.json().code).toBe("400ad004");
