@@ -47,7 +47,12 @@ export function receiveRequests(app: FastifyInstance, { sockets, hearers }: Rece
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    if (!sockets.take(new ReceivedRequest(request, reply, end))) sendFailure(reply, "rate_limited");
+    // Node reads a request that wishes to speak another protocol as an ordinary one, since nobody listens for the wish,
+    // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
+    // take the answer to the next one for its own: so it ends, and what has no answer is known to have none.
+    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
+    if (!sockets.take(new ReceivedRequest(request, reply, end)))
+      sendFailure(reply.header("connection", "close"), "rate_limited");
     // Here and not in a not-found handler, which would have the body parsed first.
     else if (request.is404)
       sendFailure(reply, operations.has(pathOf(request)) ? "method_not_allowed" : "unknown_operation");

@@ -53,14 +53,15 @@ export class Sockets {
   onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const state = this.#stateOf(socket);
     if (error.code === "ECONNRESET" || !socket.writable || hasNoQuestion(socket, state)) socket.destroy();
-    // The answer to a request in hand must not be mistaken for this one's.
-    else if (isAnswering(state)) state.broken = true;
-    else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
+    else if (isAnswering(state)) {
+      // The answer to a request in hand must not be mistaken for this one's.
+      state.broken = true;
+      socket.pause();
+    } else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
   /**
-   * Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, drop a CONNECT, and drop
-   * what comes behind a wish to upgrade.
+   * Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, and drop a CONNECT.
    */
   watch(server: Server): void {
     // What fits into the bytes that headers may have is read to its end: beyond a number of lines, Node would drop the
@@ -70,13 +71,6 @@ export class Sockets {
     server.on("connection", (socket) => {
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));
-    });
-    // Node reads a request that wishes to speak another protocol as an ordinary one, since nobody listens for the wish,
-    // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
-    // take the answer to the next one for its own: so it ends, and what has no answer is known to have none. Here and not
-    // in a hook, which is not called for a path that cannot be read.
-    server.prependListener("request", (request, response) => {
-      if (request.headers.upgrade !== undefined) response.setHeader("connection", "close");
     });
     // Since somebody listens, Node leaves it to them what becomes of a socket on which nothing has happened for long.
     server.on("timeout", (socket) => {
@@ -93,8 +87,8 @@ export class Sockets {
   }
 
   /**
-   * Counts a request as in hand until its answer is closed.
-   * @returns whether the socket may have it in hand.
+   * Counts a request as in hand until its answer is closed, which it is not while the caller does not read.
+   * @returns whether the socket may have it in hand; otherwise no other is taken, and its answer is to be the last.
    */
   take(request: TakenRequest): boolean {
     const { raw, answer } = request;
@@ -107,7 +101,9 @@ export class Sockets {
       request.closed();
       if (state.broken && !isAnswering(state)) socket.destroySoon();
     });
-    return state.inHand.length <= MAX_IN_HAND;
+    if (state.inHand.length <= MAX_IN_HAND) return true;
+    stopParsing(socket);
+    return false;
   }
 
   /** All that is in hand. A request need not have arrived whole, nor an answer be without an end. */
@@ -157,6 +153,15 @@ export class Sockets {
  */
 function answerHalfClosed(server: Server & { httpAllowHalfOpen?: boolean }): void {
   server.httpAllowHalfOpen = true;
+}
+
+/**
+ * Makes whatever else comes on a socket a parse error. Thousands of requests may have come in one piece, all of which Node
+ * would announce, even of a socket that is paused or destroyed. This is in no documentation of Node's; a test holds what it
+ * does.
+ */
+function stopParsing(socket: Socket & { parser?: { onIncoming: () => number } }): void {
+  if (socket.parser) socket.parser.onIncoming = () => -1;
 }
 
 /**

@@ -1,12 +1,17 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { Sockets } from "../../src/http/sockets.ts";
 import { by } from "../support/by.ts";
 import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 async function open(
   service: TestService,
@@ -66,21 +71,54 @@ describe("a connection", () => {
         return Object.assign(store, { settleTopUp: (command: TopUpCommand) => released.then(() => settle(command)) });
       },
     });
-    const accepted: Socket[] = [];
-    service.app.server.on("connection", (socket) => accepted.push(socket));
+    const take = vi.spyOn(Sockets.prototype, "take");
     const one = request(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
-    const all = one.repeat(60) + one.replace("Host: x", "Host: x\r\nConnection: close");
+    take.mockClear();
     const { socket, received, ended } = await open(service);
-    socket.write(all);
-    for (let tries = 0; accepted[0]?.bytesRead !== all.length && tries < 1000; tries += 1) await sleep(10);
+    socket.write(one.repeat(200));
+    for (let tries = 0; take.mock.calls.length < 33 && tries < 1000; tries += 1) await sleep(10);
     release();
     await ended;
     const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
-    expect(statuses.filter((status) => status === "200")).toHaveLength(32);
-    expect(statuses.filter((status) => status === "429")).toHaveLength(29);
+    expect(statuses).toEqual([...Array.from({ length: 32 }, () => "200"), "429"]);
     expect(received()).toContain('"code":"400ac006"');
     expect(received().toLowerCase()).toContain("retry-after: 1");
+    expect(
+      received()
+        .toLowerCase()
+        .match(/connection: close/g),
+    ).toHaveLength(1);
+    expect(take).toHaveBeenCalledTimes(33);
   });
+
+  test.each(["/", "/%zz"])(
+    "that sends thousands of requests for %s and reads nothing is soon cut off",
+    async (path) => {
+      const service = await startTestService();
+      const take = vi.spyOn(Sockets.prototype, "take");
+      const cutOff: Promise<unknown>[] = [];
+      service.app.server.on("connection", (socket) => cutOff.push(once(socket, "close")));
+      const thousands = Buffer.from(`GET ${path} HTTP/1.1\r\n\r\n`.repeat(3600));
+      const sockets: Socket[] = [];
+      for (let count = 0; count < 400; count += 1) {
+        const { socket } = await open(service);
+        sockets.push(socket.pause());
+      }
+      for (const socket of sockets) socket.write(thousands);
+      // Another caller is answered meanwhile.
+      const { socket, received, ended } = await open(service);
+      const look = request(service, "get-customer-information", { code: "1000001" });
+      socket.write(look);
+      await once(socket, "data");
+      socket.end(look.replace("Host: x", "Host: x\r\nConnection: close"));
+      await ended;
+      expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+      await Promise.all(cutOff);
+      expect(take).toHaveBeenCalledTimes(400 * 33 + 2);
+      expect(service.logs.filter((line) => line.includes('"msg":"request"'))).toHaveLength(400 * 33 + 2);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
 });
 
 describe("a body that is slow to come", () => {
