@@ -8,6 +8,9 @@ export const BODY_MAX_BYTES = 4096;
 /** What every answer is, a failure too. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
+/** The `Cache-Control` of every answer to a partner. */
+export const NEVER_KEPT = "no-store";
+
 const RETRY_AFTER_SECONDS = 1;
 
 /** What goes wrong with a request before or beside the rules. */
@@ -250,7 +253,7 @@ export function sendFailure(reply: FastifyReply, reason: FailureReason, detail?:
 }
 
 function failureHeaders(reason: FailureReason, { status }: FailureKind): Record<string, string> {
-  const headers: Record<string, string> = { "content-type": JSON_TYPE };
+  const headers: Record<string, string> = { "content-type": JSON_TYPE, "cache-control": NEVER_KEPT };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (reason === "method_not_allowed") headers["allow"] = "POST";
   if (reason === "unavailable" || reason === "rate_limited") headers["retry-after"] = String(RETRY_AFTER_SECONDS);

@@ -10,7 +10,7 @@ import { queryTransaction } from "../operations/query-transaction.ts";
 import { topUp } from "../operations/top-up.ts";
 import { asError } from "./as-error.ts";
 import { contractOf, type OperationContract } from "./contract.ts";
-import { JSON_TYPE, sendFailure } from "./failures.ts";
+import { JSON_TYPE, NEVER_KEPT, sendFailure } from "./failures.ts";
 import type { Envelope, Version } from "./versions/version.ts";
 
 /** What carries an operation out. */
@@ -35,6 +35,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
         sendFailure(reply, result.refusal);
         return;
       }
+      reply.header("cache-control", NEVER_KEPT);
       if (headers !== undefined) reply.headers(headers(result.value));
       const { render, serialize } = rendering;
       if (serialize !== undefined) {

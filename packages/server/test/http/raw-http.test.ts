@@ -21,6 +21,7 @@ async function exchange(
   const [head = "", body = ""] = text.split("\r\n\r\n");
   const [, requestId = ""] = /\r\nx-request-id: ([0-9a-f]+)/i.exec(head) ?? [];
   expect(requestId).not.toBe("");
+  expect(head).toMatch(/\r\ncache-control: no-store\r\n/i);
   return { status: Number(head.split(" ")[1]), json: JSON.parse(body) as Record<string, unknown>, requestId };
 }
 

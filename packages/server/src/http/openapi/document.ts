@@ -61,7 +61,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
         responses: {
           "200": {
             description: "It was done.",
-            headers: describeHeaders(["x-request-id", ...announced, ...headers]),
+            headers: describeHeaders(["x-request-id", "cache-control", ...announced, ...headers]),
             content: {
               "application/json": {
                 schema: hoist(success(operation, `${title}Answer`), components),

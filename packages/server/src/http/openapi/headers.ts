@@ -3,6 +3,7 @@ import type { Json } from "./components.ts";
 /** The headers that partners should know of, by their names as they are sent. */
 const HEADERS: Readonly<Record<string, string>> = {
   "x-request-id": "The request's id. Keep it in your log.",
+  "cache-control": "`no-store`: nobody on the way may keep the answer.",
   "www-authenticate": "`Bearer`.",
   "retry-after": "Seconds to wait before the next request.",
   "idempotent-replayed": "`true` where the top-up had been recorded by an earlier request; else it is not there.",
