@@ -9,12 +9,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "cause",
+  "checkoutId",
   "currencyExponent",
   "database",
   "environment",
   "ms",
   "outcome",
   "partner",
+  "partnerName",
   "requestId",
   "route",
   "signal",

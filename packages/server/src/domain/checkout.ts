@@ -38,6 +38,8 @@ const NONCE_BYTES = 16;
 const SEALED_BYTES = 36;
 const TOTAL_BYTES = 48;
 const SHAPE = /^[A-Za-z0-9_-]{64}$/;
+/** The same, beginning with the four bits of the format. */
+const ISSUED_SHAPE = /^[E-H][A-Za-z0-9_-]{63}$/;
 
 export const CHECKOUT_NONCE_BYTES = NONCE_BYTES;
 
@@ -93,6 +95,11 @@ export function isSealLost(secrets: readonly CheckoutSecret[], holder: CheckoutH
   if (secret === undefined) return true;
   if (secret.key.byteLength === CHECKOUT_KEY_BYTES && isSealedWith(secret, holder, bytes)) return false;
   return mustHaveSealed(secrets, secret, issuedAtIn(bytes));
+}
+
+/** Whether it has the form of a checkoutId that is issued here, which no token, name or number has. */
+export function looksIssued(checkoutId: unknown): checkoutId is string {
+  return typeof checkoutId === "string" && ISSUED_SHAPE.test(checkoutId);
 }
 
 /** The customer digest in a checkoutId, authentic or not; undefined where the text is no checkoutId. */

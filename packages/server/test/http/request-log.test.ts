@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LazyLogger } from "../../src/http/lazy-logger.ts";
 import { createLogger } from "../../src/log.ts";
-import { startTestService } from "../support/service.ts";
+import { PREFIX, prepareTopUp, startTestService } from "../support/service.ts";
 
 const WITHOUT_TIMES = [/"time":"[^"]+"/, /"ms":[\d.]+/] as const;
 
@@ -41,6 +41,52 @@ describe("the line of a request", () => {
       expect(line).toMatch(WITHOUT_TIMES[1]);
     }
     expect(JSON.parse(lines[4] ?? "").route).toBe("/healthz");
+  });
+});
+
+describe("the line of a top-up", () => {
+  const fieldsOf = (line: string | undefined) => {
+    const { status, partnerName, checkoutId } = JSON.parse(line ?? "{}");
+    return [status, partnerName, checkoutId];
+  };
+
+  test("names the partner and the checkoutId, whether it was made or refused", async () => {
+    const service = await startTestService();
+    const shop = `Asha's "Shop"`;
+    const token = await service.issue(await service.addPartner(shop), "trial");
+    const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
+    const others = { ...purchase, checkoutId: `${purchase["checkoutId"]?.slice(0, -1)}_` };
+    for (const body of [purchase, others]) await service.call("subscription-package-topup", body);
+    await service.call("subscription-package-topup", purchase, { token });
+    const lines = service.logs.slice(-3);
+    expect(lines.map(fieldsOf)).toEqual([
+      [200, "wallet", purchase["checkoutId"]],
+      [404, "wallet", others.checkoutId],
+      [404, shop, purchase["checkoutId"]],
+    ]);
+    for (const line of lines) expect(withoutTimes(line)).toBe(withoutTimes(asLogged(line)));
+  });
+
+  test("holds no other value that is sent as a checkoutId", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
+    const token = service.trialToken;
+    for (const checkoutId of [token, token.padEnd(64, "x"), "9811122233", "Asha", 9811122233, null]) {
+      await service.call("subscription-package-topup", { ...purchase, checkoutId });
+      const [, ...told] = fieldsOf(service.logs.at(-1));
+      expect(told).toEqual(["wallet", undefined]);
+    }
+  });
+
+  test("holds no checkoutId where the request was not admitted, or has no body", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
+    await service.call("subscription-package-topup", purchase, { token: "none" });
+    expect(fieldsOf(service.logs.at(-1))).toEqual([401, undefined, undefined]);
+    const authorization = `Bearer ${service.trialToken}`;
+    const url = `${PREFIX}/v1.0.1/subscription-package-topup`;
+    await service.inject({ method: "POST", url, headers: { authorization } });
+    expect(fieldsOf(service.logs.at(-1))).toEqual([415, "wallet", undefined]);
   });
 });
 
