@@ -1,5 +1,5 @@
 # The image of topupd: `docker build --tag topupd .`
-# How it is run, alone or with PostgreSQL and a proxy, is in docs/deploying.md.
+# How it is run, alone or with PostgreSQL and a proxy, is in docs/operator-guide.md.
 
 # Debian and not Alpine: the SQLite module comes compiled for both of their C libraries, but Node's own
 # releases are made and tested for glibc only. 24 is the newest Node that topupd is checked with.

@@ -4,8 +4,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { topUps } from "./bodies.ts";
 import { call } from "./calls.ts";
 import { type Serving, startBareServer } from "./operations.ts";
-import { say } from "./progress.ts";
-import type { Figure } from "./results.ts";
+import { type Figure, say } from "./results.ts";
 import { median } from "./rounds.ts";
 
 const OPERATION = "subscription-package-topup";

@@ -1,44 +1,60 @@
+import { join } from "node:path";
 import { temporaryFolder } from "./clean-up.ts";
+import { measureGrowth } from "./growth.ts";
 import { loadGenerator } from "./load.ts";
+import { measureLoneTopUp } from "./lone-top-up.ts";
+import { measureOperations } from "./operations.ts";
 import { type BenchOptions, readOptions } from "./options.ts";
-import { startCluster } from "./postgres/cluster.ts";
-import { measurePostgres } from "./postgres/measure.ts";
-import { describeMachine } from "./report/machine.ts";
-import { printResults } from "./report/terminal.ts";
-import { writeResults } from "./report/write.ts";
-import { joinResults, NO_RESULTS } from "./results.ts";
-import { measureSqlite } from "./sqlite.ts";
-import { writeFiles } from "./world.ts";
+import { SERVE, startServer } from "./processes.ts";
+import { report } from "./report.ts";
+import { measureReports } from "./reports.ts";
+import { type Figure, say } from "./results.ts";
+import { type Filled, fill } from "./world.ts";
 
-/*
- * npm run bench: topupd beside what else could be done with the same machine. README.md says how, and beside what.
- */
+/* npm run bench: topupd beside the least that a server can do. README.md says how. */
 
+const IMPORTED_CUSTOMERS = 200_000;
+const LEAST_IMPORTED = 30_000;
+
+// It is told now, and not when much has been measured, if there is none.
+loadGenerator();
 const words = process.argv.slice(2);
-if (words[0] === "growth") {
-  const { measureGrowth } = await import("./growth.ts");
-  await measureGrowth(words.slice(1));
-} else if (words[0] === "reports") {
-  const { measureReports } = await import("./reports.ts");
-  await measureReports(words.slice(1));
-} else {
-  await measureAll(readOptions(words));
-}
+if (words[0] === "growth") await measureGrowth(words.slice(1));
+else if (words[0] === "reports") await measureReports(words.slice(1));
+else await measureAll(readOptions(words));
 
 async function measureAll(options: BenchOptions): Promise<void> {
-  // It is told now, and not when much has been measured, if there is none.
-  loadGenerator();
+  const { customers, rounds, seconds, parts, writes } = options;
   const folder = temporaryFolder("world");
-  await writeFiles(folder, options.customers);
-  const cluster = options.parts.includes("postgres") ? await startCluster() : undefined;
-  try {
-    const machine = await describeMachine(cluster?.version);
-    const onSqlite = await measureSqlite(folder, options);
-    const onPostgres = cluster === undefined ? NO_RESULTS : await measurePostgres(cluster, folder, options);
-    const results = joinResults(onSqlite, onPostgres);
-    printResults(results, machine);
-    if (options.writes) writeResults(results, machine, options);
-  } finally {
-    await cluster?.close();
+  const figures: Figure[] = [];
+  if (parts.includes("import")) {
+    say(`import of ${IMPORTED_CUSTOMERS} customers`);
+    figures.push(...importFigures(await fill(join(folder, "imported"), IMPORTED_CUSTOMERS)));
   }
+  const filled = await fill(join(folder, "served"), customers);
+  const server = await startServer(SERVE, {}, filled.folder);
+  try {
+    const serving = { server, token: filled.token, target: filled.target };
+    const comparisons = await measureOperations(serving, options);
+    if (parts.includes("lone-top-up")) figures.push(await measureLoneTopUp(serving, filled.folder));
+    await report({ comparisons, figures }, writes ? "RESULTS.md" : undefined, [
+      "Results",
+      `\`npm run bench\`: ${customers} customers, ${rounds} rounds of ${seconds} seconds each, in which topupd and the bare`,
+      "server take turns. Numbers are medians of the rounds, ratios the medians of those of rounds next to each other.",
+      "Where a cell holds two numbers, the first is topupd's. CPU is that of all processes of a server for each request.",
+    ]);
+  } finally {
+    await server.stop();
+  }
+}
+
+function importFigures({ importedPerSecond, importedAgainPerSecond }: Filled): Figure[] {
+  const figure = (measured: string, value: number): Figure => ({
+    ...{ measured, value, unit: "a second", decimals: 0, target: { atLeast: LEAST_IMPORTED } },
+    detail: `${IMPORTED_CUSTOMERS} customers by the command line, its own start included`,
+  });
+  return [
+    figure("import of customers", importedPerSecond),
+    figure("import of the same file again", importedAgainPerSecond),
+  ];
 }

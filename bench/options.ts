@@ -6,9 +6,8 @@ export const PARTS = [
   "get-subscription-package",
   "subscription-package-topup",
   "txn-status",
-  "postgres",
   "lone-top-up",
-  "start",
+  "import",
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -22,7 +21,7 @@ export interface BenchOptions {
   readonly writes: boolean;
 }
 
-const DEFAULTS = { customers: "200000", rounds: "5", seconds: "3" } as const;
+const DEFAULTS = { customers: "60000", rounds: "5", seconds: "3" } as const;
 
 /** @throws TypeError for what it does not know. */
 export function readOptions(words: readonly string[]): BenchOptions {

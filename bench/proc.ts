@@ -7,20 +7,18 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Of Linux, on every architecture. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU time of a process so far, in ms. */
-export function cpuMsOf(pid: number): number | undefined {
-  return statOf(pid)?.ownMs;
+/** CPU time so far, in ms, of a process and of all that it has begun, those that have ended included. */
+export function cpuMsOfFamily(root: number): number | undefined {
+  const stat = statOf(root);
+  if (stat === undefined) return undefined;
+  return childrenOf(root).reduce((sum, child) => sum + (cpuMsOfFamily(child) ?? 0), stat.ownMs + stat.endedMs);
 }
 
-/** CPU time of a process and its children so far, in ms, those included that have ended. */
-export function cpuMsOfFamily(parent: number): number | undefined {
-  const stat = statOf(parent);
-  if (stat === undefined) return undefined;
-  const children = readdirSync("/proc")
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => statOf(Number(name)) ?? [])
-    .filter((child) => child.parent === parent);
-  return children.reduce((sum, child) => sum + child.ownMs + child.endedMs, stat.ownMs + stat.endedMs);
+    .map(Number)
+    .filter((pid) => statOf(pid)?.parent === parent);
 }
 
 /** The most memory of a process that was resident so far, in MiB. */

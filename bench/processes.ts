@@ -3,13 +3,13 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { guard, removeFolder, temporaryFolder } from "./clean-up.ts";
-import { cpuMsOf, memoryMiBOf } from "./proc.ts";
+import { cpuMsOfFamily, memoryMiBOf } from "./proc.ts";
 import { type ProgramOptions, runProgram } from "./programs.ts";
 
 /** A server under load, in a process of its own. */
 export interface Server {
   readonly url: string;
-  /** CPU time so far, in ms; undefined where the machine does not tell. */
+  /** CPU time so far of all its processes, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
   /** The most memory that was resident so far, in MiB. */
   readonly memoryMiB: () => number | undefined;
@@ -57,7 +57,7 @@ export async function startServer(
   const url = await saidUrl(child, log);
   return {
     url,
-    cpuMs: () => cpuMsOf(child.pid as number),
+    cpuMs: () => cpuMsOfFamily(child.pid as number),
     memoryMiB: () => memoryMiBOf(child.pid as number),
     stop: async () => {
       child.kill("SIGTERM");

@@ -4,8 +4,8 @@ import { median, type Round, ratio } from "./rounds.ts";
 export interface Comparison {
   readonly measured: string;
   readonly baseline: string;
-  /** The least that the ratio of requests a second is to be. */
-  readonly target: number;
+  /** How many times the baseline's CPU time a request may take; or how much of its throughput is to be left. */
+  readonly target: { readonly cpuAtMost: number } | { readonly throughputAtLeast: number };
   readonly ours: readonly Round[];
   readonly theirs: readonly Round[];
 }
@@ -22,26 +22,9 @@ export interface Figure {
   readonly detail: string;
 }
 
-/** What could not be measured here. */
-export interface Skipped {
-  readonly measured: string;
-  readonly why: string;
-}
-
 export interface Results {
   readonly comparisons: readonly Comparison[];
   readonly figures: readonly Figure[];
-  readonly skipped: readonly Skipped[];
-}
-
-export const NO_RESULTS: Results = { comparisons: [], figures: [], skipped: [] };
-
-export function joinResults(...all: readonly Results[]): Results {
-  return {
-    comparisons: all.flatMap(({ comparisons }) => comparisons),
-    figures: all.flatMap(({ figures }) => figures),
-    skipped: all.flatMap(({ skipped }) => skipped),
-  };
 }
 
 /** The medians of one contestant's rounds; NaN where the machine does not tell. */
@@ -64,13 +47,26 @@ export function summary(rounds: readonly Round[]): Summary {
   };
 }
 
-export function ratioOf({ ours, theirs }: Comparison): number {
-  return ratio(ours, theirs);
+/** Throughput beside the baseline's. */
+export function throughputRatio({ ours, theirs }: Comparison): number {
+  return ratio(ours, theirs, ({ perSecond }) => perSecond);
+}
+
+/** CPU time for each request beside the baseline's: the steadiest figure of a run. */
+export function cpuRatio({ ours, theirs }: Comparison): number {
+  return ratio(ours, theirs, ({ cpuMicroseconds }) => cpuMicroseconds ?? Number.NaN);
 }
 
 export function isReached(result: Comparison | Figure): boolean | undefined {
-  if ("ours" in result) return ratioOf(result) >= result.target;
-  const { target, value } = result;
+  const { target } = result;
   if (target === undefined) return undefined;
+  if ("cpuAtMost" in target) return cpuRatio(result as Comparison) <= target.cpuAtMost;
+  if ("throughputAtLeast" in target) return throughputRatio(result as Comparison) >= target.throughputAtLeast;
+  const { value } = result as Figure;
   return "atLeast" in target ? value >= target.atLeast : value <= target.atMost;
+}
+
+/** Tells whoever waits what is under way; the results alone go to stdout. */
+export function say(what: string): void {
+  process.stderr.write(`${what} ...\n`);
 }

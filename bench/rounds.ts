@@ -87,6 +87,8 @@ export function median(values: readonly (number | undefined)[]): number {
 }
 
 /** The median of the ratios of rounds that ran next to each other. */
-export function ratio(ours: readonly Round[], theirs: readonly Round[]): number {
-  return median(ours.map(({ perSecond }, round) => perSecond / (theirs[round] as Round).perSecond));
+export function ratio(ours: readonly Round[], theirs: readonly Round[], of: (round: Round) => number): number {
+  return median(
+    ours.map((round, index) => of(round) / of(theirs[index] as Round)).filter((each) => !Number.isNaN(each)),
+  );
 }

@@ -1,23 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { openPostgresStore } from "../packages/server/src/store/postgres/open.ts";
+import { DEFAULT_BASE_PLANS } from "../packages/server/src/domain/catalogue.ts";
 import { openSqliteStore } from "../packages/server/src/store/sqlite/open.ts";
-import type { Store } from "../packages/server/src/store/store.ts";
 import type { Target } from "./bodies.ts";
 
-const SETTINGS = { timeZone: undefined, currencyExponent: undefined, clock: Date.now, random: randomBytes };
+const SETTINGS = {
+  ...{ timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+  ...{ clock: Date.now, random: randomBytes },
+};
 
-/** What must be known of a filled file to make requests for it. */
-export function readSqliteTarget(path: string, customers: number): Promise<Target> {
-  return readTarget(openSqliteStore({ path, ...SETTINGS }), customers);
-}
-
-/** As {@link readSqliteTarget}, for a database of PostgreSQL. */
-export async function readPostgresTarget(url: string, customers: number): Promise<Target> {
-  return readTarget(await openPostgresStore({ url, connections: 1, ...SETTINGS }), customers);
-}
-
-/** The first partner and catalogue are the only ones. */
-async function readTarget(store: Store, customers: number): Promise<Target> {
+/** What must be known of a filled file to make requests for it. The first partner and catalogue are the only ones. */
+export async function readTarget(path: string, customers: number): Promise<Target> {
+  const store = await openSqliteStore({ path, ...SETTINGS });
   try {
     const [secret] = await store.checkoutSecrets();
     if (secret === undefined) throw new Error("the database has no secret for checkouts");

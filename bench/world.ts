@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { createWriteStream, writeFileSync } from "node:fs";
+import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunOptions, runTopupd } from "./processes.ts";
-import type { Figure } from "./results.ts";
+import type { Target } from "./bodies.ts";
+import { runTopupd } from "./processes.ts";
+import { readTarget } from "./targets.ts";
 
 /** Eight bouquets fit each connection: the list that a partner gets is as long as real ones are. */
 const CATALOGUE = [
@@ -23,9 +24,20 @@ function customer(index: number): object {
   const id = String(index).padStart(7, "0");
   const subscriptions = [{ code: "NET-1M", startdate: "2026-11-01 09:00:00", enddate: "2027-11-01 09:00:00" }];
   const internet = [{ username: `user${id}`, status: "active", subscriptions }];
-  const tv = index % 2 === 0 ? [{ stb: `0077${id}`, status: "active" }] : [];
+  const tv = index % 2 === 0 ? [{ stb: `0077${scattered(index, 5_915_587)}`, status: "active" }] : [];
   const name = { first_name: `First${id}`, last_name: "Sherpa" };
-  return { cuid: `2${id}`, ...name, mobile: `98${id}0`, status: "active", connections: { internet, tv } };
+  return {
+    cuid: `2${id}`,
+    ...name,
+    mobile: `98${scattered(index, 7_368_787)}0`,
+    status: "active",
+    connections: { internet, tv },
+  };
+}
+
+/** Mobile numbers and set-top boxes come in no order, as real ones: their codes lie far apart in the database. */
+function scattered(index: number, step: number): string {
+  return String((index * step) % 10_000_000).padStart(7, "0");
 }
 
 export interface Connection {
@@ -40,7 +52,7 @@ export function connectionOf(index: number): Connection {
 }
 
 /** Writes a provider's two files into a folder. */
-export async function writeFiles(folder: string, customers: number): Promise<void> {
+async function writeFiles(folder: string, customers: number): Promise<void> {
   writeFileSync(join(folder, "catalogue.ndjson"), CATALOGUE.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const file = createWriteStream(join(folder, "customers.ndjson"));
   for (let index = 0; index < customers; index += 1) {
@@ -50,25 +62,32 @@ export async function writeFiles(folder: string, customers: number): Promise<voi
   await once(file, "close");
 }
 
-/** Fills a database by the command line. @returns a production token, and how long the customers took, in ms. */
-export async function fill(folder: string, options: RunOptions): Promise<{ token: string; importMs: number }> {
-  await runTopupd(["partner", "add", "bench"], options);
-  await runTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
-  const begun = performance.now();
-  await runTopupd(["import", "customers", join(folder, "customers.ndjson")], options);
-  const importMs = performance.now() - begun;
-  const issue = ["token", "issue", "--partner", "bench", "--environment", "production"];
-  return { token: (await runTopupd(issue, options)).trim(), importMs };
+/** A database filled by the command line, and how to call the service on it. */
+export interface Filled {
+  readonly folder: string;
+  readonly token: string;
+  readonly target: Target;
+  /** How fast the customers came. */
+  readonly importedPerSecond: number;
+  /** The same file again, of which nothing is new. */
+  readonly importedAgainPerSecond: number;
 }
 
-/** How fast {@link fill} was. @param atLeast customers a second, or undefined where nothing is asked. */
-export function importFigure(store: string, customers: number, importMs: number, atLeast: number | undefined): Figure {
-  return {
-    measured: `import of customers, ${store}`,
-    value: (customers * 1000) / importMs,
-    unit: "a second",
-    decimals: 0,
-    target: atLeast === undefined ? undefined : { atLeast },
-    detail: `${customers.toLocaleString("en")} customers by the command line, its own start included`,
+/** Makes a database in a folder of its own. */
+export async function fill(folder: string, customers: number): Promise<Filled> {
+  mkdirSync(folder);
+  const options = { cwd: folder };
+  await writeFiles(folder, customers);
+  await runTopupd(["partner", "add", "bench"], options);
+  await runTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
+  const importOnce = async () => {
+    const begun = performance.now();
+    await runTopupd(["import", "customers", join(folder, "customers.ndjson")], options);
+    return (customers * 1000) / (performance.now() - begun);
   };
+  const [importedPerSecond, importedAgainPerSecond] = [await importOnce(), await importOnce()];
+  const issue = ["token", "issue", "--partner", "bench", "--environment", "production"];
+  const token = (await runTopupd(issue, options)).trim();
+  const target = await readTarget(join(folder, "topupd.db"), customers);
+  return { folder, token, target, importedPerSecond, importedAgainPerSecond };
 }

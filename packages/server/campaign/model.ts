@@ -21,6 +21,7 @@ const BOUQUETS = [
 ] as const;
 const VALID_MS = 300_000;
 const FINAL_MS = 360_000;
+const SETTLED_MS = 60_001;
 
 type Step =
   | { readonly kind: "list"; readonly connection: number }
@@ -169,14 +170,13 @@ class World {
     const running = [...this.#runs]
       .filter(([key, run]) => key.startsWith(`${connection} `) && this.#isRunning(run))
       .map(([, run]) => run)
-      .map((run) => ({ ...label(run.bouquet), startdate: onWire(run.start), enddate: onWire(endOf(run)) }));
+      .map((run) => ({ ...label(run.bouquet), startdate: run.start, enddate: endOf(run) }));
     const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
     agree("subscriptions", json.body.internet.subscriptions.toSorted(byName), running.toSorted(byName));
-    agree(
-      "bouquets",
-      json.body.internet.bouquets,
-      BOUQUETS.map((_, bouquet) => ({ ...label(bouquet), price: this.#price })),
+    const offered = BOUQUETS.flatMap((_, bouquet) =>
+      this.#isSold(connection, bouquet) ? [{ ...label(bouquet), price: this.#price }] : [],
     );
+    agree("bouquets", json.body.internet.bouquets, offered);
     this.#checkouts.unshift({ id: json.body.checkoutId, connection, issuedAt: this.service.now, price: this.#price });
   }
 
@@ -213,13 +213,20 @@ class World {
     if (this.service.now - checkout.issuedAt > VALID_MS) return "400ab102";
     if (connection !== checkout.connection) return "400ab104";
     if (this.#blocked[connection] === true) return "400aa105";
+    if (!this.#isSold(connection, bouquet)) return "400ab105";
     if (price !== checkout.price) return "400ab106";
-    const { months, name } = BOUQUETS[bouquet] as (typeof BOUQUETS)[number];
-    const key = `${connection} ${name.slice(0, 6)}`;
+    const { months } = BOUQUETS[bouquet] as (typeof BOUQUETS)[number];
+    const key = `${connection} ${planOf(bouquet)}`;
     const run = this.#runs.get(key);
     if (run !== undefined && this.#isRunning(run)) Object.assign(run, { bouquet, months: run.months + months });
     else this.#runs.set(key, { bouquet, start: stamp(this.service.now), months });
     return "400ab001";
+  }
+
+  /** Of internet, a connection has one base plan at a time. */
+  #isSold(connection: number, bouquet: number): boolean {
+    const running = [...this.#runs].filter(([key, run]) => key.startsWith(`${connection} `) && this.#isRunning(run));
+    return running.length === 0 || running.some(([key]) => key === `${connection} ${planOf(bouquet)}`);
   }
 
   #isRunning(run: ModelRun): boolean {
@@ -239,11 +246,15 @@ class World {
     await this.service.importCatalogue(rows);
   }
 
+  /** Records say up to when they hold what was topped up: a minute ago at the latest. */
   async #import(connection: number): Promise<void> {
+    this.service.now += SETTLED_MS;
     const status = this.#blocked[connection] === true ? "blocked" : "active";
     const connections = { internet: [{ username: `u${connection}`, status }] };
     const name = { first_name: "First", last_name: "Last" };
-    await this.service.importCustomers([{ cuid: `c${connection}`, ...name, status: "active", connections }]);
+    await this.service.importCustomers([{ cuid: `c${connection}`, ...name, status: "active", connections }], {
+      asOf: new Date(this.service.now - SETTLED_MS + 1).toISOString(),
+    });
   }
 
   async #restart(): Promise<void> {
@@ -267,13 +278,12 @@ function label(bouquet: number): { code: string; name: string } {
   return { code, name };
 }
 
-/** With milliseconds, which the wire leaves out, but an end of a subscription has. */
-function stamp(now: number): string {
-  return new Date(now).toISOString().slice(0, 23).replace("T", " ");
+function planOf(bouquet: number): string {
+  return label(bouquet).name.slice(0, 6);
 }
 
-function onWire(stamped: string): string {
-  return stamped.slice(0, 19);
+function stamp(now: number): string {
+  return new Date(now).toISOString().slice(0, 19).replace("T", " ");
 }
 
 function endOf({ start, months }: ModelRun): string {

@@ -1,8 +1,8 @@
 import type { Partner } from "../src/domain/access-token.ts";
 import type { ConnectionKey } from "../src/domain/customer.ts";
-import { importCatalogue } from "../src/operations/import-catalogue.ts";
-import { importCustomers } from "../src/operations/import-customers.ts";
-import { attributionOf, type StaffPorts } from "../src/operations/ports.ts";
+import { type Actor, attributionOf, type Ports } from "../src/services/ports.ts";
+import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
+import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { ndjson } from "../test/support/service.ts";
 import type { Choices } from "./random.ts";
 
@@ -35,7 +35,7 @@ export interface Provider {
 }
 
 /** Fills an empty database. All services have bouquets of the same codes. */
-export async function fillProvider(ports: StaffPorts, exponent: number): Promise<Provider> {
+export async function fillProvider(ports: Ports, actor: Actor, exponent: number): Promise<Provider> {
   const catalogue = SERVICES.flatMap((service) =>
     PERIODS.map((period, index) => {
       const price = decimal(PRICES[index] as bigint, exponent);
@@ -50,10 +50,12 @@ export async function fillProvider(ports: StaffPorts, exponent: number): Promise
       iptv: [{ username: `iptv${index}`, status: "active" }],
     },
   }));
-  await importCatalogue(ports, "production", ndjson(catalogue), EXPECT_GOOD);
-  await importCustomers(ports, "production", () => ndjson(customers), "unsaid", EXPECT_GOOD);
+  const environment = "production";
+  await importCatalogue(ports, actor, { environment, open: () => ndjson(catalogue) }, EXPECT_GOOD);
+  await importCustomers(ports, actor, { environment, open: () => ndjson(customers) }, EXPECT_GOOD);
   const partners: Partner[] = [];
-  for (const name of PARTNERS) partners.push((await ports.store.addPartner(name, attributionOf(ports))) as Partner);
+  for (const name of PARTNERS)
+    partners.push((await ports.store.partners.add(name, attributionOf(ports, actor))) as Partner);
   return { partners, anySale };
 }
 
@@ -80,9 +82,12 @@ export function decimal(minor: bigint, exponent: number): string {
 }
 
 const EXPECT_GOOD = {
-  skipInvalid: false,
   onProgress: () => {},
-  onRejected: (rejected: unknown) => {
-    throw new Error(`the campaign's own data is wrong: ${JSON.stringify(rejected)}`);
-  },
+  onHeldBack: refuse,
+  onWarning: refuse,
+  onRejected: refuse,
 };
+
+function refuse(what: unknown): never {
+  throw new Error(`the campaign's own data is wrong: ${JSON.stringify(what)}`);
+}

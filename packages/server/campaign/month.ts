@@ -2,11 +2,12 @@ import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../src/cli/program.ts";
 import type { Runtime } from "../src/cli/runtime.ts";
+import { type BasePlans, DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
 import type { Transaction } from "../src/domain/top-up.ts";
 import { formatTransactionId } from "../src/domain/transaction-id.ts";
-import type { StaffPorts } from "../src/operations/ports.ts";
-import { openScratchFile } from "../src/scratch-file.ts";
+import { readDay } from "../src/domain/zone.ts";
+import type { Ports } from "../src/services/ports.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
 import { seededRandom } from "../test/support/random.ts";
@@ -26,6 +27,7 @@ export interface MonthOptions {
     readonly random: (bytes: number) => Uint8Array;
     readonly timeZone: string;
     readonly currencyExponent: number;
+    readonly basePlans: BasePlans;
   }) => Promise<Store>;
 }
 
@@ -89,11 +91,11 @@ class Month {
   async trade(): Promise<void> {
     const store = await this.#open();
     try {
-      const { calendar } = store.provider;
-      this.#bounds = this.#days.map((day) => calendar.parse(`${day} 00:00:00`) as number);
+      const { zone } = store.provider;
+      this.#bounds = this.#days.map((day) => readDay(day, zone)?.start as number);
       this.#bounds.push((this.#bounds.at(-1) as number) + 24 * 3_600_000);
       this.#now = this.#bounds[0] as number;
-      const provider = await fillProvider(this.#ports(store), this.#exponent);
+      const provider = await fillProvider(this.#ports(store), { name: AUTHOR }, this.#exponent);
       // All but the first day and the last: the books go on beyond the period that is reconciled.
       const [from, until] = [this.#bounds.at(1) as number, this.#bounds.at(-2) as number];
       const isInPeriod = (at: number) => at >= from && at < until;
@@ -144,7 +146,8 @@ class Month {
     const [chosen] = this.#waiting.splice(this.#choices.below(this.#waiting.length), 1);
     if (chosen === undefined) return;
     const [partner, transaction] = chosen;
-    const by = { author: AUTHOR, at: this.#now, reason: "the customer chose another" };
+    const at = store.provider.zone.moment(this.#now);
+    const by = { author: AUTHOR, at, reason: "the customer chose another" };
     const { kind } = await insist(() => store.corrections.reverse(transaction.checkoutId, by));
     if (kind === "not_found") throw new Error(`${transaction.txnId} is not on record`);
     this.reversals += 1;
@@ -195,7 +198,7 @@ class Month {
   async verifyList(): Promise<void> {
     const store = await this.#open();
     try {
-      const partners = new Map((await store.listPartners()).map(({ id, name }) => [id, name]));
+      const partners = new Map((await store.partners.list()).map(({ id, name }) => [id, name]));
       const listed = new Sums();
       let before: string | undefined;
       for (;;) {
@@ -241,13 +244,15 @@ class Month {
     }
   }
 
-  #ports(store: Store): StaffPorts {
-    return { store, clock: () => this.#now, random: this.#random, author: AUTHOR };
+  #ports(store: Store): Ports {
+    return { store, clock: () => this.#now, random: this.#random };
   }
 
   #open(): Promise<Store> {
     const world = { clock: () => this.#now, random: this.#random };
-    return this.#options.openStore({ ...world, timeZone: this.zone, currencyExponent: this.#exponent });
+    return this.#options.openStore({
+      ...{ ...world, timeZone: this.zone, currencyExponent: this.#exponent, basePlans: DEFAULT_BASE_PLANS },
+    });
   }
 
   #file(partner: number): string {
@@ -262,8 +267,8 @@ class Month {
       clock: () => (this.#bounds.at(-1) as number) + 7 * 24 * 3_600_000,
       openStore: () => this.#open(),
       openFile: (path: string) => createReadStream(path),
-      openScratch: openScratchFile,
-      giveWay: () => {},
+      lowerPriority: () => {},
+      userName: () => AUTHOR,
       stdout: (text: string) => (said.stdout += text),
       stderr: (text: string) => (said.stderr += text),
     } as unknown as Runtime;

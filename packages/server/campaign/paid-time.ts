@@ -1,97 +1,250 @@
-import fc from "fast-check";
-import { zoneRulesOf } from "../src/domain/zone-rules.ts";
-import { UTC } from "../test/domain/builders.ts";
-import { calendarOf } from "../test/domain/rules-places.ts";
-import { AFTER, BEFORE } from "../test/domain/two-rules.ts";
-import { type Habits, LENGTHS, type TimeStep, TimeStory } from "./paid-time-story.ts";
+import * as ledgers from "../src/domain/ledger.ts";
+import * as check from "../src/domain/ledger-check.ts";
+import * as imports from "../src/domain/ledger-import.ts";
+import type { StatedSubscription } from "../src/domain/subscription.ts";
+import { expectSame, instantOf, isLater, moment, type Purchase, PurchaseBook } from "./paid-time-book.ts";
+import { Choices } from "./random.ts";
 
 /*
- * Whatever is sold, topped up, given, taken back, moved and imported in between, a customer is served for just the time
- * that was paid for or given: each stretch begins where the former ends, or at once where that is over. That one
- * sentence is the model. It knows nothing of ledgers, of words and of what lies on top of them, nor of the rules of zones:
- * each story is told in UTC, and where these change in between.
+ * Random histories of one subscription: topupd's ledger beside a second, naive book that is a list of purchases in order
+ * of time. The provider's files are written from that list too, with any lag. Whatever happens: the end is what both
+ * books together come to, a file that tells the truth changes no end, the same file twice makes no entry, a ledger
+ * without its old entries goes on like the whole one, and counting again comes to what is stored.
  */
 
-export interface PaidTimeOptions {
-  readonly seed: number;
-  /** How many random stories are told of each kind of provider, and a third as many where rules change. */
-  readonly rounds: number;
+/** The rules that are played; others are passed in to show that a wrong one is noticed. */
+export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "keptEntries"> &
+  Pick<typeof imports, "decideImport" | "resetLedger"> &
+  Pick<typeof check, "findFault">;
+
+const RULES: LedgerRules = { ...ledgers, ...imports, ...check };
+
+/** What was played: few of any of these would show nothing. */
+export interface LedgerHistories {
+  entries: number;
+  files: number;
+  heldBack: number;
+  pruned: number;
+  /** How often the end was compared with the naive book's. */
+  compared: number;
 }
 
-const ALL = ["sale", "top_up", "goodwill", "take_back", "reversal", "correction", "move"] as const;
-const WITHOUT_MOVE = ["sale", "top_up", "goodwill", "take_back", "reversal", "correction"] as const;
-
-const WITHOUT_GOODWILL = ["sale", "top_up", "reversal", "correction", "move"] as const;
-/** Records that are corrected while goodwill lies on top: where there is no top-up, all on top is goodwill. */
-const GOODWILL_ALONE = ["sale", "goodwill", "take_back", "correction", "correction", "move"] as const;
-
-const HABITS: readonly Habits[] = (["at once", "nightly"] as const).flatMap((imported): Habits[] => [
-  { topUps: "apart", books: false, record: "run", imported, kinds: ALL },
-  { topUps: "apart", books: false, record: "sale", imported, kinds: ALL },
-  { topUps: "included", books: true, record: "run", imported, kinds: WITHOUT_GOODWILL },
-  { topUps: "included", books: true, record: "run", imported, kinds: ALL, favours: "by goodwill" },
-  { topUps: "included", books: true, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
-  { topUps: "unsaid", books: false, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
-  { topUps: "unsaid", books: false, record: "sale", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
-  { topUps: "unsaid", books: true, record: "run", imported, kinds: WITHOUT_MOVE, favours: "by anything" },
-  { topUps: "apart", books: false, record: "run", imported, kinds: GOODWILL_ALONE },
-  { topUps: "included", books: true, record: "run", imported, kinds: GOODWILL_ALONE, favours: "by goodwill" },
-  { topUps: "unsaid", books: false, record: "run", imported, kinds: GOODWILL_ALONE, favours: "by anything" },
-]);
-
-/** Winter time is given up, kept after all, and given up again: with hours more or less, the days are the same. */
-const CHANGING = calendarOf({
-  ...{ zone: AFTER, from: "2026-01-01" },
-  rules: [
-    ["1970-01-01", zoneRulesOf(BEFORE)],
-    ["2026-02-10T12:34:56Z", zoneRulesOf(AFTER)],
-    ["2026-05-11T12:34:56Z", zoneRulesOf(BEFORE)],
-    ["2026-06-21T12:34:56Z", zoneRulesOf(AFTER)],
-  ],
-});
-const TOLD = [UTC, CHANGING].flatMap((calendar) => HABITS.map((habits) => [habits, calendar] as const));
-
-/** All in steps of two days: so the single day that still leaves no gap between two records decides nothing. */
-const anyWait = fc.oneof(
-  fc.constant(0),
-  fc.integer({ min: 0, max: 40 }).map((steps) => 2 * steps),
-);
-const anyDays = fc.constantFrom(...LENGTHS);
-
-const anyCorrection: fc.Arbitrary<TimeStep> = fc.record({
-  kind: fc.constant("correction" as const),
-  wait: anyWait,
-  mistake: fc.constantFrom("start" as const, "end" as const, "both" as const),
-  days: fc.integer({ min: 1, max: 15 }).map((steps) => 2 * steps),
-});
-
-function anySteps(kinds: Habits["kinds"]): fc.Arbitrary<TimeStep[]> {
-  const anyStep = fc.constantFrom(...kinds).chain((kind): fc.Arbitrary<TimeStep> => {
-    if (kind === "move") return fc.record({ kind: fc.constant(kind), wait: anyWait });
-    if (kind === "reversal") return fc.record({ kind: fc.constant(kind), wait: anyWait, which: fc.nat({ max: 5 }) });
-    if (kind === "correction") return anyCorrection;
-    return fc.record({ kind: fc.constant(kind), wait: anyWait, days: anyDays });
-  });
-  return fc.array(anyStep, { minLength: 1, maxLength: 9 });
-}
-
-/** @throws Error with the shortest story that was found in which the customer is served for another time. */
-export function paidTime({ seed, rounds }: PaidTimeOptions): string {
-  let [told, undecided] = [0, 0];
-  for (const [habits, calendar] of TOLD) {
-    const property = fc.property(anySteps(habits.kinds), (steps) => {
-      const story = new TimeStory(habits, calendar);
-      for (const step of steps) story.play(step);
-      const { shown, owed, most, isAmbiguous } = story.finish();
-      told += 1;
-      if (isAmbiguous) undecided += 1;
-      else if (shown < owed || shown > most)
-        throw new Error(
-          `served to day ${shown}, and owed to day ${owed} (${JSON.stringify({ ...habits, kinds: undefined, zone: calendar.timeZone })})`,
-        );
-    });
-    const numRuns = calendar === UTC ? rounds : Math.ceil(rounds / 3);
-    fc.assert(property, { seed, numRuns, endOnFailure: false });
+/** @throws with the whole history where one comes to anything else than the naive book. */
+export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRules = RULES): LedgerHistories {
+  const seen: LedgerHistories = { entries: 0, files: 0, heldBack: 0, pruned: 0, compared: 0 };
+  const choices = new Choices(seed);
+  for (let round = 0; round < rounds; round += 1) {
+    const history = new History(rules, new Choices(choices.seed()), seen);
+    try {
+      history.play();
+    } catch (cause) {
+      throw new Error(`history ${round} of seed ${seed}: ${String(cause)}\n${history.told.join("\n")}`, { cause });
+    }
   }
-  return `${told} stories, ${undecided} of which no file could tell all`;
+  return seen;
+}
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const STEPS = 16;
+const START = Date.UTC(2027, 0, 31);
+const PLAN = "Fiber";
+const BOUQUET = { code: "F-1", name: "Fiber (MONTHLY)", addOn: false };
+const AUTHOR = { author: "staff", reason: "test" };
+
+const OWN_ACTS = ["top_up", "top_up", "top_up", "goodwill", "reversal", "prune"] as const;
+const ACTS_OF_PROVIDER = ["sale", "sale", "file", "file", "file", "file", "wrong file"] as const;
+
+class History {
+  readonly told: string[] = [];
+  readonly #rules: LedgerRules;
+  readonly #choices: Choices;
+  readonly #seen: LedgerHistories;
+  readonly #book = new PurchaseBook();
+  #whole: ledgers.Ledger = { plan: PLAN, entries: [] };
+  #pruned: ledgers.Ledger = { plan: PLAN, entries: [] };
+  #now = START;
+  #horizon = START;
+  #asOf = START;
+  readonly #unit: "month" | "day";
+  /** Whether a new purchase always comes before the end. */
+  readonly #isUnbroken: boolean;
+  readonly #hasFiles: boolean;
+  /** Whether the files tell days without a time of day. */
+  readonly #tellsDays: boolean;
+  /** Until the two books may differ on where a run begins: then neither order of counting is the wrong one. */
+  #isComparable = true;
+
+  constructor(rules: LedgerRules, choices: Choices, seen: LedgerHistories) {
+    [this.#rules, this.#choices, this.#seen] = [rules, choices, seen];
+    this.#unit = this.#chance(3, 4) ? "month" : "day";
+    this.#isUnbroken = this.#chance(1, 2);
+    this.#hasFiles = this.#chance(3, 4);
+    this.#tellsDays = this.#hasFiles && this.#isUnbroken && this.#chance(1, 4);
+  }
+
+  play(): void {
+    this.#buy(this.#hasFiles && this.#chance(2, 3) ? "sale" : "top_up");
+    this.#check();
+    for (let step = 0; step < STEPS; step += 1) {
+      if (this.#pass()) this.#act();
+      else this.#buy("top_up");
+      this.#check();
+    }
+    this.#end();
+  }
+
+  /** Lets time pass. @returns false where something must be bought now so that the run goes on. */
+  #pass(): boolean {
+    const { run } = this.#book.playOut(this.#now, { withGoodwill: false });
+    const end = run === undefined ? this.#now : instantOf(run.end);
+    const next = this.#now + HOUR + this.#choices.below(this.#isUnbroken ? 12 * DAY : 40 * DAY);
+    if (this.#isUnbroken) this.#now = Math.min(next, Math.max(this.#now + HOUR, end - 2 * DAY));
+    else this.#now = end > this.#now && this.#chance(1, 6) ? end : next;
+    return !this.#isUnbroken || this.#now < end - 2 * DAY;
+  }
+
+  #act(): void {
+    const act = this.#choices.of(this.#hasFiles ? [...OWN_ACTS, ...ACTS_OF_PROVIDER] : OWN_ACTS);
+    if (act === "file") this.#importTruth(this.#choices.of([0, 0, HOUR, 3 * DAY, 20 * DAY]));
+    else if (act === "wrong file") this.#importTooShort();
+    else if (act === "reversal") this.#reverse(this.#choices.of(this.#book.purchases));
+    else if (act === "prune") this.#prune(START + this.#choices.below(this.#now - START));
+    else this.#buy(act);
+  }
+
+  #buy(kind: Purchase["kind"]): void {
+    const at = moment(this.#now);
+    const unit = kind === "goodwill" ? "day" : this.#unit;
+    const count = 1 + this.#choices.below(unit === "day" ? 12 : 3);
+    const period = unit === "month" ? { months: count, days: 0 } : { months: 0, days: count };
+    const seq = ledgers.headOf(this.#whole).seq + 1;
+    const own = kind === "top_up" ? { kind, txnId: `T${seq}` } : { kind: "goodwill" as const, ...AUTHOR };
+    const grant = { ...own, bouquet: BOUQUET, period };
+    if (kind !== "sale") this.#append((ledger) => this.#rules.appendGrant(ledgers.headOf(ledger), grant, at));
+    this.#book.purchases.push({ kind, at, count, unit, seq, reversedAt: Number.POSITIVE_INFINITY });
+    this.#tell(`${kind} of ${count} ${unit}(s)`);
+  }
+
+  #reverse(purchase: Purchase): void {
+    const reversal = { kind: "reversal", of: purchase.seq, ...AUTHOR } as const;
+    if (purchase.kind === "sale") return;
+    const refusal = this.#append((ledger) => this.#rules.decideReversal(ledger, reversal, moment(this.#now)));
+    if (purchase.reversedAt <= this.#now && refusal === undefined) throw new Error("it is reversed a second time");
+    if (refusal !== undefined) return;
+    purchase.reversedAt = this.#now;
+    this.#tell(`reversal of entry ${purchase.seq}`);
+  }
+
+  #prune(horizon: number): void {
+    this.#horizon = Math.max(this.#horizon, horizon);
+    const entries = this.#rules.keptEntries(this.#pruned.entries, this.#horizon);
+    this.#seen.pruned += this.#pruned.entries.length - entries.length;
+    this.#pruned = { plan: PLAN, entries };
+    this.#tell(`prune before ${moment(this.#horizon).wall}, from entry ${entries[0]?.seq}`);
+  }
+
+  /** A file that tells the truth: all top-ups and reversals up to its moment, and all sales up to when it was written. */
+  #importTruth(lag: number): void {
+    const purchase = this.#choices.of(this.#book.purchases);
+    const wished = this.#chance(1, 4) ? purchase.at.instant : this.#now - MINUTE - this.#choices.below(lag + 1);
+    const asOf = Math.min(wished, this.#now - MINUTE);
+    const opening = this.#pruned.entries.length < this.#whole.entries.length ? this.#pruned.entries[0] : undefined;
+    if (asOf < Math.max(this.#asOf, this.#horizon, opening?.at.instant ?? 0)) return;
+    const earliest = Math.max(asOf, this.#book.knownSales);
+    const written = earliest + this.#choices.below(this.#now - earliest + 1);
+    const { run, starts } = this.#book.fileOf(asOf, written);
+    const hasNews = this.#book.known(this.#now, { sales: written }).length > this.#book.known(this.#now).length;
+    const isRunning = isLater(ledgers.headOf(this.#whole).subscription?.end, this.#now);
+    const own = this.#whole.entries.findLast(({ at }) => at.instant <= asOf)?.after;
+    if (!this.#book.agreesWith(starts, own?.end, { asOf, written, now: this.#now })) this.#isComparable = false;
+    const answer = this.#import(run, asOf, false);
+    this.#tell(`file as of ${moment(asOf).wall}, ${run?.start} to ${run?.end}: ${answer ?? "taken"}`);
+    if (this.#isComparable && isRunning && !hasNews && !this.#tellsDays)
+      expectSame(answer, "unchanged", "a file that tells the truth, and nothing new");
+    if (answer === "held_back") {
+      if (this.#isComparable) throw new Error("a file that tells the truth is held back");
+      if (this.#chance(1, 2)) return;
+      this.#import(run, asOf, true);
+    }
+    [this.#asOf, this.#book.knownSales] = [asOf, written];
+    expectSame(this.#import(run, asOf, false), "unchanged", "the same file again");
+  }
+
+  /** A file that claims to hold all, and ends a run too early: what was paid for stays. */
+  #importTooShort(): void {
+    const known = this.#book.known(this.#now);
+    const { run } = this.#book.playOut(this.#now);
+    const isTooPlain = this.#tellsDays || known.some(({ kind }) => kind === "goodwill");
+    if (!this.#isComparable || isTooPlain || run === undefined || !isLater(run.end, this.#now)) return;
+    if (!known.some(({ kind, at }) => kind === "top_up" && at.wall >= run.start)) return;
+    const lost = this.#choices.of([HOUR, 23 * HOUR, DAY, 9 * DAY]);
+    const end = moment(instantOf(run.end) - lost).wall;
+    const isGone = this.#chance(1, 4) || end <= run.start;
+    const answer = this.#import(isGone ? undefined : { start: run.start, end }, this.#now - MINUTE, false);
+    expectSame(answer, isGone || lost >= DAY ? "held_back" : "unchanged", "a file that ends a paid run");
+  }
+
+  #check(): void {
+    const own = ledgers.headOf(this.#whole).subscription?.end;
+    const { run } = this.#book.playOut(this.#now);
+    if (!this.#book.keepsStarts(this.#now) && this.#hasFiles) this.#isComparable = false;
+    if (!this.#isComparable || !(isLater(own, this.#now) || isLater(run?.end, this.#now))) return;
+    this.#seen.compared += 1;
+    const apart = Math.abs(instantOf(own ?? "") - instantOf(run?.end ?? ""));
+    if (!(this.#tellsDays && apart < DAY)) expectSame(own, run?.end, `the end on ${moment(this.#now).wall}`);
+  }
+
+  /** Once all is in the records both books agree, every entry follows from those before it, and a reset begins anew. */
+  #end(): void {
+    this.#now += 40 * DAY;
+    const { run } = this.#book.fileOf(this.#now, this.#now);
+    this.#import(run, this.#now - MINUTE, true);
+    const hasGoodwill = this.#book.known(this.#now).some(({ kind }) => kind === "goodwill");
+    const own = ledgers.headOf(this.#whole).subscription?.end;
+    if (!hasGoodwill && !this.#tellsDays) expectSame(own, run?.end, "the end in the end");
+    for (const ledger of [this.#whole, this.#pruned])
+      expectSame(this.#rules.findFault(ledger), undefined, "what a check finds");
+    const reset = this.#rules.resetLedger(this.#whole, this.#stated(run), moment(this.#now));
+    if (reset.kind === "changed") expectSame(reset.entry.after?.end, this.#stated(run)?.end, "the end after a reset");
+    this.#seen.entries += this.#whole.entries.length;
+  }
+
+  /** @returns why there is no entry. */
+  #import(run: Pick<StatedSubscription, "start" | "end"> | undefined, asOf: number, allowsShorter: boolean) {
+    const rules = { asOf: moment(asOf), now: moment(this.#now), toleranceDays: 1, allowsShorter };
+    const answer = this.#append((ledger) => {
+      const decision = this.#rules.decideImport(ledger, this.#stated(run), rules);
+      return decision.kind === "changed" ? decision.entry : decision.kind;
+    });
+    this.#seen.files += 1;
+    if (answer === "held_back") this.#seen.heldBack += 1;
+    return answer;
+  }
+
+  /** Appends to the whole ledger and to the pruned one, which must come to the same. @returns why there is no entry. */
+  #append(decide: (ledger: ledgers.Ledger) => ledgers.Entry | string): string | undefined {
+    const [entry, again] = [decide(this.#whole), decide(this.#pruned)];
+    if (again === "history_gone" || again === "not_found") return again;
+    if (typeof entry === "string" || typeof again === "string") {
+      expectSame(again, entry, "the answer of a pruned ledger");
+      return typeof entry === "string" ? entry : undefined;
+    }
+    expectSame(again.after, entry.after, "the subscription of a pruned ledger");
+    this.#whole = { plan: PLAN, entries: [...this.#whole.entries, entry] };
+    this.#pruned = { plan: PLAN, entries: [...this.#pruned.entries, again] };
+    return undefined;
+  }
+
+  #stated(run: Pick<StatedSubscription, "start" | "end"> | undefined): StatedSubscription | undefined {
+    const told = (wall: string) => (this.#tellsDays ? `${wall.slice(0, 10)} 00:00:00` : wall);
+    return run && { plan: PLAN, bouquet: BOUQUET, start: told(run.start), end: told(run.end), unit: this.#unit };
+  }
+
+  #tell(what: string): void {
+    this.told.push(`${moment(this.#now).wall} ${what}`);
+  }
+
+  #chance(times: number, outOf: number): boolean {
+    return this.#choices.below(outOf) < times;
+  }
 }

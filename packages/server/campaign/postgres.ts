@@ -3,7 +3,7 @@ import { openPostgresStore } from "../src/store/postgres/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 
 /** Asks something of a server, on a session of its own. */
-export async function askPostgres(server: string, question: string): Promise<unknown[]> {
+async function askPostgres(server: string, question: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: server });
   // A server that ends the session fails what is asked of it.
   client.on("error", () => {});
@@ -20,15 +20,6 @@ export async function createDatabase(server: string, name: string): Promise<stri
   await askPostgres(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return url.href;
-}
-
-/** As {@link createDatabase}, for a role of the same name, which is no superuser. */
-export async function createOwnDatabase(server: string, name: string): Promise<string> {
-  const url = new URL(await createDatabase(server, name));
-  await askPostgres(server, `CREATE ROLE ${name} LOGIN`);
-  await askPostgres(server, `ALTER DATABASE ${name} OWNER TO ${name}`);
-  url.username = name;
   return url.href;
 }
 

@@ -39,19 +39,6 @@ export async function expectTopupd(words: readonly string[], options: RunOptions
   return stdout;
 }
 
-/** Kills a command after a while, if it has not ended by then. */
-export async function killTopupd(words: readonly string[], { cwd, env }: RunOptions, afterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [TOPUPD, ...words], {
-    cwd,
-    env: { ...cleanEnvironment(), ...env },
-    stdio: "ignore",
-  });
-  const ended = new Promise((resolve) => child.on("close", resolve));
-  const blow = setTimeout(() => child.kill("SIGKILL"), afterMs);
-  await ended;
-  clearTimeout(blow);
-}
-
 /** A process of `topupd serve` that listens. */
 export interface Served {
   readonly url: string;

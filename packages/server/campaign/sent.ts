@@ -34,21 +34,16 @@ export async function verifySent(
 export async function verifyTotals(ground: Ground, token: string, all: readonly Sent[]): Promise<void> {
   const served = await startServing([], runThere(ground));
   try {
-    await verifySubscriptions(new PartnerClient(served.url, token), all);
+    const client = new PartnerClient(served.url, token);
+    for (let index = 0; index < CUSTOMERS; index += 1) {
+      const bought = all.filter(({ purchase }) => purchase.cuid === `c${index}`);
+      const months = bought.reduce((sum, { purchase }) => sum + (purchase.bouquetId === "NET-3M" ? 3 : 1), 0);
+      const [subscription] = (await client.list(index)).subscriptions;
+      const expected = subscription === undefined ? undefined : addMonths(subscription.startdate, months);
+      if (expected !== subscription?.enddate || (months > 0 && subscription === undefined))
+        throw new Error(`customer ${index} bought ${months} months, but has ${JSON.stringify(subscription)}`);
+    }
   } finally {
     await served.end("SIGTERM");
-  }
-}
-
-/** As {@link verifyTotals}, of a process that serves. */
-export async function verifySubscriptions(client: PartnerClient, all: readonly Sent[]): Promise<void> {
-  for (let index = 0; index < CUSTOMERS; index += 1) {
-    const bought = all.filter(({ purchase }) => purchase.cuid === `c${index}`);
-    const months = bought.reduce((sum, { purchase }) => sum + (purchase.bouquetId === "NET-3M" ? 3 : 1), 0);
-    const [subscription] = (await client.list(index)).subscriptions;
-    const expected = subscription === undefined ? undefined : addMonths(subscription.startdate, months);
-    if (expected !== subscription?.enddate || (months > 0 && subscription === undefined)) {
-      throw new Error(`customer ${index} bought ${months} months, but has ${JSON.stringify(subscription)}`);
-    }
   }
 }

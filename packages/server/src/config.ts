@@ -1,9 +1,12 @@
 import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
 import { AddressList, MOST_ADDRESS_RANGES } from "./domain/address-list.ts";
 import { readAddressRange } from "./domain/address-range.ts";
-import { createCalendar, type Instant, isTimeZone } from "./domain/calendar.ts";
+import { SERVICES } from "./domain/bouquet.ts";
+import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
 import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
+import { type Instant, readWallTime } from "./domain/wall-time.ts";
+import { isTimeZone } from "./domain/zone.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 /** Every setting of topupd, resolved: a flag wins over the environment, which wins over the default. */
@@ -20,6 +23,8 @@ export interface Config {
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
   readonly defaultCountry: string | undefined;
+  /** How many base plans of each service a connection may have running. */
+  readonly basePlans: BasePlans;
   readonly lapsedDays: number;
   readonly logLevel: LogLevel;
   readonly drainSeconds: number;
@@ -126,6 +131,16 @@ export const SETTINGS: Settings = {
     description:
       "where mobile numbers without a country code are, such as NP; unless given, the database's own, or none",
     read: (text) => (isCountry(text) ? text : mustBe("two capital letters of ISO 3166 such as NP")),
+  },
+  basePlans: {
+    env: "TOPUPD_BASE_PLANS",
+    flag: "base-plans",
+    placeholder: "LIST",
+    fallback: Object.entries(DEFAULT_BASE_PLANS)
+      .map(([service, number]) => `${service}=${number}`)
+      .join(","),
+    description: "for each service, whether a connection may have one base plan running or many",
+    read: readBasePlans,
   },
   lapsedDays: {
     env: "TOPUPD_LAPSED_DAYS",
@@ -253,8 +268,21 @@ function readAddressList(text: string): AddressList {
     : mustBe(`a list of up to ${MOST_ADDRESS_RANGES} addresses and ranges`);
 }
 
+/** A service that is not named has its default. */
+function readBasePlans(text: string): BasePlans {
+  const plans = { ...DEFAULT_BASE_PLANS };
+  for (const part of text.split(",")) {
+    const [name, number] = part.split("=").map((word) => word.trim());
+    const service = SERVICES.find((known) => known === name);
+    if (service === undefined || (number !== "one" && number !== "many"))
+      return mustBe("a list such as internet=one,iptv=many,tv=many");
+    plans[service] = number;
+  }
+  return plans;
+}
+
 function readDate(text: string): Instant {
-  return createCalendar("UTC").parse(`${text} 00:00:00`) ?? mustBe("a date in the form YYYY-MM-DD");
+  return readWallTime(`${text} 00:00:00`) ?? mustBe("a date in the form YYYY-MM-DD");
 }
 
 function mustBe(what: string): never {

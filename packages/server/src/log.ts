@@ -1,4 +1,4 @@
-import { type ChildLoggerOptions, type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -26,29 +26,6 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "version",
 ]);
 
-/** All that topupd says. A library's words may quote a path, or a value, and are not passed on. */
-const MESSAGES = new Set([
-  "a connection could not be taken",
-  "a request failed",
-  "an answer could not be written",
-  "listening",
-  "no top-up can be recorded",
-  "request",
-  "requests that were still in hand at the deadline are cut off",
-  "serving metrics",
-  "stopped",
-  "stopping",
-  "the database has no partner yet: nobody can call",
-  "the log of the database cannot be written into its file, and grows",
-  "the log of the database is written into its file again",
-  "the store is away",
-  "the store is back",
-  "the store is unavailable",
-  "top-ups are recorded again",
-  "when tokens were last used could not be written yet",
-]);
-const NOT_OURS = "a library has said something";
-
 /** Errors that caused others, counted from the one that was met. */
 const MOST_CAUSES = 3;
 const MOST_FRAMES = 10;
@@ -58,9 +35,9 @@ const FRAME = /^ +at .*?((?:node:|\b(?:dist|src|test|node_modules)\/)[\w./@-]+:\
 /** Of Node, of PostgreSQL, or of a library. */
 const CODE = /^(?:[A-Z][A-Z_]{2,}[A-Z0-9_]*|[0-9A-Z]{5})$/;
 
-/** JSON lines, of listed fields and messages alone. */
+/** JSON lines, of listed fields. Every line has a message of topupd's own: a library is not given the logger. */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
-  const logger = pino(
+  return pino(
     {
       level,
       base: null,
@@ -68,28 +45,9 @@ export function createLogger(level: LogLevel, destination: DestinationStream): L
       // Pino's own would describe the description.
       serializers: { err: (described: unknown) => described },
       formatters: { level: (label) => ({ level: label }), log: chosen },
-      hooks: {
-        logMethod([first, second]: unknown[], log) {
-          const fields = first instanceof Error ? { err: first } : first;
-          // Always with a message: pino would take the error's own in its place.
-          if (typeof fields === "object") log.call(this, fields, known(second));
-          else log.call(this, known(first));
-        },
-      },
     },
     destination,
   );
-  const makeChild: unknown = Reflect.get(logger, "child");
-  return Object.assign(logger, {
-    // What a child is bound to, pino would write as it is.
-    child(this: Logger, bindings: Record<string, unknown>, options?: ChildLoggerOptions): Logger {
-      return Reflect.apply(makeChild as () => Logger, this, [chosen(bindings), options]);
-    },
-  });
-}
-
-function known(message: unknown): string {
-  return typeof message === "string" && MESSAGES.has(message) ? message : NOT_OURS;
 }
 
 function chosen(fields: Record<string, unknown>): Record<string, unknown> {

@@ -7,16 +7,15 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
-import { STDIO } from "./cli/output.ts";
+import { STDIO } from "./cli/options.ts";
+import { shellWord } from "./cli/output/text.ts";
 import { runCommandLine } from "./cli/program.ts";
 import { CommandFailed, type Runtime } from "./cli/runtime.ts";
-import { shellWord } from "./cli/words/text.ts";
 import { createLogger } from "./log.ts";
 import { gatherLines } from "./log-lines.ts";
 import type { ProcessFigures } from "./metrics/process-figures.ts";
 import { countOpenFiles } from "./open-files.ts";
 import { poolRandom } from "./random-pool.ts";
-import { openScratchFile } from "./scratch-file.ts";
 import type { StartSettlingThread } from "./store/sqlite/settling/settling-thread.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
@@ -90,11 +89,12 @@ const runtime: Runtime = {
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
   random,
-  openStore: async ({ database, databaseConnections, timeZone, currencyExponent, defaultCountry }, options) => {
-    const common = { timeZone, currencyExponent, defaultCountry, ...options, clock: Date.now, random };
+  openStore: async ({ database, databaseConnections, ...config }, options) => {
+    const { timeZone, currencyExponent, defaultCountry, basePlans } = config;
+    const common = { timeZone, currencyExponent, defaultCountry, basePlans, ...options, clock: Date.now, random };
     if (database.store === "sqlite") {
       const { openSqliteStore } = await import("./store/sqlite/open.ts");
-      const settlingThread = options?.serves === true ? { start: await settlingThreads() } : undefined;
+      const settlingThread = options?.serves === true ? await settlingThreads() : undefined;
       return openSqliteStore({ ...common, path: database.path, settlingThread });
     }
     const { openPostgresStore } = await import("./store/postgres/open.ts");
@@ -113,14 +113,13 @@ const runtime: Runtime = {
     });
   },
   openFile: openRegularFile,
-  giveWay: () => {
+  lowerPriority: () => {
     try {
       setPriority(LOW_PRIORITY);
     } catch {
       // Where the system does not allow it, nothing is lost but politeness.
     }
   },
-  openScratch: openScratchFile,
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   openLog: ({ logLevel }) => {
@@ -202,8 +201,6 @@ function watchProcess(): () => ProcessFigures {
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2), runtime);
 } catch (error) {
-  // It is no defect that too few files may be open. bin/topupd.js, which may meet it sooner, tells what to do.
-  if (["EMFILE", "ENFILE"].includes((error as Partial<NodeJS.ErrnoException> | undefined)?.code ?? "")) throw error;
   process.stderr.write(`topupd: a defect in topupd: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 } finally {

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { FAILURES, RETRIES } from "../src/http/failures.ts";
 import { readFences, tableRows } from "./support/markdown.ts";
@@ -180,7 +179,7 @@ describe("the state diagram of the guide", () => {
     expect(await go(service, other, "Sent", [])).toEqual(["Sent", "Asking", "Another"]);
     // As the client says of a result with other values: nobody knows whose it is.
     expect(arrows.find(({ from }) => from === "Another")?.label).toBe("keep the money, and ask the provider");
-    reverse(service.path);
+    await reverse(service, purchase);
     expect(await go(service, purchase, "Sent", [])).toEqual(["Sent", "TakenBack"]);
     expect(await go(service, purchase, "Asking", [])).toEqual(["Asking", "TakenBack"]);
   });
@@ -258,11 +257,13 @@ function ask(service: TestService, { checkoutId }: Readonly<Record<string, strin
   return service.call("txn-status", { checkoutId });
 }
 
-/** As the provider will: there is no command for it yet. */
-function reverse(path: string): void {
-  const database = new DatabaseSync(path);
-  database.exec("UPDATE top_up SET status = 'reversed'");
-  database.close();
+/** As staff do it. */
+function reverse({ store, now }: TestService, { checkoutId = "" }: Readonly<Record<string, string>>): Promise<unknown> {
+  return store.corrections.reverse(checkoutId, {
+    author: "maya",
+    reason: "a mistake",
+    at: store.provider.zone.moment(now),
+  });
 }
 
 function fences(language: string): string[] {

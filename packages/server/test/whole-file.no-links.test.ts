@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { writeWholeFile } from "../src/whole-file.ts";
-import { temporaryFolder } from "./support/service.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 
 // As on a memory stick.
 vi.mock("node:fs/promises", async (original) => ({

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeWholeFile } from "../src/whole-file.ts";
-import { temporaryFolder } from "./support/service.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const NEW = { overwrite: false, suffix: "abc" };
 const INSTEAD = { overwrite: true, suffix: "abc" };

@@ -1,4 +1,4 @@
-import { ARCHIVE_TABLES } from "../store/common/archive.ts";
+import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../store/archive.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue } from "../store/store.ts";
 import { BackupRefused } from "./errors.ts";
 
@@ -13,7 +13,7 @@ interface Sum {
 /** Counts what a backup holds, without any database, and holds it against what the backup says of itself. */
 export class BackupCount {
   readonly #partners = new Map<number, string>();
-  readonly #rows = new Map(ARCHIVE_TABLES.map(({ name }) => [name, 0]));
+  readonly #rows = new Map<string, number>(ARCHIVE_TABLES.map((table) => [table, 0]));
   readonly #money = new Map<string, Sum>();
   #announced: ArchiveTotals | undefined;
 
@@ -74,9 +74,9 @@ const TOP_UP = {
 };
 
 /** Reads a column out of the rows of a table. */
-function reader(table: string, column: string): (row: Row) => ArchiveValue {
-  const columns = ARCHIVE_TABLES.find(({ name }) => name === table)?.columns ?? [];
-  const index = columns.findIndex(([name]) => name === column);
+function reader(table: "partner" | "top_up", column: string): (row: Row) => ArchiveValue {
+  const columns: readonly string[] = ARCHIVE_COLUMNS[table];
+  const index = columns.indexOf(column);
   return (row) => row[index] ?? null;
 }
 

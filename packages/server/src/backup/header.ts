@@ -1,7 +1,8 @@
-import { type Instant, isTimeZone } from "../domain/calendar.ts";
 import { isCountry } from "../domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "../domain/money.ts";
-import { ARCHIVE_TABLES } from "../store/common/archive.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import { isTimeZone } from "../domain/zone.ts";
+import { ARCHIVE_COLUMNS } from "../store/archive.ts";
 import { BackupRefused } from "./errors.ts";
 
 /** What a backup says of itself. */
@@ -22,11 +23,11 @@ export interface BackupHeader {
 const FORMAT = 1;
 
 /** The columns are a part of what is written: rows are lists of their values. */
-const TABLES = Object.fromEntries(ARCHIVE_TABLES.map(({ name, columns }) => [name, columns]));
+const TABLES = JSON.stringify(ARCHIVE_COLUMNS);
 
 export function headerLine({ topupd, takenAt, ...facts }: BackupHeader): string {
   const time = new Date(takenAt).toISOString();
-  return JSON.stringify({ backup: "topupd", format: FORMAT, topupd, takenAt: time, ...facts, tables: TABLES });
+  return JSON.stringify({ backup: "topupd", format: FORMAT, topupd, takenAt: time, ...facts, tables: ARCHIVE_COLUMNS });
 }
 
 /** @throws BackupRefused where this topupd cannot restore what follows; the message says which one can. */
@@ -42,7 +43,7 @@ export function readHeaderLine(line: Readonly<Record<string, unknown>>): BackupH
   if (defaultCountry !== undefined && (typeof defaultCountry !== "string" || !isCountry(defaultCountry)))
     throw noHeader();
   if (typeof store !== "string" || Number.isNaN(time)) throw noHeader();
-  if (JSON.stringify(tables) !== JSON.stringify(TABLES))
+  if (JSON.stringify(tables) !== TABLES)
     throw new BackupRefused(
       `holds other tables than those of this topupd: restore it with topupd ${topupd}, which made it, and let this one bring that database up to date`,
     );

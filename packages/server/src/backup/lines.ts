@@ -1,5 +1,5 @@
 import { ENVIRONMENTS } from "../domain/customer.ts";
-import { ARCHIVE_TABLES, digestOf } from "../store/common/archive.ts";
+import { ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, MoneyTotal } from "../store/store.ts";
 import { BackupRefused } from "./errors.ts";
 import { type BackupHeader, headerLine, readHeaderLine } from "./header.ts";
@@ -56,7 +56,7 @@ function totalsLine({ rows, money }: ArchiveTotals): string {
 }
 
 function readRows({ table, digest, rows }: Json): RowsChunk {
-  if (!ARCHIVE_TABLES.some(({ name }) => name === table)) throw notUnderstood();
+  if (!ARCHIVE_TABLES.some((each) => each === table)) throw notUnderstood();
   const read = listOf(rows).map((row) => listOf(row).map(readValue));
   const chunk = { kind: "rows", table: table as string, rows: read, digest: readDigits(digest) } as const;
   if (digestOf(read) !== chunk.digest)

@@ -1,11 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../store/errors.ts";
+import { addArchiveCommands } from "./commands/archive.ts";
 import { addAuditCommands } from "./commands/audit.ts";
-import { addBackupCommand } from "./commands/backup.ts";
 import { addCheckCommand } from "./commands/check.ts";
 import { addConnectionCommands } from "./commands/connection.ts";
-import { addCopyCommand } from "./commands/copy.ts";
 import { addCustomerCommands } from "./commands/customer.ts";
 import { addDemoCommand } from "./commands/demo.ts";
 import { addExportCommands } from "./commands/export.ts";
@@ -15,7 +14,6 @@ import { addPartnerCommands } from "./commands/partner.ts";
 import { addPruneCommand } from "./commands/prune.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { addReportCommands } from "./commands/report.ts";
-import { addRestoreCommand } from "./commands/restore.ts";
 import { addSecretCommands } from "./commands/secret.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addSubscriptionCommands } from "./commands/subscription.ts";
@@ -27,10 +25,29 @@ import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
 
 /**
- * Whoever runs a command by the clock must tell a book that differs from one that was not compared at all: what a
- * comparison or an examination found has a code of its own.
+ * Whoever runs a command by the clock must tell what was not done at all from what was done and is not as it should be:
+ * books that differ, a check that found something, lines of a file that were not taken.
  */
 const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
+
+/** As the help has them. */
+const COMMANDS = [
+  ["Run the service:", [addServeCommand, addDemoCommand]],
+  [
+    "Say who may call, and what there is to buy:",
+    [addPartnerCommands, addTokenCommands, addImportCommands, addTrialCommands],
+  ],
+  [
+    "Look things up:",
+    [addCustomerCommands, addTransactionCommands, addWhyCommand, addExportCommands, addAuditCommands],
+  ],
+  ["Set things right:", [addConnectionCommands, addSubscriptionCommands]],
+  ["Settle with partners:", [addReportCommands, addReconcileCommand]],
+  [
+    "Look after the database:",
+    [addMigrateCommand, addCheckCommand, addArchiveCommands, addPruneCommand, addSecretCommands],
+  ],
+] as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
 export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
@@ -55,34 +72,10 @@ export function buildProgram(runtime: Runtime): Command {
     });
   layOutHelp(program);
   examples(program, ["topupd demo", 'topupd partner add "Blue Wallet"', "topupd serve --port 8080"]);
-  program.commandsGroup("Run the service:");
-  addServeCommand(program, runtime);
-  addDemoCommand(program, runtime);
-  program.commandsGroup("Say who may call, and what there is to buy:");
-  addPartnerCommands(program, runtime);
-  addTokenCommands(program, runtime);
-  addImportCommands(program, runtime);
-  addTrialCommands(program, runtime);
-  program.commandsGroup("Look things up:");
-  addCustomerCommands(program, runtime);
-  addTransactionCommands(program, runtime);
-  addWhyCommand(program, runtime);
-  addExportCommands(program, runtime);
-  addAuditCommands(program, runtime);
-  program.commandsGroup("Set things right:");
-  addConnectionCommands(program, runtime);
-  addSubscriptionCommands(program, runtime);
-  program.commandsGroup("Settle with partners:");
-  addReportCommands(program, runtime);
-  addReconcileCommand(program, runtime);
-  program.commandsGroup("Look after the database:");
-  addMigrateCommand(program, runtime);
-  addCheckCommand(program, runtime);
-  addCopyCommand(program, runtime);
-  addPruneCommand(program, runtime);
-  addBackupCommand(program, runtime);
-  addRestoreCommand(program, runtime);
-  addSecretCommands(program, runtime);
+  for (const [heading, adders] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const add of adders) add(program, runtime);
+  }
   guideWrongUsage(program);
   return program;
 }
@@ -90,18 +83,16 @@ export function buildProgram(runtime: Runtime): Command {
 /** Says what went wrong, where commander has not said it yet. */
 function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
+  const code = exitCodeOf(error);
+  if (code === undefined) throw error;
+  stderr(`topupd: ${(error as Error).message}\n`);
+  return code;
+}
+
+function exitCodeOf(error: unknown): number | undefined {
+  const is = (...classes: readonly (new (...of: never[]) => Error)[]) => classes.some((each) => error instanceof each);
   // It is the settings that must be put right, so a service manager need not try them again.
-  if (error instanceof WrongUsage || error instanceof ConfigError || error instanceof SettingsRefused) {
-    stderr(`topupd: ${error.message}\n`);
-    return EXIT.wrongUsage;
-  }
-  if (error instanceof FoundWrong) {
-    stderr(`topupd: ${error.message}\n`);
-    return EXIT.foundWrong;
-  }
-  if (error instanceof CommandFailed || error instanceof StoreRefused || error instanceof StoreUnavailable) {
-    stderr(`topupd: ${error.message}\n`);
-    return EXIT.failed;
-  }
-  throw error;
+  if (is(WrongUsage, ConfigError, SettingsRefused)) return EXIT.wrongUsage;
+  if (is(FoundWrong)) return EXIT.foundWrong;
+  return is(CommandFailed, StoreRefused, StoreUnavailable) ? EXIT.failed : undefined;
 }

@@ -1,12 +1,11 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { Ports } from "../operations/ports.ts";
-import type { Scratch } from "../operations/scratch.ts";
+import type { Ports } from "../services/ports.ts";
 import type { MigrationState, ObserveBatch, ObserveCheckpoints, Store } from "../store/store.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
-export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses"> {
+export interface Runtime extends Pick<Ports, "clock" | "random"> {
   /** Of topupd. */
   readonly version: string;
   /** What to type to call it again, from the folder that it was started in. */
@@ -31,9 +30,7 @@ export interface Runtime extends Omit<Ports, "store" | "observer" | "tokenUses">
   /** A file's bytes from its beginning; rejects where it cannot be read. There is none for stdin. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   /** Has the machine serve others first from now on: for work that has time, beside a service that has none. */
-  readonly giveWay: () => void;
-  /** Room on disk for what does not fit into memory. */
-  readonly openScratch: () => Promise<Scratch>;
+  readonly lowerPriority: () => void;
   /**
    * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
    * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
@@ -73,7 +70,7 @@ export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
-/** A command that did its work, and what it looked at is not as it should be (exit code 3). */
+/** A command that did its work, and found, or left, something that is not as it should be (exit code 3). */
 export class FoundWrong extends Error {
   override readonly name = "FoundWrong";
 }
@@ -81,4 +78,9 @@ export class FoundWrong extends Error {
 /** A command that was called wrongly (exit code 2). */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
+}
+
+/** Whether the system refused something of a file, and not topupd. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
 }

@@ -1,34 +1,56 @@
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../config.ts";
+import { type Config, SETTINGS } from "../config.ts";
 import { buildApp, type Phase } from "../http/app.ts";
-import { TokenUses } from "../operations/token-uses.ts";
-import { listening } from "./listen.ts";
-import { type OpenedStore, serveMetrics } from "./metrics.ts";
-import type { Runtime, ServiceLog } from "./runtime.ts";
+import type { Metrics, MetricsServer } from "../metrics/metrics.ts";
+import { TokenUses } from "../services/partner/token-uses.ts";
+import type { Store } from "../store/store.ts";
+import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
 const FAREWELL_MS = 300;
 
 /** The service, listening. */
 export interface RunningService {
+  readonly store: Store;
   /** Where, without a slash at its end. */
   readonly url: string;
   /** Where its metrics are; undefined where none are served. */
   readonly metricsUrl: string | undefined;
+  /** Resolves with the name of the signal. */
+  readonly askedToStop: Promise<string>;
   /** Finishes what is in hand, within the deadline, and closes the store. */
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }
 
-/** Starts the service on a store, which is the service's from then on, even where it cannot start. */
-export async function startService(
-  runtime: Runtime,
+/** Opens the store and serves from it. @throws CommandFailed where a port or address cannot be had. */
+export async function startService(runtime: Runtime, config: Config, log: ServiceLog): Promise<RunningService> {
+  const { logger } = log;
+  const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
+  const store = await runtime.openStore(config, {
+    serves: true,
+    observeBatch: metrics?.observeBatch,
+    observeCheckpoints: (cause) => {
+      if (cause === undefined) logger.info("the log of the database is written into its file again");
+      else logger.warn({ cause }, "the log of the database cannot be written into its file, and grows");
+    },
+  });
+  const askedToStop = runtime.untilAskedToStop();
+  try {
+    return { store, askedToStop, ...(await serveFrom(store, metrics, runtime, config, log)) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function serveFrom(
+  store: Store,
+  metrics: Metrics | undefined,
+  { clock, random, sleep }: Runtime,
   config: Config,
-  opened: OpenedStore,
   { logger, logLine }: ServiceLog,
-): Promise<RunningService> {
-  const { clock, random } = runtime;
-  const { store, metrics } = opened;
+): Promise<Omit<RunningService, "store" | "askedToStop">> {
   let phase: Phase = "serving";
   const tokenUses = new TokenUses({
     store,
@@ -47,24 +69,15 @@ export async function startService(
     logLine,
     phase: () => phase,
   });
-  // Fastify would say in its own words that it listens, once for each address; serve says it once, with the URL.
-  const { level } = logger;
-  logger.level = "warn";
   // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
-  const metricsServer = await serveMetrics(opened, config).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const metricsServer = await serveMetrics(store, metrics, config);
   try {
-    await listen(app, config);
+    await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   } catch (error) {
     await metricsServer?.close();
-    await store.close();
     throw error;
-  } finally {
-    logger.level = level;
   }
-  tokenUses.keepWriting(runtime.sleep);
+  tokenUses.keepWriting(sleep);
   // A connection that cannot be taken is no reason to end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
@@ -72,18 +85,18 @@ export async function startService(
     metricsUrl: metricsServer?.url,
     async stop({ drainSeconds }) {
       phase = "draining";
-      await runtime.sleep(drainSeconds * 1000);
+      await sleep(drainSeconds * 1000);
       // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
       // are taken, and those that are there get a moment to be told, with an answer, that they end.
       phase = "closing";
       NetServer.prototype.close.call(app.server);
-      await runtime.sleep(FAREWELL_MS);
+      await sleep(FAREWELL_MS);
       sockets.destroyIdle();
       const closed = app.close();
       const deadline = new AbortController();
       const inTime = await Promise.race([
         closed.then(() => true),
-        runtime.sleep(config.shutdownSeconds * 1000, deadline.signal).then(() => false),
+        sleep(config.shutdownSeconds * 1000, deadline.signal).then(() => false),
       ]);
       deadline.abort();
       if (!inTime) {
@@ -98,8 +111,31 @@ export async function startService(
   };
 }
 
-function listen(app: FastifyInstance, { host, port }: Config): Promise<unknown> {
-  return listening(app.listen({ host, port }), { host, port, hostSetting: "host", portSetting: "port" });
+async function serveMetrics(
+  store: Store,
+  metrics: Metrics | undefined,
+  config: Config,
+): Promise<MetricsServer | undefined> {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (metrics === undefined || port === undefined) return undefined;
+  return listening(metrics.serve(store, { host, port }), config, "metricsHost", "metricsPort");
+}
+
+/** @throws CommandFailed, which says what to change, where it cannot listen. */
+async function listening<Result>(
+  listened: Promise<Result>,
+  config: Config,
+  host: "host" | "metricsHost",
+  port: "port" | "metricsPort",
+): Promise<Result> {
+  try {
+    return await listened;
+  } catch (error) {
+    const [byHost, byPort] = [SETTINGS[host], SETTINGS[port]];
+    throw new CommandFailed(
+      `cannot listen on ${config[host]}, port ${config[port]}: ${(error as Error).message}. Choose others with --${byHost.flag} or ${byHost.env}, --${byPort.flag} or ${byPort.env}`,
+    );
+  }
 }
 
 function urlOf(app: FastifyInstance): string {

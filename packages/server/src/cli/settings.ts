@@ -6,27 +6,6 @@ import type { Runtime, StoreOptions } from "./runtime.ts";
 /** What commands that only open the database can be told. */
 export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
 
-/** Under which heading of a help each setting stands, apart from the command's own flags. */
-const HEADINGS: Readonly<Record<SettingName, string>> = {
-  host: "Service:",
-  port: "Service:",
-  database: "Database and provider:",
-  databaseConnections: "Database and provider:",
-  prefix: "Service:",
-  trustedProxies: "Service:",
-  timeZone: "Database and provider:",
-  currencyExponent: "Database and provider:",
-  defaultCountry: "Database and provider:",
-  lapsedDays: "Service:",
-  logLevel: "Service:",
-  drainSeconds: "Stopping:",
-  shutdownSeconds: "Stopping:",
-  metricsPort: "Metrics:",
-  metricsHost: "Metrics:",
-  v100DeprecatedOn: "End of v1.0.0:",
-  v100SunsetOn: "End of v1.0.0:",
-};
-
 export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
 
 /** Adds the flags of some settings to a command. */
@@ -36,7 +15,7 @@ export function addSettings(command: Command, names: readonly SettingName[], fal
     const usual = fallbacks[name] ?? fallback;
     const notes = [...(usual === undefined ? [] : [`default: ${usual}`]), `env: ${env}`].join(", ");
     const option = new Option(`--${flag} <${placeholder}>`, `${description} (${notes})`);
-    command.addOption(option.helpGroup(HEADINGS[name]));
+    command.addOption(option.helpGroup("Settings:"));
   }
   return command;
 }
@@ -51,18 +30,8 @@ export function configOf(command: Command, runtime: Runtime, fallbacks: Fallback
   return readConfig(runtime.env, Object.fromEntries(flags), fallbacks);
 }
 
-/** Runs a command's work on the store that its settings name, and closes the store whatever comes. */
+/** Runs work on the store that settings name, and closes the store whatever comes. */
 export async function withStore<Result>(
-  command: Command,
-  runtime: Runtime,
-  options: StoreOptions,
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  return withStoreOf(configOf(command, runtime), runtime, options, work);
-}
-
-/** As {@link withStore}, for settings that are known already. */
-export async function withStoreOf<Result>(
   config: Config,
   runtime: Runtime,
   options: StoreOptions,

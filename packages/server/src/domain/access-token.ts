@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { AddressList, Peer } from "./address-list.ts";
-import { DAY_MS, type Instant } from "./calendar.ts";
 import type { Environment } from "./customer.ts";
 import { done, type Result, refused } from "./failure.ts";
+import { DAY_MS, type Instant } from "./wall-time.ts";
 
 /** A trial token ends exactly this long after its issue (interface, section 5). */
 export const TRIAL_TOKEN_VALID_MS = 7 * DAY_MS;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Instant } from "./calendar.ts";
+import type { Instant } from "./wall-time.ts";
 
 /*
  * The audit trail: every change that staff or an import makes, in a chain in which each entry's hash covers the
@@ -19,13 +19,12 @@ export const AUDIT_ACTIONS = [
   "secret.rotate",
   "catalogue.import",
   "customers.import",
-  "transactions.import",
   "trial.reset",
   "transaction.reverse",
   "connection.block",
   "connection.unblock",
   "subscription.grant",
-  "subscription.take_back",
+  "subscription.reverse_grant",
   "history.prune",
 ] as const;
 

@@ -1,9 +1,9 @@
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
 import type { AuditedChange } from "./audit.ts";
-import type { Instant } from "./calendar.ts";
 import type { Rotation } from "./checkout-secret.ts";
 import type { Environment } from "./customer.ts";
+import type { Instant } from "./wall-time.ts";
 
 /*
  * What the audit trail keeps of a change of partners, tokens, secrets and catalogues. Nothing here is secret:
@@ -48,14 +48,9 @@ export function tokenRotated(before: AccessToken, after: AccessToken): AuditedCh
   return { action: "token.rotate", subject: before.id, before: of(before), after: of(after) };
 }
 
-export function secretRotated({ added: { id, createdAt }, redated }: Rotation): AuditedChange {
-  const others = Object.fromEntries(redated.map((each) => [String(each.id), isoOrNull(each.createdAt)]));
-  return {
-    action: "secret.rotate",
-    subject: String(id),
-    before: undefined,
-    after: { createdAt: isoOrNull(createdAt), ...(redated.length > 0 ? { redated: others } : {}) },
-  };
+export function secretRotated({ added: { id, createdAt } }: Rotation): AuditedChange {
+  const after = { createdAt: isoOrNull(createdAt) };
+  return { action: "secret.rotate", subject: String(id), before: undefined, after };
 }
 
 /** A revision never changes, so its number says all that is in it. */

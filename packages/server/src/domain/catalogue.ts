@@ -1,7 +1,7 @@
-import type { Bouquet } from "./bouquet.ts";
-import { type Calendar, DAY_MS, type Instant } from "./calendar.ts";
-import { type Connection, hasRunningBase } from "./customer.ts";
-import { endWith } from "./subscription.ts";
+import type { Bouquet, Service } from "./bouquet.ts";
+import { type Connection, runningBases } from "./customer.ts";
+import { isRunning } from "./subscription.ts";
+import { LAST_WALL_TIME, plus, type WallTime } from "./wall-time.ts";
 
 /** One immutable revision of what a provider sells. A checkout quotes from the revision it was issued with. */
 export interface Catalogue {
@@ -10,7 +10,12 @@ export interface Catalogue {
   readonly bouquets: readonly Bouquet[];
 }
 
-/** What was found before of one revision, which never changes, by all that it depends on. */
+/** How many base plans a connection of each service may have running (ledger's page, section 4). */
+export type BasePlans = Readonly<Record<Service, "one" | "many">>;
+
+export const DEFAULT_BASE_PLANS: BasePlans = { tv: "many", internet: "one", iptv: "many" };
+
+/** The lists that were found before of one revision, which never changes. */
 interface Offers {
   /** Those that any bouquet names: a connection in another one is offered what one in none is. */
   readonly segments: ReadonlySet<string>;
@@ -20,41 +25,38 @@ interface Offers {
 /** More than a provider has kinds of connections. */
 const MOST_OFFERS = 1_000;
 
-/** Longer than any period of a bouquet. */
-const MORE_THAN_A_PERIOD_MS = 4_000 * DAY_MS;
+/** No period of a bouquet leads from before this to beyond the last time of the wire. */
+const NEAR_THE_LAST: WallTime = "9980-01-01 00:00:00";
 
 const offersOf = new WeakMap<Catalogue, Offers>();
 
 /**
  * The bouquets that can be bought on a connection now: the same list, as long as it is the same answer.
- * Source: decisions, "Bouquets, subscriptions and the renewal rule".
+ * Source: decisions, "Bouquets, subscriptions and the renewal rule"; ledger's page, section 4.
  */
 export function purchasableBouquets(
   catalogue: Catalogue,
   connection: Connection,
-  now: Instant,
-  calendar: Calendar,
+  now: WallTime,
+  basePlans: BasePlans,
 ): readonly Bouquet[] {
-  const addOnsToo = hasRunningBase(connection, now);
+  const bases = runningBases(connection, now);
   const { segments, byKind } = knownOffers(catalogue);
   const { service, segment } = connection;
-  const kind = `${service} ${addOnsToo} ${segment === undefined || !segments.has(segment) ? "" : `in ${segment}`}`;
-  const offer = byKind.get(kind) ?? findOffer(catalogue, connection, addOnsToo);
+  const only = basePlans[service] === "one" ? bases : [];
+  const kind = [service, bases.length > 0, segment !== undefined && segments.has(segment) ? segment : "", ...only].join(
+    "\n",
+  );
+  const offer = byKind.get(kind) ?? findOffer(catalogue, connection, bases.length > 0, only);
   if (byKind.size < MOST_OFFERS) byKind.set(kind, offer);
-  const near = calendar.last - MORE_THAN_A_PERIOD_MS;
-  const isNearTheLast = now > near || connection.subscriptions.some(({ end }) => end > near);
-  return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now, calendar)) : offer;
+  const isNearTheLast = connection.ledgers.some(({ subscription }) => (subscription?.end ?? "") > NEAR_THE_LAST);
+  return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now)) : offer;
 }
 
 /** There is nothing to sell to one who has it for ever, as `9999-12-31` in a provider's records says. */
-function hasRoomFor(
-  { plan, period }: Bouquet,
-  { subscriptions }: Connection,
-  now: Instant,
-  calendar: Calendar,
-): boolean {
-  const current = subscriptions.find((subscription) => subscription.plan === plan);
-  return endWith(current, now, period, calendar) <= calendar.last;
+function hasRoomFor({ plan, period }: Bouquet, { ledgers }: Connection, now: WallTime): boolean {
+  const run = ledgers.find((ledger) => ledger.plan === plan)?.subscription;
+  return !isRunning(run, now) || plus(run.end, period) <= LAST_WALL_TIME;
 }
 
 function knownOffers(catalogue: Catalogue): Offers {
@@ -66,10 +68,18 @@ function knownOffers(catalogue: Catalogue): Offers {
   return offers;
 }
 
-function findOffer(catalogue: Catalogue, connection: Connection, addOnsToo: boolean): Bouquet[] {
+/** @param only the base plans that may be sold; any where it is empty. */
+function findOffer(
+  catalogue: Catalogue,
+  connection: Connection,
+  addOnsToo: boolean,
+  only: readonly string[],
+): Bouquet[] {
   return catalogue.bouquets.filter(
     (bouquet) =>
-      bouquet.service === connection.service && fitsSegment(bouquet, connection) && (addOnsToo || !bouquet.addOn),
+      bouquet.service === connection.service &&
+      fitsSegment(bouquet, connection) &&
+      (bouquet.addOn ? addOnsToo : only.length === 0 || only.includes(bouquet.plan)),
   );
 }
 
@@ -77,10 +87,10 @@ export function findPurchasable(
   catalogue: Catalogue,
   connection: Connection,
   code: string,
-  now: Instant,
-  calendar: Calendar,
+  now: WallTime,
+  basePlans: BasePlans,
 ): Bouquet | undefined {
-  return purchasableBouquets(catalogue, connection, now, calendar).find((bouquet) => bouquet.code === code);
+  return purchasableBouquets(catalogue, connection, now, basePlans).find((bouquet) => bouquet.code === code);
 }
 
 function fitsSegment(bouquet: Bouquet, connection: Connection): boolean {

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Instant } from "./calendar.ts";
-import { CHECKOUT_KEY_BYTES, type CheckoutSecret, mustHaveSealed, sealedUntil } from "./checkout-secret.ts";
+import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
 import { hmacSha256 } from "./hmac.ts";
+import type { Instant } from "./wall-time.ts";
 
 /** A checkout can be used up to and including this long after its issue (interface, section 8). */
 export const CHECKOUT_VALID_MS = 300_000;
@@ -83,20 +83,6 @@ export function openCheckout(
   return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: revisionIn(bytes) };
 }
 
-/**
- * Whether a checkoutId with which a top-up was recorded here speaks of a secret that was lost or altered since: its seal
- * does not open, and the secret that it names was the one that sealed when it was issued.
- * @param secrets newest first.
- */
-export function isSealLost(secrets: readonly CheckoutSecret[], holder: CheckoutHolder, checkoutId: string): boolean {
-  const bytes = bytesOf(checkoutId);
-  if (bytes === undefined) return true;
-  const secret = secretNamedBy(bytes, secrets);
-  if (secret === undefined) return true;
-  if (secret.key.byteLength === CHECKOUT_KEY_BYTES && isSealedWith(secret, holder, bytes)) return false;
-  return mustHaveSealed(secrets, secret, issuedAtIn(bytes));
-}
-
 /** Whether it has the form of a checkoutId that is issued here, which no token, name or number has. */
 export function looksIssued(checkoutId: unknown): checkoutId is string {
   return typeof checkoutId === "string" && ISSUED_SHAPE.test(checkoutId);
@@ -111,12 +97,6 @@ export function customerDigestIn(checkoutId: string): number | undefined {
 export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
   const bytes = bytesOf(checkoutId);
   return bytes && issuedAtIn(bytes);
-}
-
-/** The catalogue revision in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
-export function checkoutRevision(checkoutId: string): number | undefined {
-  const bytes = bytesOf(checkoutId);
-  return bytes && revisionIn(bytes);
 }
 
 /** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */

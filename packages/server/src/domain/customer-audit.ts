@@ -1,6 +1,6 @@
 import { type AuditAction, type AuditEntry, type AuditedChange, JsonText } from "./audit.ts";
-import type { Connection, Customer, Environment } from "./customer.ts";
-import type { CustomerChange, ImportMode } from "./customer-import.ts";
+import type { BareConnection, Customer, CustomerProfile, Environment } from "./customer.ts";
+import { type CustomerChange, changesAnything, type HeldBack } from "./customer-import.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** Many in one entry, since a night's import changes many; few enough that an entry can be read. */
@@ -11,24 +11,88 @@ const ENTRY_CHARACTERS = 16_384;
 /** Of many customers in one entry. */
 const OF_MANY: readonly string[] = ["customers.import", "trial.reset"] satisfies AuditAction[];
 
-/** What an import has made of one customer. */
-export interface ImportedChange {
-  /** As stored before; undefined where the customer is new. */
-  readonly customer: Customer | undefined;
-  readonly change: CustomerChange;
+/** What an import does with one row. */
+export interface CustomerEffect {
+  readonly cuid: string;
+  /** `refused`: a connection is another customer's already. */
+  readonly kind: "added" | "changed" | "unchanged" | "refused";
+  readonly changes: readonly FieldChange[];
+  readonly heldBack: readonly HeldBack[];
+  readonly runningThoughInactive: CustomerChange["runningThoughInactive"];
+  readonly endsRunning: number;
+  readonly deactivates: boolean;
+  /** Of a refused row: what is another customer's, and whose. */
+  readonly shared?: { readonly reqId: string; readonly cuid: string };
+}
+
+/** One value of a customer, before and after; undefined where there was, or is, none. */
+export interface FieldChange {
+  readonly field: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+export function effectOf(stored: Customer | undefined, change: CustomerChange): CustomerEffect {
+  const { heldBack, runningThoughInactive, endsRunning, deactivates, profile } = change;
+  const kind = !changesAnything(change) ? "unchanged" : stored === undefined ? "added" : "changed";
+  const changes = kind === "unchanged" ? [] : fieldChanges(stored, change);
+  return { cuid: profile.cuid, kind, changes, heldBack, runningThoughInactive, endsRunning, deactivates };
+}
+
+export function refusedEffect(cuid: string, shared: NonNullable<CustomerEffect["shared"]>): CustomerEffect {
+  const nothing = { changes: [], heldBack: [], runningThoughInactive: [], endsRunning: 0, deactivates: false };
+  return { cuid, kind: "refused", ...nothing, shared };
+}
+
+function fieldChanges(stored: Customer | undefined, change: CustomerChange): FieldChange[] {
+  const { profile, changesProfile, connections, changesConnections, entries } = change;
+  const changes: FieldChange[] = [];
+  const add = (field: string, from: string | undefined, to: string | undefined) => {
+    if (from !== to) changes.push({ field, from, to });
+  };
+  if (changesProfile) for (const [field, read] of PROFILE_FIELDS) add(field, stored && read(stored), read(profile));
+  if (changesConnections) {
+    const [before, after] = [connectionTexts(stored?.connections ?? []), connectionTexts(connections)];
+    for (const name of new Set([...before.keys(), ...after.keys()])) add(name, before.get(name), after.get(name));
+  }
+  for (const { service, reqId, plan, before, entry } of entries)
+    add(`${service} ${reqId}: ${plan}`, runText(before), runText(entry.after));
+  return changes;
+}
+
+const PROFILE_FIELDS: readonly (readonly [string, (profile: CustomerProfile) => string | undefined])[] = [
+  ["first_name", ({ firstName }) => firstName],
+  ["last_name", ({ lastName }) => lastName],
+  ["mobile", ({ mobile }) => mobile],
+  ["status", ({ status }) => status],
+];
+
+function connectionTexts(connections: readonly BareConnection[]): Map<string, string> {
+  return new Map(
+    connections.map(({ service, reqId, status, segment, blocked }) => [
+      `${service} ${reqId}`,
+      [status, ...(segment === undefined ? [] : [`segment ${segment}`]), ...(blocked ? ["blocked by staff"] : [])].join(
+        ", ",
+      ),
+    ]),
+  );
+}
+
+/** A subscription as the audit trail and the dry run show it. */
+export function runText(subscription: Subscription | undefined): string | undefined {
+  return subscription && `${subscription.bouquet.code}, ${subscription.start} to ${subscription.end}`;
 }
 
 /** What the audit trail keeps of an import, or of a part of it: of each customer what has changed, by cuid. */
 export function customersImported(
+  action: "customers.import" | "trial.reset",
   environment: Environment,
-  mode: ImportMode,
-  imported: readonly ImportedChange[],
+  effects: readonly CustomerEffect[],
 ): AuditedChange[] {
-  const action = mode === "reset" ? "trial.reset" : "customers.import";
-  const subject = mode === "included" || mode === "apart" ? `${environment} --top-ups ${mode}` : environment;
-  return inEntries(imported.map(describe).filter((each) => each !== undefined)).map((some) => ({
+  const changed = effects.filter(({ changes }) => changes.length > 0).map(describe);
+  return inEntries(changed).map((some) => ({
     action,
-    subject,
+    subject: environment,
     before: byCuid(some, ({ before }) => before),
     after: byCuid(some, ({ after }) => after),
   }));
@@ -41,11 +105,36 @@ interface Described {
   readonly after: string;
 }
 
+function describe({ cuid, kind, changes }: CustomerEffect): Described {
+  const side = (of: (change: FieldChange) => string | undefined) =>
+    `{${changes.map((change) => `${JSON.stringify(change.field)}:${JSON.stringify(of(change) ?? null)}`).join(",")}}`;
+  return { cuid, before: kind === "added" ? "null" : side(({ from }) => from), after: side(({ to }) => to) };
+}
+
 function byCuid(some: readonly Described[], textOf: (each: Described) => string): JsonText {
   return new JsonText(`{${some.map((each) => `${JSON.stringify(each.cuid)}:${textOf(each)}`).join(",")}}`);
 }
 
-/** An entry as it tells of one customer: what is in it of others is nobody's business who asks for this one. */
+function inEntries(changes: readonly Described[]): Described[][] {
+  const entries: Described[][] = [];
+  let characters = 0;
+  for (const change of changes) {
+    const length = change.cuid.length + change.before.length + change.after.length;
+    const last = entries.at(-1);
+    // An entry tells of a customer once: of what a file has twice, the first change would be lost.
+    const isFull = last?.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS;
+    if (last === undefined || isFull || last.some(({ cuid }) => cuid === change.cuid)) {
+      entries.push([change]);
+      characters = length;
+    } else {
+      last.push(change);
+      characters += length;
+    }
+  }
+  return entries;
+}
+
+/** An entry as it tells of one customer. */
 export function entryOfCustomer<Entry extends Pick<AuditEntry, "action" | "before" | "after">>(
   entry: Entry,
   cuid: string,
@@ -58,74 +147,4 @@ function partOf(text: string | undefined, cuid: string): string | undefined {
   const customers = JSON.parse(text ?? "{}") as Record<string, unknown>;
   const part = Object.hasOwn(customers, cuid) ? customers[cuid] : null;
   return part === null ? undefined : JSON.stringify(part);
-}
-
-function inEntries(changes: readonly Described[]): Described[][] {
-  const entries: Described[][] = [];
-  let characters = 0;
-  for (const change of changes) {
-    const length = change.cuid.length + change.before.length + change.after.length;
-    const last = entries.at(-1);
-    const isFull = last?.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS;
-    // An entry tells of a customer once: of what a file has twice, the first change would be lost.
-    if (last === undefined || isFull || last.some(({ cuid }) => cuid === change.cuid)) {
-      entries.push([change]);
-      characters = length;
-    } else {
-      last.push(change);
-      characters += length;
-    }
-  }
-  return entries;
-}
-
-function describe({ customer, change }: ImportedChange): Described | undefined {
-  const { profile, changesProfile, connections, changesConnections, entries } = change;
-  if (!changesProfile && !changesConnections && entries.length === 0) return undefined;
-  const after: Record<string, unknown> = {};
-  if (changesProfile) after["profile"] = profileOf(profile);
-  if (changesConnections) after["connections"] = connections.map(connectionOf);
-  if (entries.length > 0) {
-    const plans: Record<string, unknown> = {};
-    for (const entry of entries) plans[planOf(entry, entry.plan)] = runOf(entry.subscription);
-    after["subscriptions"] = plans;
-  }
-  const before = customer === undefined ? null : describeFormer(customer, change);
-  return { cuid: profile.cuid, before: JSON.stringify(before), after: JSON.stringify(after) };
-}
-
-/** What a customer had, as far as it changes. */
-function describeFormer(customer: Customer, { changesProfile, changesConnections, entries }: CustomerChange) {
-  const before: Record<string, unknown> = {};
-  if (changesProfile) before["profile"] = profileOf(customer);
-  if (changesConnections) before["connections"] = customer.connections.map(connectionOf);
-  if (entries.length > 0) {
-    const former = new Map(
-      customer.connections.flatMap((connection) =>
-        connection.subscriptions.map((each) => [planOf(connection, each.plan), each] as const),
-      ),
-    );
-    const plans = entries.map((entry) => planOf(entry, entry.plan));
-    before["subscriptions"] = Object.fromEntries(plans.map((plan) => [plan, runOf(former.get(plan))]));
-  }
-  return before;
-}
-
-function profileOf({ firstName, lastName, mobile, status }: CustomerChange["profile"]) {
-  return { first_name: firstName, last_name: lastName, mobile, status };
-}
-
-function connectionOf({ service, reqId, status, segment, blocked, toppedUp }: Omit<Connection, "subscriptions">) {
-  return { service, reqId, status, segment, ...(blocked && { blocked }), ...(toppedUp && { toppedUp }) };
-}
-
-function planOf({ service, reqId }: Pick<Connection, "service" | "reqId">, plan: string): string {
-  return `${service} ${reqId}: ${plan}`;
-}
-
-/** A subscription as the audit trail shows it; null where there is none. */
-export function runOf(subscription: Subscription | undefined) {
-  if (subscription === undefined) return null;
-  const { bouquet, start, end } = subscription;
-  return { code: bouquet.code, startdate: new Date(start).toISOString(), enddate: new Date(end).toISOString() };
 }

@@ -1,16 +1,17 @@
 import type { Bouquet, Service } from "./bouquet.ts";
-import type { Calendar, Instant, Span } from "./calendar.ts";
-import { type CarriedRun, readCarried } from "./carried-run.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
-import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
+import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
-import { type BouquetLabel, importedSpan } from "./subscription.ts";
+import type { StatedSubscription } from "./subscription.ts";
+import { isWallTime, type WallTime } from "./wall-time.ts";
 
 const WIRE_STATUSES: readonly WireStatus[] = ["active", "inactive"];
 const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", "blocked"];
 
 /** What a provider's file says of one customer. */
 export interface StatedCustomer extends CustomerProfile {
+  /** As the row says it, unread; undefined where the file's own holds. */
+  readonly asOf: string | undefined;
   readonly connections: readonly StatedConnection[];
 }
 
@@ -19,26 +20,12 @@ export interface StatedConnection {
   readonly reqId: string;
   readonly status: ConnectionStatus;
   readonly segment: string | undefined;
-  /** Of an export: whether something was granted there since it was imported as inactive. */
-  readonly toppedUp?: boolean;
-  /** Of an export: whether staff have blocked it there. */
-  readonly blocked?: boolean;
-  readonly subscriptions: readonly StatedSubscription[];
-}
-
-export interface StatedSubscription {
-  readonly plan: string;
-  readonly bouquet: BouquetLabel;
-  readonly start: Instant;
-  readonly end: Instant;
-  readonly span: Span;
-  /** Of an export, where its dates alone would not tell all of the run. */
-  readonly carried?: CarriedRun | undefined;
+  /** Undefined where the row says nothing of them: they stay as they are. */
+  readonly subscriptions: readonly StatedSubscription[] | undefined;
 }
 
 /** What a customer's row is read against. */
 export interface RowContext {
-  readonly calendar: Calendar;
   /** The newest definition of a code, from whichever revision has it: old subscriptions name retired bouquets. */
   readonly findBouquet: (service: Service, code: string) => Bouquet | undefined;
 }
@@ -50,10 +37,9 @@ const DECIMAL = /^[0-9]+\.0$/;
 type CustomerContext = RowContext & { readonly cuid: string };
 
 /**
- * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status",
+ * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "asOf"?,
  * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
- * `stb` and the other connections by `username`. What only exports write is optional: `topped_up` and
- * `blocked_by_staff` of a connection, and `carried` of a subscription.
+ * `stb` and the other connections by `username`.
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
   const fields = new FieldReader(row);
@@ -64,6 +50,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   if (mobile !== undefined && DECIMAL.test(mobile))
     fields.problem("mobile", "ends with .0: it was made a number on its way, so export it as a text");
   const status = fields.oneOf("status", WIRE_STATUSES);
+  const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
   const its = { ...context, cuid };
   const connections = fields.object("connections", (services) => [
     ...readConnections(services, "tv", "stb", its),
@@ -71,7 +58,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
     ...readConnections(services, "iptv", "username", its),
   ]);
   fields.refuseOthers();
-  return fields.finish({ cuid, firstName, lastName, mobile, status, connections: connections ?? [] });
+  return fields.finish({ cuid, firstName, lastName, mobile, status, asOf, connections: connections ?? [] });
 }
 
 function readConnections(
@@ -87,9 +74,8 @@ function readConnections(
     seen.add(reqId);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
     const segment = fields.optionalStatedIdentifier("segment");
-    const [toppedUp, blocked] = [fields.flag("topped_up"), fields.flag("blocked_by_staff")];
-    const subscriptions = readSubscriptions(fields, service, context);
-    return { service, reqId, status, segment, toppedUp, blocked, subscriptions };
+    const subscriptions = fields.has("subscriptions") ? readSubscriptions(fields, service, context) : undefined;
+    return { service, reqId, status, segment, subscriptions };
   });
 }
 
@@ -97,8 +83,8 @@ function readSubscriptions(connection: FieldReader, service: Service, context: C
   const plans = new Set<string>();
   const read = connection.objects("subscriptions", (fields) => {
     const code = fields.statedIdentifier("code");
-    const start = readTimestamp(fields, "startdate", context.calendar);
-    const end = readTimestamp(fields, "enddate", context.calendar);
+    const start = readTimestamp(fields, "startdate");
+    const end = readTimestamp(fields, "enddate");
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
     if (code !== "" && bouquet === undefined) {
       const whose = context.cuid === "" ? "" : `, of customer ${context.cuid}`;
@@ -106,23 +92,17 @@ function readSubscriptions(connection: FieldReader, service: Service, context: C
     }
     if (bouquet === undefined || start === undefined || end === undefined) return undefined;
     if (end <= start) return fields.problem("enddate", "must be later than startdate");
-    const carried = fields.optionalObject("carried", (run) =>
-      readCarried(run, { bouquet, start, end }, context.calendar),
-    );
-    const subscription = carried ?? {
-      plan: bouquet.plan,
-      bouquet: { code, name: bouquet.name, addOn: bouquet.addOn },
-      ...{ start, end, span: importedSpan(start, end, bouquet.period, context.calendar) },
-    };
-    if (plans.has(subscription.plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
-    plans.add(subscription.plan);
-    return subscription;
+    const { plan, name, addOn, period } = bouquet;
+    if (plans.has(plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
+    plans.add(plan);
+    const unit: StatedSubscription["unit"] = period.months > 0 ? "month" : "day";
+    return { plan, bouquet: { code, name, addOn }, start, end, unit };
   });
   return read.filter((subscription) => subscription !== undefined);
 }
 
-function readTimestamp(fields: FieldReader, name: string, calendar: Calendar): Instant | undefined {
+function readTimestamp(fields: FieldReader, name: string): WallTime | undefined {
   const text = fields.identifier(name);
-  if (text === "") return undefined;
-  return calendar.parse(text) ?? fields.problem(name, "must be a date and time in the form YYYY-MM-DD HH:MM:SS");
+  if (text === "" || isWallTime(text)) return text === "" ? undefined : text;
+  return fields.problem(name, "must be a date and time in the form YYYY-MM-DD HH:MM:SS");
 }

@@ -1,7 +1,8 @@
 import type { Service } from "./bouquet.ts";
-import type { Instant } from "./calendar.ts";
 import { done, type Result, refused } from "./failure.ts";
-import { hasEnded, type Subscription } from "./subscription.ts";
+import type { LedgerHead } from "./ledger.ts";
+import { isRunning, type Subscription } from "./subscription.ts";
+import type { WallTime } from "./wall-time.ts";
 
 export const ENVIRONMENTS = ["trial", "production"] as const;
 
@@ -23,57 +24,57 @@ export interface CustomerProfile {
   readonly status: WireStatus;
 }
 
-/** A set-top box, an internet username or an IPTV username. */
-export interface Connection {
+/** A set-top box, an internet username or an IPTV username, as imported last. */
+export interface BareConnection {
   readonly service: Service;
   /** The set-top box number or the username, compared exactly. */
   readonly reqId: string;
-  /** As imported last. */
   readonly status: ConnectionStatus;
-  /** Whether staff have blocked it, whatever the provider's records say. */
+  /** By staff, whatever the provider's records say. */
   readonly blocked: boolean;
-  /** Whether something was granted here since it was imported as inactive. */
-  readonly toppedUp: boolean;
   readonly segment: string | undefined;
-  readonly subscriptions: readonly Subscription[];
+}
+
+export interface Connection extends BareConnection {
+  /** One for each plan that it has or had. */
+  readonly ledgers: readonly LedgerHead[];
 }
 
 export interface Customer extends CustomerProfile {
   readonly connections: readonly Connection[];
 }
 
+/** What names a connection of a customer. */
+export type ConnectionName = Pick<BareConnection, "service" | "reqId">;
+
 /** Where a top-up lands: one connection of one customer. */
-export interface ConnectionKey {
+export interface ConnectionKey extends ConnectionName {
   readonly environment: Environment;
   readonly cuid: string;
-  readonly service: Service;
-  readonly reqId: string;
 }
 
 /** As much of a connection as its status on the wire depends on. */
-export interface ConnectionState extends Pick<Connection, "status" | "blocked" | "toppedUp"> {
-  /** The latest end of its base subscriptions; undefined where it never had one. */
-  readonly baseEnd: Instant | undefined;
+export interface ConnectionState extends Pick<BareConnection, "status" | "blocked"> {
+  /** The latest end of its base subscriptions; undefined where it has none. */
+  readonly baseEnd: WallTime | undefined;
 }
 
 /** A customer as a look-up by code tells of one. */
 export interface CustomerOverview extends CustomerProfile {
-  readonly connections: readonly (Pick<Connection, "service" | "reqId"> & ConnectionState)[];
+  readonly connections: readonly (ConnectionName & ConnectionState)[];
 }
 
 /**
- * A lapsed connection shows as inactive and can be topped up; a blocked one shows as inactive and cannot.
- * Source: decisions, "Customers and connections". A connection that never had a base subscription
- * shows what was imported: none of its base subscriptions has ended.
+ * Blocked is inactive. With base subscriptions, it is active if one runs; without any, it is as imported.
+ * Source: the ledger's page, section 4.
  */
-export function wireStatus({ status, blocked, toppedUp, baseEnd }: ConnectionState, now: Instant): WireStatus {
-  if (isBlocked({ status, blocked })) return "inactive";
-  if (status === "inactive" && !toppedUp) return "inactive";
-  return baseEnd !== undefined && baseEnd <= now ? "inactive" : "active";
+export function wireStatus({ status, blocked, baseEnd }: ConnectionState, now: WallTime): WireStatus {
+  if (blocked || status === "blocked") return "inactive";
+  return baseEnd === undefined ? status : baseEnd > now ? "active" : "inactive";
 }
 
 /** Whether the provider has blocked it: by its records, or by its staff. */
-export function isBlocked({ status, blocked }: Pick<Connection, "status" | "blocked">): boolean {
+export function isBlocked({ status, blocked }: Pick<BareConnection, "status" | "blocked">): boolean {
   return blocked || status === "blocked";
 }
 
@@ -89,16 +90,35 @@ export function openToSales<Profile extends Pick<CustomerProfile, "status">>(
   return done({ customer, connection });
 }
 
-/** Whether the next grant makes it active, which was imported as inactive. */
-export function isWokenByGrant({ status, toppedUp }: Pick<Connection, "status" | "toppedUp">): boolean {
-  return status === "inactive" && !toppedUp;
+export function connectionState(connection: Connection): ConnectionState {
+  let baseEnd: WallTime | undefined;
+  for (const { bouquet, end } of subscriptionsOf(connection))
+    if (!bouquet.addOn && (baseEnd === undefined || end > baseEnd)) baseEnd = end;
+  return { status: connection.status, blocked: connection.blocked, baseEnd };
 }
 
-export function connectionState({ status, blocked, toppedUp, subscriptions }: Connection): ConnectionState {
-  const ends = subscriptions.filter(({ bouquet }) => !bouquet.addOn).map(({ end }) => end);
-  return { status, blocked, toppedUp, baseEnd: ends.length === 0 ? undefined : Math.max(...ends) };
+/** In the order in which partners see them: base subscriptions first, and of each kind the oldest. */
+export function subscriptionsOf({ ledgers }: Pick<Connection, "ledgers">): Subscription[] {
+  const found = ledgers.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
+  return found.length < 2 ? found : found.sort(compareSubscriptions);
 }
 
-export function hasRunningBase(connection: Connection, now: Instant): boolean {
-  return connection.subscriptions.some((subscription) => !subscription.bouquet.addOn && !hasEnded(subscription, now));
+function compareSubscriptions(a: Subscription, b: Subscription): number {
+  if (a.bouquet.addOn !== b.bouquet.addOn) return a.bouquet.addOn ? 1 : -1;
+  if (a.start !== b.start) return a.start < b.start ? -1 : 1;
+  return a.plan < b.plan ? -1 : 1;
+}
+
+/** The plans of the base subscriptions that run. */
+export function runningBases({ ledgers }: Pick<Connection, "ledgers">, now: WallTime): string[] {
+  return ledgers.flatMap(({ plan, subscription }) =>
+    isRunning(subscription, now) && !subscription.bouquet.addOn ? [plan] : [],
+  );
+}
+
+export function findConnection<Candidate extends ConnectionName>(
+  connections: readonly Candidate[],
+  { service, reqId }: ConnectionName,
+): Candidate | undefined {
+  return connections.find((connection) => connection.service === service && connection.reqId === reqId);
 }

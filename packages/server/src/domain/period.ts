@@ -7,16 +7,6 @@ export interface Period {
   readonly days: number;
 }
 
-export const NO_PERIOD: Period = { months: 0, days: 0 };
-
-export function addPeriods(a: Period, b: Period): Period {
-  return { months: a.months + b.months, days: a.days + b.days };
-}
-
-export function isSamePeriod(a: Period, b: Period): boolean {
-  return a.months === b.months && a.days === b.days;
-}
-
 const NAMED: ReadonlyMap<string, Period> = new Map([
   ["DAILY", { months: 0, days: 1 }],
   ["WEEKLY", { months: 0, days: 7 }],

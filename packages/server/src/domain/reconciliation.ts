@@ -1,6 +1,6 @@
-import type { Instant } from "./calendar.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./top-up.ts";
+import type { Instant } from "./wall-time.ts";
 
 /** By what a partner's rows and the top-ups here are told to be the same. */
 export const RECONCILIATION_KEYS = ["checkoutId", "txnId", "udf1"] as const;

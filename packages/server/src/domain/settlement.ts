@@ -12,8 +12,8 @@ export interface SettlementSum {
 
 /**
  * A line of a settlement: the top-ups that were recorded on a day and the reversals that were made on it, whenever
- * the top-ups were that they take back. A day that is over therefore never changes, but by an import of top-ups that another topupd
- * has made on it, or where its history is let go (decisions, "Settlement").
+ * the top-ups were that they take back. A day that is over therefore never changes, but where its history is let go
+ * (decisions, "Settlement").
  */
 export interface SettlementLine extends SettlementTotal {
   readonly day: string;

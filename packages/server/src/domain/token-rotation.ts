@@ -1,5 +1,5 @@
 import { type AccessToken, hasTokenEnded, TRIAL_TOKEN_VALID_MS } from "./access-token.ts";
-import type { Instant } from "./calendar.ts";
+import type { Instant } from "./wall-time.ts";
 
 /** What is to take the place of a token. */
 export interface Succession {

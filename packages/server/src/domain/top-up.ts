@@ -1,10 +1,10 @@
-import type { Calendar, Instant } from "./calendar.ts";
-import { type Catalogue, findPurchasable } from "./catalogue.ts";
+import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
-import { type Connection, type ConnectionKey, isWokenByGrant, openToSales, type WireStatus } from "./customer.ts";
+import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
+import { appendGrant, type Entry, type LedgerHead } from "./ledger.ts";
 import type { Money } from "./money.ts";
-import { applyGrant, type Grant, type Subscription } from "./subscription.ts";
+import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
 /**
  * A top-up whose decision was made this long ago is not recorded any more. Being shorter than the
@@ -30,11 +30,11 @@ export interface Transaction extends ConnectionKey {
   readonly bouquetCode: string;
   readonly amount: Money;
   readonly at: Instant;
+  /** What the wall clock showed then: it is answered again as it was, and says to which day of settlement it belongs. */
+  readonly txnDate: WallTime;
   readonly status: TransactionStatus;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
-  /** Recorded at another topupd, and brought here with its history: nothing was granted for it here. */
-  readonly imported?: true;
 }
 
 /** What a partner asks for, its checkoutId already found authentic. */
@@ -66,10 +66,8 @@ export type TopUpOutcome =
   | {
       readonly kind: "recorded";
       readonly transaction: Transaction;
-      readonly grant: Grant;
-      readonly subscription: Subscription;
-      /** Whether the connection, imported as inactive, is to be marked as topped up since. */
-      readonly activates: boolean;
+      readonly plan: string;
+      readonly entry: Entry;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
   /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
@@ -87,11 +85,11 @@ export type SettledTopUp =
 export function decideTopUp(
   { recorded, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
-  now: Instant,
-  calendar: Calendar,
+  now: Moment,
+  basePlans: BasePlans,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
-  const hasExpired = isCheckoutExpired(command.checkout, now);
+  const hasExpired = isCheckoutExpired(command.checkout, now.instant);
   // Whether it was used before, nobody can tell any more.
   if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
   if (retired) return refuse("checkout_expired");
@@ -101,17 +99,18 @@ export function decideTopUp(
   if (!open.ok) return refuse(open.refusal);
   const { connection } = open.value;
   const quoted = catalogue();
-  const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now, calendar);
+  const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now.wall, basePlans);
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
   const { plan, period, code, name, addOn } = bouquet;
-  const { checkoutId } = command;
-  const grant = { kind: "top_up", at: now, bouquet: { code, name, addOn }, period, checkoutId } as const;
-  const before = connection.subscriptions.find((subscription) => subscription.plan === plan);
-  const subscription = applyGrant(plan, before, grant, calendar);
-  const activates = isWokenByGrant(connection);
-  return { kind: "recorded", transaction: transactionOf(command, now), grant, subscription, activates };
+  const head: LedgerHead = connection.ledgers.find((ledger) => ledger.plan === plan) ?? {
+    plan,
+    seq: 0,
+    subscription: undefined,
+  };
+  const topUp = { kind: "top_up", txnId: command.txnId, bouquet: { code, name, addOn }, period } as const;
+  return { kind: "recorded", transaction: transactionOf(command, now), plan, entry: appendGrant(head, topUp, now) };
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
@@ -131,10 +130,10 @@ export function decideAgain(
 }
 
 /** What is recorded of a top-up that was decided at a time. */
-export function transactionOf(command: TopUpCommand, at: Instant): Transaction {
+export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDate }: Moment): Transaction {
   const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
   const key = { environment, cuid, service, reqId };
-  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at, status: "success", udf1, udf2 };
+  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at, txnDate, status: "success", udf1, udf2 };
 }
 
 function refuse(refusal: Refusal) {

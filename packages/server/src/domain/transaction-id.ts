@@ -1,5 +1,5 @@
-import type { Instant } from "./calendar.ts";
 import { CHECKOUT_VALID_MS } from "./checkout.ts";
+import type { Instant } from "./wall-time.ts";
 
 export const TRANSACTION_ID_RANDOM_BYTES = 10;
 
@@ -36,11 +36,6 @@ export function isTransactionId(text: string): boolean {
  */
 export function firstTransactionId(at: Instant): string {
   return timeDigits(Math.max(0, at));
-}
-
-/** Whether a txnId may be that of a top-up that was recorded at this time: lists by day rest on it. */
-export function isTransactionIdOf(txnId: string, at: Instant): boolean {
-  return txnId >= firstTransactionId(at - TXN_ID_SLACK_MS) && txnId < firstTransactionId(at + TXN_ID_SLACK_MS + 1);
 }
 
 function timeDigits(at: Instant): string {

@@ -1,22 +1,12 @@
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from "fastify";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
-import { tell } from "../operations/observer.ts";
-import type { Ports } from "../operations/ports.ts";
-import { Recording } from "../operations/recording.ts";
-import { StoreUnavailable } from "../store/errors.ts";
+import { tell } from "../services/partner/observer.ts";
+import { Recording } from "../services/partner/recording.ts";
+import type { Ports } from "../services/ports.ts";
 import { authenticateRequests } from "./authenticate.ts";
-import { TOP_UP_OPERATION } from "./contract.ts";
-import { BODY_MAX_BYTES, type FailureReason, sendFailure } from "./failures.ts";
+import { BODY_MAX_BYTES } from "./failures.ts";
 import { addHealth } from "./health.ts";
-import { MalformedBody, readBodiesAsJson, UnsupportedBody } from "./json-body.ts";
-import { LazyLogger } from "./lazy-logger.ts";
+import { readBodiesAsJson } from "./json-body.ts";
 import { logRequests } from "./log-requests.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { publishContract } from "./openapi/publish.ts";
@@ -24,7 +14,8 @@ import { type RequestHearer, receiveRequests } from "./reception.ts";
 import { requestIds } from "./request-ids.ts";
 import { type Retirement, retirementHeaders } from "./retirement.ts";
 import { addOperations } from "./routes.ts";
-import { Sockets } from "./sockets.ts";
+import { errorSender } from "./send-error.ts";
+import type { Sockets } from "./sockets.ts";
 import { TurnWrites } from "./turn-writes.ts";
 import { watchUnanswered } from "./unanswered.ts";
 import type { Version } from "./versions/version.ts";
@@ -70,10 +61,11 @@ export interface App {
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<App> {
+  const { logger, phase } = options;
   const nextId = requestIds(options.ports.random);
+  // A library's words may quote what was sent: it has no log.
   const app = fastify({
-    loggerInstance: new LazyLogger(() => options.logger),
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: nextId,
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -92,66 +84,56 @@ export async function buildApp(options: AppOptions): Promise<App> {
     },
   }) as unknown as FastifyInstance;
 
-  const hearers = hearersOf(app, options);
-  const sockets = new Sockets(nextId, (...refusal) => {
-    for (const hearer of hearers) hearer.refusedBare(...refusal);
-  });
-  sockets.watch(app.server);
+  const sockets = receiveRequests(app, nextId, hearersOf(options));
   watchUnanswered(app.server, sockets);
   readBodiesAsJson(app);
-  app.decorateRequest("caller", undefined);
-  app.decorateRequest("refusedHolder", undefined);
-  app.decorateRequest("outcome", undefined);
-  app.decorateRequest("isDecided", false);
-  receiveRequests(app, { sockets, hearers });
+  for (const name of ["caller", "refusedHolder"]) app.decorateRequest(name, undefined);
   const writes = new TurnWrites();
   app.addHook("onSend", (request, reply, _payload, done) => {
     request.isDecided = true;
     // Or the socket of an answered request would keep the process from ending.
-    if (options.phase() === "closing") reply.header("connection", "close");
-    writes.hold(done, (error) => {
-      request.log.error({ err: error }, "an answer could not be written");
+    if (phase() === "closing") reply.header("connection", "close");
+    writes.hold(done, (err) => {
+      logger.error({ requestId: request.id, err }, "an answer could not be written");
       reply.raw.destroy();
     });
   });
-  app.setErrorHandler((error, request, reply) => {
-    sendError(error, request, reply);
-  });
-  const { store } = options.ports;
-  const recording = watchRecording(app, options.ports);
-  addHealth(app, { store, recording, isDraining: () => options.phase() !== "serving" });
+  const sendError = errorSender(logger);
+  app.setErrorHandler((error, _request, reply) => sendError(error, reply));
 
+  const { store } = options.ports;
+  const recording = watchRecording(options.ports, logger);
+  addHealth(app, { store, recording, logger, isDraining: () => phase() !== "serving" });
   publishContract(app, { ...options, provider: store.provider });
   const watched = { ...options, ports: { ...options.ports, recording } };
   for (const version of VERSIONS) {
-    await app.register((scope) => addVersion(scope, version, watched), { prefix: options.prefix });
+    const addVersion = async (scope: FastifyInstance) => {
+      announceRetirement(scope, version, options);
+      authenticateRequests(scope, watched, sendError);
+      addOperations(scope, version, watched, sendError);
+    };
+    await app.register(addVersion, { prefix: options.prefix });
   }
   return { app, sockets };
 }
 
-function hearersOf(app: FastifyInstance, { ports: { clock, observer }, logLine }: AppOptions): RequestHearer[] {
+function hearersOf({ ports: { clock, observer }, logLine }: AppOptions): RequestHearer[] {
   return [
-    ...(logLine === undefined ? [] : [logRequests(app, { clock, write: logLine })]),
-    ...(observer === undefined ? [] : [observeRequests(app, observer)]),
+    ...(logLine === undefined ? [] : [logRequests({ clock, write: logLine })]),
+    ...(observer === undefined ? [] : [observeRequests(observer)]),
   ];
 }
 
-function watchRecording(app: FastifyInstance, { clock, observer }: Ports): Recording {
+function watchRecording({ clock, observer }: Ports, logger: FastifyBaseLogger): Recording {
   const recording = new Recording({
     clock,
     onChange: (cause) => {
       tell(() => observer?.recordingChanged(recording.failsSince));
-      if (cause === undefined) app.log.info("top-ups are recorded again");
-      else app.log.warn({ cause }, "no top-up can be recorded");
+      if (cause === undefined) logger.info("top-ups are recorded again");
+      else logger.warn({ cause }, "no top-up can be recorded");
     },
   });
   return recording;
-}
-
-async function addVersion(scope: FastifyInstance, version: Version, options: AppOptions): Promise<void> {
-  announceRetirement(scope, version, options);
-  authenticateRequests(scope, options);
-  addOperations(scope, version, options.ports, options.lapsedDays);
 }
 
 function announceRetirement(scope: FastifyInstance, { name, successor }: Version, options: AppOptions): void {
@@ -162,21 +144,4 @@ function announceRetirement(scope: FastifyInstance, { name, successor }: Version
     reply.headers(headers);
     done();
   });
-}
-
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const reason = reasonOf(error);
-  if (reason === "internal_error") request.log.error({ err: error }, "a request failed");
-  if (reason === "unavailable") request.log.warn({ cause: (error as Error).message }, "the store is unavailable");
-  return sendFailure(reply, reason, { isTopUp: request.routeOptions.url?.endsWith(`/${TOP_UP_OPERATION}`) === true });
-}
-
-function reasonOf(error: unknown): FailureReason {
-  if (error instanceof StoreUnavailable) return "unavailable";
-  if (error instanceof MalformedBody) return "malformed_json";
-  if (error instanceof UnsupportedBody) return "unsupported_media_type";
-  const { code, statusCode = 500 } = error as Partial<FastifyError>;
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "unsupported_media_type";
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "body_too_large";
-  return statusCode < 500 ? "malformed_json" : "internal_error";
 }

@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
-import { authenticate } from "../operations/authenticate.ts";
-import type { Caller, Ports } from "../operations/ports.ts";
-import { asError } from "./as-error.ts";
+import { authenticate } from "../services/partner/authenticate.ts";
+import type { Caller, Ports } from "../services/ports.ts";
 import { RequestPeer } from "./caller-address.ts";
-import { isContradictory } from "./contradictory-header.ts";
 import { sendFailure } from "./failures.ts";
+import type { SendError } from "./send-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -13,15 +12,10 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Whose token was sent, though it was not admitted: for the log, and for nothing else. */
     refusedHolder: Caller | undefined;
-    /** Why the request failed, for the log. */
-    outcome: string | undefined;
   }
 }
 
 const BEARER = /^Bearer +([^ ]+) *$/i;
-
-/** A body that took longer than this to arrive has outlived what was known of its token. */
-const FRESH_MS = 500;
 
 export interface AdmissionOptions {
   readonly ports: Ports;
@@ -29,46 +23,31 @@ export interface AdmissionOptions {
   readonly trustedProxies: AddressList | undefined;
 }
 
-/**
- * Admits requests by their access token (interface, section 5): before anything else of them is read,
- * and once more where the body was slow to come, since a revocation holds within a second.
- */
-export function authenticateRequests(app: FastifyInstance, { ports, trustedProxies }: AdmissionOptions): void {
-  /** Whether the request may go on; otherwise its answer has been given. */
-  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
-    // What an earlier look at the token found holds no more.
-    request.caller = undefined;
-    request.refusedHolder = undefined;
+/** Admits requests by their access token (interface, section 5), before anything else of them is read. */
+export function authenticateRequests(
+  app: FastifyInstance,
+  { ports, trustedProxies }: AdmissionOptions,
+  sendError: SendError,
+): void {
+  // Called back, and only where it goes on: for a promise, fastify would wait until the answer has gone out.
+  app.addHook("onRequest", (request, reply, goOn) => {
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
-    if (token === undefined || isContradictory(request.raw, "authorization")) {
+    if (token === undefined) {
       sendFailure(reply, "missing_token");
-      return false;
+      return;
     }
-    const admitted = await authenticate(ports, token, new RequestPeer(request.raw, trustedProxies));
-    if (request.isDecided) return false;
-    if (admitted.ok) {
-      request.caller = admitted.caller;
-      return true;
-    }
-    request.refusedHolder = admitted.holder;
-    sendFailure(reply, admitted.refusal);
-    return false;
-  };
-  // Called back, and only where it goes on: for a promise of the reply, fastify would wait until the answer has
-  // gone out, or the caller has, and go on then.
-  const check = (request: FastifyRequest, reply: FastifyReply, goOn: (error?: Error) => void) => {
-    admit(request, reply).then(
-      (mayGoOn) => {
-        if (mayGoOn) goOn();
+    authenticate(ports, token, new RequestPeer(request.raw, trustedProxies)).then(
+      (admission) => {
+        if (request.isDecided) return;
+        if (admission.ok) {
+          request.caller = admission.caller;
+          goOn();
+        } else {
+          request.refusedHolder = admission.holder;
+          sendFailure(reply, admission.refusal);
+        }
       },
-      (reason: unknown) => {
-        if (!request.isDecided) goOn(asError(reason));
-      },
+      (error: unknown) => sendError(error, reply),
     );
-  };
-  app.addHook("onRequest", check);
-  app.addHook("preHandler", (request, reply, done) => {
-    if (reply.elapsedTime <= FRESH_MS) done();
-    else check(request, reply, done);
   });
 }

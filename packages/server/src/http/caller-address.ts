@@ -28,12 +28,7 @@ export class RequestPeer implements Peer {
 
 /** @returns undefined where the header ends in nothing that is known. */
 function callerIn(forwarded: string, trustedProxies: AddressList): string | undefined {
-  let end = forwarded.length;
-  for (;;) {
-    const comma = end === 0 ? -1 : forwarded.lastIndexOf(",", end - 1);
-    const entry = forwarded.slice(comma + 1, end).trim();
-    if (entry === "") return undefined;
-    if (comma === -1 || !trustedProxies.has(entry)) return entry;
-    end = comma;
-  }
+  const entries = forwarded.split(",").map((entry) => entry.trim());
+  const caller = entries.findLast((entry) => entry === "" || !trustedProxies.has(entry)) ?? entries[0];
+  return caller === "" ? undefined : caller;
 }

@@ -1,9 +1,9 @@
 import type { Refusal } from "../domain/failure.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import type { Packages, PackagesRequest } from "../operations/list-packages.ts";
-import type { CustomerInformation, LookUpRequest } from "../operations/look-up-customer.ts";
-import type { TransactionQuery } from "../operations/query-transaction.ts";
-import type { TopUpAnswer, TopUpRequest } from "../operations/top-up.ts";
+import type { Packages, PackagesRequest } from "../services/partner/list-packages.ts";
+import type { CustomerInformation, LookUpRequest } from "../services/partner/look-up-customer.ts";
+import type { TransactionQuery } from "../services/partner/query-transaction.ts";
+import type { TopUpAnswer, TopUpRequest } from "../services/partner/top-up.ts";
 import type { RequestForm } from "./request-fields.ts";
 import { LISTING, LOOK_UP, TRANSACTION_QUERY } from "./requests.ts";
 import type { Rendering, Version } from "./versions/version.ts";
@@ -70,7 +70,7 @@ export function contractOf(version: Version): Contract {
       request: version.topUp,
       rendering: {
         schema: version.transaction.schema,
-        render: ({ transaction }, provider) => version.transaction.render(transaction, provider),
+        render: ({ transaction }, exponent) => version.transaction.render(transaction, exponent),
       },
       refusals: [
         "customer_not_found",

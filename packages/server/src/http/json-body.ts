@@ -1,30 +1,26 @@
 import type { FastifyInstance } from "fastify";
 import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
-import { isContradictory } from "./contradictory-header.ts";
 
-/** A body that is not a JSON object in UTF-8. */
-export class MalformedBody extends Error {
-  override readonly name = "MalformedBody";
+/** A body that is no JSON object in UTF-8; or one in another encoding, or compressed. */
+export class BodyRefused extends Error {
+  override readonly name = "BodyRefused";
+  readonly reason: "malformed_json" | "unsupported_media_type";
+
+  constructor(reason: BodyRefused["reason"]) {
+    super(reason);
+    this.reason = reason;
+  }
 }
 
-/** A body in another encoding than UTF-8, or compressed. */
-export class UnsupportedBody extends Error {
-  override readonly name = "UnsupportedBody";
-}
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 
 /** Makes topupd's own strict reader the only one: bodies of any other type are refused. */
 export function readBodiesAsJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const {
-      "content-type": type = "",
-      "content-encoding": encoding = "identity",
-      "transfer-encoding": transfer = "chunked",
-    } = request.headers;
-    // Node takes the pieces apart, and leaves to others what is in them.
-    const isPlain = encoding.toLowerCase() === "identity" && transfer.toLowerCase() === "chunked";
-    if (!isPlain || !isUtf8(type) || isContradictory(request.raw, "content-type")) {
-      done(new UnsupportedBody());
+    const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding.toLowerCase() !== "identity" || OTHER_CHARSET.test(type)) {
+      done(new BodyRefused("unsupported_media_type"));
       return;
     }
     try {
@@ -43,12 +39,5 @@ function parseObject(bytes: Buffer): JsonObject {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
   }
-  throw new MalformedBody();
-}
-
-/** However often one is named: whoever names two leaves it open which is meant. */
-const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
-
-function isUtf8(contentType: string): boolean {
-  return !OTHER_CHARSET.test(contentType);
+  throw new BodyRefused("malformed_json");
 }

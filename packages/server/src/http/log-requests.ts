@@ -1,13 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Instant } from "../domain/calendar.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
-import type { Caller } from "../operations/ports.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import type { Caller } from "../services/ports.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
 import { FAILURES } from "./failures.ts";
-import type { Ending, RequestHearer } from "./reception.ts";
-
-/** As a route is written in a line, in quotes. */
-const TOP_UP_ROUTE_END = `/${TOP_UP_OPERATION}"`;
+import type { Ending, RequestHearer, Route } from "./reception.ts";
 
 export interface RequestLogOptions {
   readonly clock: () => Instant;
@@ -17,16 +14,12 @@ export interface RequestLogOptions {
 
 /**
  * One log line a request, of fields chosen one by one: no header, no path that a caller made up, and of a body nothing but
- * what has the form of a checkoutId, so that no token, customer's name or mobile number can come into it. It looks like a line of the logger's,
- * but is put together here: for what every request has to say, that takes a fraction of the time.
+ * what has the form of a checkoutId, so that no token, customer's name or mobile number can come into it. It looks like a
+ * line of the logger's, but is put together here: for what every request has to say, that takes a fraction of the time.
  */
-export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOptions): RequestHearer {
-  const routes = new Map<string, string>();
+export function logRequests({ clock, write }: RequestLogOptions): RequestHearer {
   let time = "";
   let timeAt = Number.NaN;
-  app.addHook("onRoute", ({ url }) => {
-    routes.set(url, JSON.stringify(url));
-  });
   const log = (requestId: string, what: string) => {
     const now = clock();
     if (now !== timeAt) {
@@ -37,28 +30,25 @@ export function logRequests(app: FastifyInstance, { clock, write }: RequestLogOp
     write(`{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`);
   };
   return {
-    ended: (request, reply, ending) => {
-      const { url } = request.raw;
-      const route = routes.get(url ?? "") ?? JSON.stringify(request.routeOptions.url);
-      log(request.id, membersOf(request, reply, route, ending));
-    },
+    ended: (request, reply, ending, route) => log(request.id, membersOf(request, reply, ending, route)),
     refusedBare: (reason, requestId) => log(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`),
   };
 }
 
-/** What may be in it is known to need no escaping, but for the route and the partner's name. */
+/** What may be in it is known to need no escaping, but for the partner's name. */
 function membersOf(
   { caller, refusedHolder, outcome, body }: FastifyRequest,
   { statusCode, elapsedTime }: FastifyReply,
-  route: string | undefined,
   ending: Ending,
+  route: Route | undefined,
 ): string {
-  const where = route === undefined ? "" : `"route":${route},`;
+  const where = route === undefined ? "" : `"route":"${route.url}",`;
   const status = ending === "gave_up" ? "" : `"status":${statusCode}`;
   const became = ending === "gave_up" ? `"outcome":"gave_up"` : outcome === undefined ? "" : `,"outcome":"${outcome}"`;
   const holder = caller ?? refusedHolder;
   const who = holder === undefined ? "" : `,"partner":${holder.partnerId},"environment":"${holder.environment}"`;
-  const what = caller !== undefined && route?.endsWith(TOP_UP_ROUTE_END) === true ? topUpMembers(caller, body) : "";
+  const isTopUp = caller !== undefined && route?.operation?.name === TOP_UP_OPERATION;
+  const what = isTopUp ? topUpMembers(caller, body) : "";
   return `${where}${status}${became}${who}${what},"ms":${Math.round(elapsedTime * 1000) / 1000}`;
 }
 

@@ -1,14 +1,16 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { StoreUnavailable } from "../store/errors.ts";
+import type { ServedOperation } from "../services/partner/observer.ts";
 import { FAILURES, type FailureReason, sendFailure } from "./failures.ts";
-import type { HearBareRefusal, Sockets, TakenRequest } from "./sockets.ts";
-import { ANSWERED_WITHIN_MS } from "./unanswered.ts";
+import { Sockets } from "./sockets.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
+    /** Whether its answer is on its way, perhaps since it took too long: what it comes to after that is not sent. */
+    isDecided: boolean;
     /** Whether the whole answer has been written. */
     isAnswered: boolean;
+    /** Why the request failed, for the log. */
+    outcome: string | undefined;
   }
 }
 
@@ -18,32 +20,60 @@ declare module "fastify" {
  */
 export type Ending = "answered" | "gave_up";
 
-/** Who hears of what became of requests. */
-export interface RequestHearer {
-  /** Of every request, once, when it has ended. */
-  readonly ended: (request: FastifyRequest, reply: FastifyReply, ending: Ending) => void;
-  /** Of bytes that were answered, and are no request. */
-  readonly refusedBare: HearBareRefusal;
+/** A path that is served. */
+export interface Route {
+  readonly url: string;
+  /** Undefined for pages. */
+  readonly operation: ServedOperation | undefined;
 }
 
-export interface Reception {
-  readonly sockets: Pick<Sockets, "take">;
-  readonly hearers: readonly RequestHearer[];
+/** Who hears of what became of requests. */
+export interface RequestHearer {
+  /**
+   * Of every request, once, when it has ended.
+   * @param route undefined where the path is none that is served.
+   */
+  readonly ended: (request: FastifyRequest, reply: FastifyReply, ending: Ending, route: Route | undefined) => void;
+  /** Of bytes that were answered, and are no request. */
+  readonly refusedBare: (reason: FailureReason, requestId: string) => void;
 }
 
 /**
  * Receives every request before anything else is done with it, and sees it to its end. Each hook takes time of every
  * request, so that there is one at either end, and who wants to hear of the end is told by it.
  */
-export function receiveRequests(app: FastifyInstance, { sockets, hearers }: Reception): void {
-  const operations = new Set<string>();
+export function receiveRequests(
+  app: FastifyInstance,
+  nextId: () => string,
+  hearers: readonly RequestHearer[],
+): Sockets {
+  const routes = new Map<string, Route>();
   app.addHook("onRoute", ({ url, method }) => {
-    if (method === "POST") operations.add(url);
+    const [name = "", version = ""] = url.split("/").reverse();
+    routes.set(url, { url, operation: method === "POST" ? { name, version } : undefined });
   });
-  app.decorateRequest("isAnswered", false);
-  const end: RequestHearer["ended"] = (...what) => {
-    for (const hearer of hearers) hearer.ended(...what);
+  const end = (request: FastifyRequest, reply: FastifyReply, ending: Ending) => {
+    // Nearly always the path as it was sent: to ask for the route makes an object for every request.
+    const route = routes.get(request.raw.url ?? "") ?? routes.get(request.routeOptions.url ?? "");
+    for (const hearer of hearers) hearer.ended(request, reply, ending, route);
   };
+  const sockets = new Sockets(nextId, {
+    refusedBare: (...what) => {
+      for (const hearer of hearers) hearer.refusedBare(...what);
+    },
+    // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
+    closed: ({ request, reply, refusal }) => {
+      if (request.isAnswered) return;
+      if (refusal !== undefined) {
+        request.outcome = refusal;
+        reply.code(FAILURES[refusal].status);
+      }
+      end(request, reply, refusal === undefined ? "gave_up" : "answered");
+    },
+  });
+  sockets.watch(app.server);
+  for (const name of ["isDecided", "isAnswered"]) app.decorateRequest(name, false);
+  app.decorateRequest("outcome", undefined);
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
@@ -51,66 +81,17 @@ export function receiveRequests(app: FastifyInstance, { sockets, hearers }: Rece
     // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
     // take the answer to the next one for its own: so it ends, and what has no answer is known to have none.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
-    if (!sockets.take(new ReceivedRequest(request, reply, end)))
-      sendFailure(reply.header("connection", "close"), "rate_limited");
+    if (!sockets.take(request, reply)) sendFailure(reply.header("connection", "close"), "rate_limited");
     // Here and not in a not-found handler, which would have the body parsed first.
-    else if (request.is404)
-      sendFailure(reply, operations.has(pathOf(request)) ? "method_not_allowed" : "unknown_operation");
-    else done();
+    else if (request.is404) {
+      const [path = ""] = request.url.split("?");
+      sendFailure(reply, routes.get(path)?.operation === undefined ? "unknown_operation" : "method_not_allowed");
+    } else done();
   });
   app.addHook("onResponse", (request, reply, done) => {
     request.isAnswered = true;
     end(request, reply, request.raw.socket.readableEnded ? "gave_up" : "answered");
     done();
   });
-}
-
-/** A request as its socket knows it. */
-class ReceivedRequest implements TakenRequest {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
-  readonly #end: RequestHearer["ended"];
-  refusal: FailureReason | undefined = undefined;
-
-  constructor(request: FastifyRequest, reply: FastifyReply, end: RequestHearer["ended"]) {
-    this.#request = request;
-    this.#reply = reply;
-    this.#end = end;
-  }
-
-  get id(): string {
-    return this.#request.id;
-  }
-
-  get raw(): IncomingMessage {
-    return this.#request.raw;
-  }
-
-  get answer(): ServerResponse {
-    return this.#reply.raw;
-  }
-
-  get elapsedTime(): number {
-    return this.#reply.elapsedTime;
-  }
-
-  closed(): void {
-    // Of an answer that nobody waited for, or that is not its own, fastify tells nobody.
-    if (this.#request.isAnswered) return;
-    if (this.refusal !== undefined) {
-      this.#request.outcome = this.refusal;
-      this.#reply.code(FAILURES[this.refusal].status);
-    }
-    this.#end(this.#request, this.#reply, this.refusal === undefined ? "gave_up" : "answered");
-  }
-
-  overdue(): void {
-    if (this.#request.isDecided) return;
-    this.#reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
-  }
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  const [path = ""] = url.split("?");
-  return path;
+  return sockets;
 }

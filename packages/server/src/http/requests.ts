@@ -1,9 +1,8 @@
 import { SERVICES } from "../domain/bouquet.ts";
-import { FREE_FIELD_MAX_LENGTH } from "../domain/history-row.ts";
-import type { PackagesRequest } from "../operations/list-packages.ts";
-import type { LookUpRequest } from "../operations/look-up-customer.ts";
-import type { TransactionQuery } from "../operations/query-transaction.ts";
-import type { TopUpRequest } from "../operations/top-up.ts";
+import type { PackagesRequest } from "../services/partner/list-packages.ts";
+import type { LookUpRequest } from "../services/partner/look-up-customer.ts";
+import type { TransactionQuery } from "../services/partner/query-transaction.ts";
+import type { TopUpRequest } from "../services/partner/top-up.ts";
 import {
   choiceField,
   freeTextField,
@@ -13,6 +12,9 @@ import {
   requestForm,
   typedIdentifierField,
 } from "./request-fields.ts";
+
+/** Of udf1 and udf2, in characters (interface, section 4.3). */
+const FREE_FIELD_MAX_LENGTH = 30;
 
 /*
  * Requests as the interface, section 4, lists their fields.

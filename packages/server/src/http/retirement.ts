@@ -1,4 +1,4 @@
-import type { Instant } from "../domain/calendar.ts";
+import type { Instant } from "../domain/wall-time.ts";
 
 /** When a version is given up. Never, unless the provider sets it (decisions, "Versions"). */
 export interface Retirement {

@@ -3,56 +3,64 @@ import { Type } from "typebox";
 import type { Result } from "../domain/failure.ts";
 import type { Reading } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { listPackages } from "../operations/list-packages.ts";
-import { lookUpCustomer } from "../operations/look-up-customer.ts";
-import type { Caller, Ports } from "../operations/ports.ts";
-import { queryTransaction } from "../operations/query-transaction.ts";
-import { topUp } from "../operations/top-up.ts";
-import { asError } from "./as-error.ts";
+import { listPackages } from "../services/partner/list-packages.ts";
+import { lookUpCustomer } from "../services/partner/look-up-customer.ts";
+import { queryTransaction } from "../services/partner/query-transaction.ts";
+import { topUp } from "../services/partner/top-up.ts";
+import type { Caller, Ports } from "../services/ports.ts";
 import { contractOf, type OperationContract } from "./contract.ts";
 import { JSON_TYPE, NEVER_KEPT, sendFailure } from "./failures.ts";
+import type { SendError } from "./send-error.ts";
 import type { Envelope, Version } from "./versions/version.ts";
 
 /** What carries an operation out. */
 interface Carrying<Request, Answer> {
   readonly run: (caller: Caller, request: Request) => Promise<Result<Answer>>;
-  /** Headers beside the envelope. */
-  readonly headers?: (answer: Answer) => Record<string, string>;
+  readonly isReplay?: (answer: Answer) => boolean;
+}
+
+export interface OperationOptions {
+  readonly ports: Ports;
+  /** For how many days a subscription that has ended stays listed. */
+  readonly lapsedDays: number;
 }
 
 /** Adds the four operations of one version. */
-export function addOperations(app: FastifyInstance, version: Version, ports: Ports, lapsedDays: number): void {
-  const { provider } = ports.store;
+export function addOperations(
+  app: FastifyInstance,
+  version: Version,
+  { ports, lapsedDays }: OperationOptions,
+  sendError: SendError,
+): void {
+  const { currencyExponent } = ports.store.provider;
   const add = <Request, Answer>(
     { name, code, request: form, rendering }: OperationContract<Request, Answer>,
-    { run, headers }: Carrying<Request, Answer>,
+    { run, isReplay }: Carrying<Request, Answer>,
   ) => {
-    const envelope = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
-    const read = (body: JsonObject) => form.read(body, provider.currencyExponent);
+    const { render, serialize } = rendering;
+    const read = (body: JsonObject) => form.read(body, currencyExponent);
     const answer = (reply: FastifyReply, result: Result<Answer>) => {
       if (reply.request.isDecided) return;
       if (!result.ok) {
         sendFailure(reply, result.refusal);
         return;
       }
-      reply.header("cache-control", NEVER_KEPT);
-      if (headers !== undefined) reply.headers(headers(result.value));
-      const { render, serialize } = rendering;
+      reply.header("cache-control", NEVER_KEPT).header("content-type", JSON_TYPE);
+      if (isReplay?.(result.value) === true) reply.header("idempotent-replayed", "true");
       if (serialize !== undefined) {
         const whole = reply.getSerializationFunction("200") as unknown as (envelope: Envelope) => string;
-        reply.header("content-type", JSON_TYPE).serializer((envelope: Envelope) => serialize(envelope, whole));
+        reply.serializer((envelope: Envelope) => serialize(envelope, whole));
       }
-      reply.send({ success: true, code, body: render(result.value, provider) });
+      reply.send({ success: true, code, body: render(result.value, currencyExponent) });
     };
+    const schema = Type.Object({ success: Type.Boolean(), code: Type.String(), body: rendering.schema });
     // Called back, and not promised: for a promise, fastify would listen to the answer's end once more.
-    app.post(`/${version.name}/${name}`, { schema: { response: { 200: envelope } } }, (request, reply) => {
+    app.post(`/${version.name}/${name}`, { schema: { response: { 200: schema } } }, (request, reply) => {
       const reading = readRequest(request, reply, read);
       if (reading === undefined) return;
       run(request.caller as Caller, reading)
         .then((result) => answer(reply, result))
-        .catch((reason: unknown) => {
-          if (!request.isDecided) reply.send(asError(reason));
-        });
+        .catch((error: unknown) => sendError(error, reply));
     });
   };
 
@@ -61,7 +69,7 @@ export function addOperations(app: FastifyInstance, version: Version, ports: Por
   add(contract.listing, { run: (caller, request) => listPackages(ports, caller, request, lapsedDays) });
   add(contract.topUp, {
     run: (caller, request) => topUp(ports, caller, request),
-    headers: ({ replayed }) => (replayed ? { "idempotent-replayed": "true" } : {}),
+    isReplay: ({ replayed }) => replayed,
   });
   add(contract.query, { run: (caller, request) => queryTransaction(ports, caller, request) });
 }

@@ -1,26 +1,24 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type FailureReason, renderFailure } from "./failures.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;
 
-/** Hears of an answer to bytes that are no request of which anybody else would hear. */
-export type HearBareRefusal = (reason: FailureReason, requestId: string) => void;
-
 /** A request that is, or was, in hand. */
 export interface TakenRequest {
-  readonly id: string;
-  readonly raw: IncomingMessage;
-  readonly answer: ServerResponse;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
   /** What it was answered with here, where the rest of it did not come, or was no HTTP. */
   refusal: FailureReason | undefined;
-  /** For how long it has been in hand, in ms. */
-  readonly elapsedTime: number;
-  /** Called once, when its answer is closed, whether all of it was written or not. */
-  closed(): void;
-  /** Called where it is whole, and has waited too long; perhaps again, until its answer is written. */
-  overdue(): void;
+}
+
+export interface SocketHearer {
+  /** Of an answer to bytes that are no request of which anybody else would hear. */
+  readonly refusedBare: (reason: FailureReason, requestId: string) => void;
+  /** Called once for each request, when its answer is closed, whether all of it was written or not. */
+  readonly closed: (request: TakenRequest) => void;
 }
 
 /** What a socket is about, beyond what Node keeps of it. */
@@ -40,13 +38,13 @@ interface SocketState {
  */
 export class Sockets {
   readonly #nextId: () => string;
-  readonly #onBareRefusal: HearBareRefusal;
+  readonly #hearer: SocketHearer;
   readonly #states = new WeakMap<Socket, SocketState>();
   readonly #open = new Set<Socket>();
 
-  constructor(nextId: () => string, onBareRefusal: HearBareRefusal) {
+  constructor(nextId: () => string, hearer: SocketHearer) {
     this.#nextId = nextId;
-    this.#onBareRefusal = onBareRefusal;
+    this.#hearer = hearer;
   }
 
   /** For bytes that are no HTTP request, or do not become one in time. */
@@ -60,13 +58,7 @@ export class Sockets {
     } else this.#writeFailure(socket, isTooLarge(error) ? "body_too_large" : "malformed_json");
   }
 
-  /**
-   * Takes over what Node would do by itself: drop headers, refuse an unknown expectation bare, and drop a CONNECT.
-   */
   watch(server: Server): void {
-    // What fits into the bytes that headers may have is read to its end: beyond a number of lines, Node would drop the
-    // rest, and with it what a proxy has added.
-    server.maxHeadersCount = 0;
     answerHalfClosed(server);
     server.on("connection", (socket) => {
       this.#open.add(socket);
@@ -76,29 +68,21 @@ export class Sockets {
     server.on("timeout", (socket) => {
       if (!isAwaited(this.#stateOf(socket)) || socket.writableLength > 0) socket.destroy();
     });
-    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-    server.on("connect", (_request, socket) => {
-      // Node has taken its own listener off, and nobody may be there to read.
-      socket.on("error", () => socket.destroy());
-      const state = this.#stateOf(socket as Socket);
-      if (isAnswering(state)) state.broken = true;
-      else this.#writeFailure(socket as Socket, "method_not_allowed");
-    });
   }
 
   /**
    * Counts a request as in hand until its answer is closed, which it is not while the caller does not read.
    * @returns whether the socket may have it in hand; otherwise no other is taken, and its answer is to be the last.
    */
-  take(request: TakenRequest): boolean {
-    const { raw, answer } = request;
-    const { socket } = raw;
+  take(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { socket } = request.raw;
     const state = this.#stateOf(socket);
-    state.inHand.push(request);
-    state.latest = request;
-    answer.once("close", () => {
-      state.inHand.splice(state.inHand.indexOf(request), 1);
-      request.closed();
+    const taken = { request, reply, refusal: undefined };
+    state.inHand.push(taken);
+    state.latest = taken;
+    reply.raw.once("close", () => {
+      state.inHand.splice(state.inHand.indexOf(taken), 1);
+      this.#hearer.closed(taken);
       if (state.broken && !isAnswering(state)) socket.destroySoon();
     });
     if (state.inHand.length <= MAX_IN_HAND) return true;
@@ -130,8 +114,8 @@ export class Sockets {
 
   #writeFailure(socket: Socket, reason: FailureReason): void {
     const unfinished = unfinishedIn(this.#stateOf(socket));
-    const requestId = unfinished?.id ?? this.#nextId();
-    if (unfinished === undefined) this.#onBareRefusal(reason, requestId);
+    const requestId = unfinished?.request.id ?? this.#nextId();
+    if (unfinished === undefined) this.#hearer.refusedBare(reason, requestId);
     else unfinished.refusal = reason;
     const { status, headers, body } = renderFailure(reason, requestId);
     const head = Object.entries({
@@ -169,22 +153,22 @@ function stopParsing(socket: Socket & { parser?: { onIncoming: () => number } })
  * or what came is the rest of a request that has its answer.
  */
 function hasNoQuestion(socket: Socket, { latest, inHand }: SocketState): boolean {
-  return socket.bytesRead === 0 || (latest !== undefined && !latest.raw.complete && !inHand.includes(latest));
+  return socket.bytesRead === 0 || (latest !== undefined && !latest.request.raw.complete && !inHand.includes(latest));
 }
 
 /** The request of which a part has arrived, and which has no answer yet. */
 function unfinishedIn({ inHand }: SocketState): TakenRequest | undefined {
-  return inHand.find(({ raw }) => !raw.complete);
+  return inHand.find(({ request }) => !request.raw.complete);
 }
 
 /** Whether a request that has arrived whole is still to be answered. */
 function isAnswering({ inHand }: SocketState): boolean {
-  return inHand.some(({ raw }) => raw.complete);
+  return inHand.some(({ request }) => request.raw.complete);
 }
 
 /** Whether the silence is the service's own: a request has arrived whole, and nothing was answered yet. */
 function isAwaited({ inHand }: SocketState): boolean {
-  return inHand.some(({ raw, answer }) => raw.complete && !answer.writableEnded);
+  return inHand.some(({ request, reply }) => request.raw.complete && !reply.raw.writableEnded);
 }
 
 function isTooLarge({ code }: NodeJS.ErrnoException): boolean {

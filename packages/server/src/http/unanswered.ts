@@ -1,12 +1,6 @@
 import type { Server } from "node:http";
+import { StoreUnavailable } from "../store/errors.ts";
 import type { Sockets } from "./sockets.ts";
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Whether its answer is on its way, perhaps since it took too long: what it comes to after that is not sent. */
-    isDecided: boolean;
-  }
-}
 
 /** Less than the 30 seconds that partners are told to wait at least, with time for the way there and back. */
 export const ANSWERED_WITHIN_MS = 25_000;
@@ -26,8 +20,10 @@ export function watchUnanswered(server: Server, sockets: Pick<Sockets, "inHand">
 }
 
 function lookAt(sockets: Pick<Sockets, "inHand">): void {
-  for (const request of sockets.inHand()) {
+  for (const { request, reply } of sockets.inHand()) {
     // What has not arrived whole waits for its caller, and has a deadline of its own.
-    if (request.raw.complete && request.elapsedTime >= ANSWERED_WITHIN_MS) request.overdue();
+    const isWaiting = request.raw.complete && !request.isDecided;
+    if (isWaiting && reply.elapsedTime >= ANSWERED_WITHIN_MS)
+      reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
   }
 }

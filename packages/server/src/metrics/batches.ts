@@ -1,9 +1,9 @@
-import { BATCH_LIMITS } from "../store/common/settling.ts";
 import type { ObserveBatch } from "../store/store.ts";
-import type { Family } from "./exposition.ts";
+import { type Family, single } from "./exposition.ts";
 import { createHistogram } from "./histogram.ts";
 
-const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, BATCH_LIMITS.maxBatch];
+/** Up to the largest batch. */
+const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** In seconds: from a quick disk to the deadline after which nothing is recorded any more. */
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -41,12 +41,12 @@ export function countBatches(elapsed: () => number): BatchCounts {
     collect: () => [
       sizes.collect(),
       commits.collect(),
-      {
-        name: "topupd_failed_batches_total",
-        type: "counter",
-        description: "Transactions of batches that ended without a known commit.",
-        samples: [{ labels: {}, value: failed }],
-      },
+      single(
+        "counter",
+        "topupd_failed_batches_total",
+        "Transactions of batches that ended without a known commit.",
+        failed,
+      ),
     ],
   };
 }

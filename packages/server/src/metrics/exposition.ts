@@ -4,8 +4,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Family {
   /** As dashboards have it: with its unit last, and `_total` after that if it is a counter. */
   readonly name: string;
-  readonly type: "counter" | "gauge" | "histogram" | "info";
-  /** A sentence without quotes, backslashes and ends of lines, which the two forms would write differently. */
+  readonly type: "counter" | "gauge" | "histogram";
+  /** A sentence without backslashes and ends of lines. */
   readonly description: string;
   /** The lines of one series stand together. */
   readonly samples: readonly Sample[];
@@ -19,45 +19,23 @@ export interface Sample {
   readonly value: number | string;
 }
 
-/** A way to write down what was measured. */
-export interface Form {
-  readonly contentType: string;
-  readonly write: (families: readonly Family[]) => string;
+/** A family that has one value, and no labels. */
+export function single(type: "counter" | "gauge", name: string, description: string, value: number): Family {
+  return { name, type, description, samples: [{ labels: {}, value }] };
 }
 
-/**
- * OpenMetrics 1.0. A family is called there by what stands before `_total` or `_info`, and names its unit. When a series
- * began is not told: to a Prometheus that does not ask for it, that would be one more series for each.
- */
-export const OPEN_METRICS: Form = {
-  contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-  write: (families) => `${families.map(writeFamily).join("")}# EOF\n`,
-};
+export const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus's own text, version 0.0.4, which every scraper reads. */
-export const PROMETHEUS_TEXT: Form = {
-  contentType: "text/plain; version=0.0.4; charset=utf-8",
-  write: (families) =>
-    families
-      .map(({ name, type, description, samples }) => {
-        const known = type === "info" ? "gauge" : type;
-        return `# HELP ${name} ${description}\n# TYPE ${name} ${known}\n${writeSamples(name, samples)}`;
-      })
-      .join(""),
-};
-
-const UNIT = /_(seconds|bytes)$/;
-
-function writeFamily({ name, type, description, samples }: Family): string {
-  const family = name.replace(/_(total|info)$/, "");
-  const [, unit] = UNIT.exec(family) ?? [];
-  const ofUnit = unit === undefined ? "" : `# UNIT ${family} ${unit}\n`;
-  return `# TYPE ${family} ${type}\n${ofUnit}# HELP ${family} ${description}\n${writeSamples(name, samples)}`;
-}
-
-/** The lines of the values are the same in both forms, so that the series are the same whoever asks. */
-function writeSamples(name: string, samples: readonly Sample[]): string {
-  return samples.map(({ suffix = "", labels, value }) => `${name}${suffix}${writeLabels(labels)} ${value}\n`).join("");
+/** Prometheus's text, version 0.0.4, which every scraper reads. */
+export function writeMetrics(families: readonly Family[]): string {
+  return families
+    .map(({ name, type, description, samples }) => {
+      const lines = samples.map(
+        ({ suffix = "", labels, value }) => `${name}${suffix}${writeLabels(labels)} ${value}\n`,
+      );
+      return `# HELP ${name} ${description}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+    })
+    .join("");
 }
 
 function writeLabels(labels: Labels): string {

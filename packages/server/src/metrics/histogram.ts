@@ -3,10 +3,7 @@ import type { Family, Labels, Sample } from "./exposition.ts";
 export interface HistogramOptions {
   readonly name: string;
   readonly description: string;
-  /**
-   * Upper bounds of the buckets, rising, from 0.0001 to 100000: in that range, numbers are written as OpenMetrics wants
-   * them in labels. A last bucket without a bound is added.
-   */
+  /** Upper bounds of the buckets, rising. A last bucket without a bound is added. */
   readonly bounds: readonly number[];
 }
 

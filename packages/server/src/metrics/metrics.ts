@@ -1,10 +1,10 @@
-import type { Observer } from "../operations/observer.ts";
+import type { Observer } from "../services/partner/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import { countBatches } from "./batches.ts";
 import type { Family, Labels } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 import { countRequests } from "./requests.ts";
-import { type MetricsServer, serveMetrics } from "./server.ts";
+import { type MetricsAddress, type MetricsServer, serveMetrics } from "./server.ts";
 import { askStore } from "./store-health.ts";
 import { countTopUps } from "./top-ups.ts";
 
@@ -26,11 +26,6 @@ export interface Metrics {
 }
 
 export type MeasuredStore = Pick<Store, "ping" | "provider">;
-
-export interface MetricsAddress {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** Counts from the start on; the store, which is opened with one of the counters, is known only when they are served. */
 export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): Metrics {

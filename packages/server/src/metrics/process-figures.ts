@@ -1,4 +1,4 @@
-import type { Family, Labels } from "./exposition.ts";
+import { type Family, type Labels, single } from "./exposition.ts";
 
 /** How many files and sockets a process has open, and may have. */
 export interface OpenFiles {
@@ -20,36 +20,19 @@ export interface ProcessFigures {
 }
 
 /** Names that begin with `process_` are the ones that Prometheus recommends to every program, so that common dashboards know them. */
-export function describeProcess(
-  { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay }: ProcessFigures,
-  build: Labels,
-): Family[] {
+export function describeProcess(figures: ProcessFigures, build: Labels): Family[] {
+  const { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay } = figures;
   return [
-    {
-      name: "process_start_time_seconds",
-      type: "gauge",
-      description: "When the process was started, in Unix time.",
-      samples: [{ labels: {}, value: startedAtSeconds }],
-    },
-    {
-      name: "process_cpu_seconds_total",
-      type: "counter",
-      description: "CPU time that the process has used, its own and the system's for it.",
-      samples: [{ labels: {}, value: cpuSeconds }],
-    },
-    {
-      name: "process_resident_memory_bytes",
-      type: "gauge",
-      description: "Memory that the process holds.",
-      samples: [{ labels: {}, value: residentBytes }],
-    },
+    single("gauge", "process_start_time_seconds", "When the process was started, in Unix time.", startedAtSeconds),
+    single(
+      "counter",
+      "process_cpu_seconds_total",
+      "CPU time of the process, its own and the system's for it.",
+      cpuSeconds,
+    ),
+    single("gauge", "process_resident_memory_bytes", "Memory that the process holds.", residentBytes),
     ...(openFiles === undefined ? [] : describeOpenFiles(openFiles)),
-    {
-      name: "topupd_heap_used_bytes",
-      type: "gauge",
-      description: "Memory that JavaScript objects take.",
-      samples: [{ labels: {}, value: heapUsedBytes }],
-    },
+    single("gauge", "topupd_heap_used_bytes", "Memory that JavaScript objects take.", heapUsedBytes),
     {
       name: "topupd_event_loop_delay_seconds",
       type: "gauge",
@@ -62,7 +45,7 @@ export function describeProcess(
     },
     {
       name: "topupd_build_info",
-      type: "info",
+      type: "gauge",
       description: "1, with what is running in the labels.",
       samples: [{ labels: build, value: 1 }],
     },
@@ -71,17 +54,7 @@ export function describeProcess(
 
 function describeOpenFiles({ open, most }: OpenFiles): Family[] {
   return [
-    {
-      name: "process_open_fds",
-      type: "gauge",
-      description: "Files and sockets that the process has open.",
-      samples: [{ labels: {}, value: open }],
-    },
-    {
-      name: "process_max_fds",
-      type: "gauge",
-      description: "How many files and sockets it may have open.",
-      samples: [{ labels: {}, value: most }],
-    },
+    single("gauge", "process_open_fds", "Files and sockets that the process has open.", open),
+    single("gauge", "process_max_fds", "How many files and sockets it may have open.", most),
   ];
 }

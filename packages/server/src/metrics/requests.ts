@@ -1,5 +1,5 @@
-import type { Observer, ServedOperation } from "../operations/observer.ts";
-import type { Caller } from "../operations/ports.ts";
+import type { Observer, ServedOperation } from "../services/partner/observer.ts";
+import type { Caller } from "../services/ports.ts";
 import type { Family, Labels } from "./exposition.ts";
 import { createHistogram, type Series } from "./histogram.ts";
 

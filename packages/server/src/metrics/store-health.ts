@@ -1,5 +1,5 @@
 import type { Store } from "../store/store.ts";
-import type { Family } from "./exposition.ts";
+import { type Family, single } from "./exposition.ts";
 
 /** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */
 const PING_TIMEOUT_MS = 2_000;
@@ -13,12 +13,7 @@ export function askStore(): (store: Pick<Store, "ping">) => Promise<Family> {
       asking = undefined;
     });
     const value = (await orLater(asking)) ? 1 : 0;
-    return {
-      name: "topupd_store_up",
-      type: "gauge",
-      description: "1 if the store answers, else 0, as /readyz has it.",
-      samples: [{ labels: {}, value }],
-    };
+    return single("gauge", "topupd_store_up", "1 if the store answers, else 0, as /readyz has it.", value);
   };
 }
 

@@ -1,8 +1,8 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoney, type Money } from "../domain/money.ts";
-import type { Observer } from "../operations/observer.ts";
-import type { Family, Labels } from "./exposition.ts";
+import type { Observer } from "../services/partner/observer.ts";
+import { type Family, type Labels, single } from "./exposition.ts";
 
 interface Takings {
   readonly labels: Labels;
@@ -50,12 +50,12 @@ export function countTopUps(): TopUpCounts {
         description: "The money of the top-ups that were recorded, in major units of the provider's currency.",
         samples: takings.map(({ labels, amount }) => ({ labels, value: formatMoney(amount, exponent) })),
       },
-      {
-        name: "topupd_recording_fails_since_seconds",
-        type: "gauge",
-        description: "When the store first failed to record a top-up, since 1970; 0 where it has recorded one since.",
-        samples: [{ labels: {}, value: failsSince / 1000 }],
-      },
+      single(
+        "gauge",
+        "topupd_recording_fails_since_seconds",
+        "When the store first failed to record a top-up, since 1970; 0 where it has recorded one since.",
+        failsSince / 1000,
+      ),
     ],
   };
 }

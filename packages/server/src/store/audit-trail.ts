@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../domain/audit.ts";
-import type { Instant } from "../domain/calendar.ts";
+import type { Instant } from "../domain/wall-time.ts";
 
 /** The audit trail, to be read. What grows it is every change that staff or an import makes. */
 export interface AuditTrail {

@@ -1,50 +1,44 @@
 import type { Service } from "../domain/bouquet.ts";
-import type { Instant } from "../domain/calendar.ts";
 import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
-import type { Ledger } from "../domain/ledger.ts";
+import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Money } from "../domain/money.ts";
 import type { SettlementSum } from "../domain/settlement.ts";
-import type { Grant } from "../domain/subscription.ts";
 import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /**
- * What a back office asks of a store. It only reads, and in small steps: no question holds a view of the
- * database for long, so top-ups go on beside it. Every method rejects as those of the store do.
+ * What a back office asks of a store. It only reads, and in small steps: no question holds a view of the database for
+ * long, so top-ups go on beside it. Every method rejects as those of the store do.
  */
 export interface Search {
   /** The ids of those whom a code fits, in their order; at most `limit`. */
   findCuids(environment: Environment, code: string, limit: number): Promise<string[]>;
+  /** The ids of those whose first and last name hold all words of a text, in whatever case; at most `limit`. */
+  findCuidsByName(environment: Environment, name: string, limit: number): Promise<string[]>;
   /** By the customer id alone. */
   findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
-  /** All of an environment, page by page, in an order of the store's own. Each page sees one moment. */
+  /** All of an environment, page by page, by their cuids. Each page sees one moment. */
   listCustomers(environment: Environment, page: CustomerPage): Promise<Customer[]>;
+  /** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
+  hasGrants(environment: Environment): Promise<boolean>;
+  /** What a file's changes are weighed against. */
+  countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
+  /** The ledgers of a connection, by their plans; also of one that is not there any more, and none for one that never was. */
+  findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
+  /** Those that are on record, by their txnIds. For a page at most. */
+  findByTxnIds(txnIds: readonly string[]): Promise<ReadonlyMap<string, Transaction>>;
+  /** How each of some top-ups was reversed, by its txnId; those that were not are left out. For a page at most. */
+  findReversals(txnIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
   /**
-   * The ledgers of a connection, in the order of their plans; also of one that is not there any more, and
-   * none for one that never was.
-   */
-  findLedgers(connection: ConnectionKey): Promise<RecordedLedger[]>;
-  findByTxnId(txnId: string): Promise<Transaction | undefined>;
-  /** How each of some top-ups was taken back, by its checkoutId; those that were not are left out. For a page at most. */
-  findReversals(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
-  /**
-   * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with
-   * its time. With a cuid, the customer's own are looked at; otherwise all of the range of time, one after
-   * the other, until the page is full.
+   * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with its time.
+   * With a cuid, that customer's own are looked at; otherwise all of the range of time, one after the other, until the
+   * page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
-  /**
-   * What the top-ups come to that were recorded within a stretch of time, whatever became of them since. In no order, and without
-   * those of which there are none.
-   */
-  sumTopUps(within: RecordedWithin): Promise<SettlementSum[]>;
-  /** The same of the reversals that were made within one, whenever their top-ups were recorded. */
-  sumReversals(within: RecordedWithin): Promise<SettlementSum[]>;
-  /**
-   * Whether something that was begun before this time is still being written, so that it may yet come on record. To be
-   * asked before what is on record is added up.
-   * @param now by the clock that `before` is of: the database's own may show another time.
-   */
-  isBeingWritten(before: Instant, now: Instant): Promise<boolean>;
+  /** What the top-ups of a day come to, whatever became of them since. In no order, and without those of which there are none. */
+  sumTopUps(of: SettledDay): Promise<SettlementSum[]>;
+  /** The same of the reversals that were made on a day, whenever their top-ups were recorded. */
+  sumReversals(of: SettledDay): Promise<SettlementSum[]>;
 }
 
 export interface CustomerPage {
@@ -53,9 +47,15 @@ export interface CustomerPage {
   readonly limit: number;
 }
 
-/** When a top-up was taken back, by whom, and why. */
+export interface RunningCounts {
+  readonly runningSubscriptions: number;
+  readonly activeCustomers: number;
+}
+
+/** When a top-up was reversed, by whom, and why. */
 export interface RecordedReversal {
   readonly at: Instant;
+  readonly wall: WallTime;
   readonly author: string;
   readonly reason: string;
 }
@@ -86,22 +86,9 @@ export interface TransactionPage {
   readonly limit: number;
 }
 
-/** A stretch of time in which something was recorded, of one partner or, where none is named, of all. */
-export interface RecordedWithin {
+/** A day of the provider's zone, such as `2026-11-20`, of one partner or, where none is named, of all. */
+export interface SettledDay {
   readonly environment: Environment;
   readonly partnerId: number | undefined;
-  readonly from: Instant;
-  /** The first instant that does not belong to it. */
-  readonly until: Instant;
-}
-
-/** A ledger with each grant beside the top-up that it came from. */
-export interface RecordedLedger extends Omit<Ledger, "grants"> {
-  readonly entries: readonly LedgerEntry[];
-}
-
-export interface LedgerEntry {
-  readonly grant: Grant;
-  /** The top-up that granted it; undefined for the other kinds. */
-  readonly transaction: Transaction | undefined;
+  readonly day: string;
 }

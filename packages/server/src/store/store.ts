@@ -1,145 +1,110 @@
-import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
+import type { AccessToken } from "../domain/access-token.ts";
 import type { Attribution } from "../domain/audit.ts";
-import type { Bouquet, Service } from "../domain/bouquet.ts";
-import type { Calendar, Instant } from "../domain/calendar.ts";
-import type { Catalogue } from "../domain/catalogue.ts";
-import type { CheckoutSecret, Rotation, RotationRefusal } from "../domain/checkout-secret.ts";
+import type { Service } from "../domain/bouquet.ts";
+import type { BasePlans, Catalogue } from "../domain/catalogue.ts";
+import type { CheckoutSecret } from "../domain/checkout-secret.ts";
 import type { Connection, ConnectionKey, CustomerOverview, CustomerProfile, Environment } from "../domain/customer.ts";
-import type { ImportMode } from "../domain/customer-import.ts";
+import type { CustomerEffect } from "../domain/customer-audit.ts";
+import type { CustomerImportRules } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
-import type { CustomerEffect } from "../domain/import-effect.ts";
 import type { NormaliseMobile } from "../domain/mobile-number.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
-import type { Access } from "./access.ts";
+import type { Instant, Moment } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import type { Corrections } from "./corrections.ts";
-import type { History } from "./history.ts";
+import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./changes.ts";
 import type { Retention } from "./retention.ts";
 import type { Search } from "./search.ts";
 
 /**
- * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to
- * decide, and writes what was decided, in one transaction. Every method rejects with
- * StoreUnavailable (see errors.ts) where the database cannot be reached or does not keep its
- * promises in time; the caller then does not know whether a write happened, and may ask again.
+ * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to decide, and writes what was
+ * decided, in one transaction. Every method rejects with StoreUnavailable (see errors.ts) where the database cannot be
+ * reached or does not keep its promises in time; the caller then does not know whether a write happened, and may ask again.
  */
 export interface Store {
-  /** The calendar and currency that this database was made with. */
   readonly provider: ProviderSettings;
 
   /** Resolves if the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
 
-  /*
-   * Whatever is changed by staff or an import is written into the audit trail in the same transaction, by whom
-   * it was changed and when. A change that changes nothing leaves no entry.
-   */
-
-  // Partners and their access tokens
-  addPartner(name: string, by: Attribution): Promise<Partner | "name_taken">;
-  setPartnerStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined>;
-  findPartner(name: string): Promise<Partner | undefined>;
-  listPartners(): Promise<Partner[]>;
-  addAccessToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void>;
+  // What partners' requests need: written by hand for each engine.
   /** As it is now: a revocation by any process shows within a second. */
   findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined>;
-  listAccessTokens(): Promise<AccessToken[]>;
-  /** Revoking twice keeps the first instant. */
-  revokeAccessToken(id: string, by: Attribution): Promise<AccessToken | undefined>;
-
-  // Checkouts
   /** Newest first, and never empty. A new one by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
-  /**
-   * Adds a secret, which takes the place of the oldest where there is no room for more.
-   * @param isClockRight whether somebody has looked at the clock.
-   */
-  rotateCheckoutSecret(key: Uint8Array, by: Attribution, isClockRight?: boolean): Promise<Rotation | RotationRefusal>;
-
-  // The catalogue
   /** The newest revision, or undefined before the first import. */
   currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
-  /**
-   * Makes the next revision, all of which is sold. What is `retired` is not: it becomes known, where it is not
-   * yet, by a revision of its own that nobody sees, since the other follows it in the same transaction.
-   */
-  publishCatalogue(
-    environment: Environment,
-    bouquets: readonly Bouquet[],
-    by: Attribution,
-    retired?: readonly Bouquet[],
-  ): Promise<Catalogue>;
-  /** The newest definition of every code that any revision had. */
-  knownBouquets(environment: Environment): Promise<readonly Bouquet[]>;
-
-  // Customers
   /** Up to two customers that a code fits: two are enough to know that it is ambiguous. */
   lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]>;
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;
   /**
-   * Writes all of the given customers in one transaction, or none.
-   * @returns what that did with each, in their order.
-   */
-  importCustomers(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    by: Attribution,
-    mode: ImportMode,
-  ): Promise<readonly CustomerEffect[]>;
-  /**
-   * What an import at this time would do with each, written by nobody and holding nobody up. Each is held against
-   * what is stored, also one who stands twice among them.
-   */
-  previewCustomers(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    now: Instant,
-    mode: ImportMode,
-  ): Promise<readonly CustomerEffect[]>;
-
-  // Top-ups
-  /**
-   * Settles a top-up in the next batch. Resolves only once the outcome is durable; the time of the
-   * decision is read inside the transaction.
+   * Settles a top-up in the next batch. Resolves only once the outcome is durable; the time of the decision is read inside
+   * the transaction.
    */
   settleTopUp(command: TopUpCommand): Promise<SettledTopUp>;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
   /** The same, and when the checkout was retired: its top-up was refused as expired, or it was concluded. */
   findOutcome(checkoutId: string): Promise<Outcome>;
   /**
-   * The transaction, or undefined for good: then it is written down, durably, that nothing can be
-   * recorded with this checkout any more, whatever clocks and interrupted commits may bring.
+   * The transaction, or undefined for good: then it is written down, durably, that nothing can be recorded with this
+   * checkout any more, whatever clocks and interrupted commits may bring.
    */
   concludeCheckout(checkoutId: string): Promise<Conclusion>;
 
-  /** What a back office asks, and what it sets right. */
-  readonly search: Search;
-  readonly corrections: Corrections;
-  readonly history: History;
-  readonly access: Access;
-  readonly auditTrail: AuditTrail;
-  /** How long history is kept. */
-  readonly retention: Retention;
+  // Customers files
+  /**
+   * Writes all of the given rows in one transaction, or none. A row whose connection is another customer's is refused by
+   * itself.
+   * @returns what that did with each, in their order.
+   */
+  importCustomers(
+    environment: Environment,
+    rows: readonly CustomerRowOfFile[],
+    by: Attribution,
+    rules: FileRules,
+  ): Promise<readonly CustomerEffect[]>;
+  /** What an import would do with each, written by nobody and holding nobody up. */
+  previewCustomers(
+    environment: Environment,
+    rows: readonly CustomerRowOfFile[],
+    rules: FileRules,
+  ): Promise<readonly CustomerEffect[]>;
 
+  // What staff change and ask: written once, in back-office/.
+  readonly partners: Partners;
+  readonly secrets: CheckoutSecrets;
+  readonly catalogues: Catalogues;
+  readonly corrections: Corrections;
+  readonly search: Search;
+  readonly auditTrail: AuditTrail;
+  readonly retention: Retention;
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
 
   // Moving to another database, of whichever kind, and backups
   /**
-   * Hands over all that is stored, at one moment. Everything that was acknowledged before the call, by whichever
-   * process, is in it.
+   * Hands over all that is stored, at one moment. Everything that was acknowledged before the call, by whichever process,
+   * is in it.
    */
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result>;
   /**
-   * Fills this database, which must be empty, in one transaction that ends with a look at all of it: the rows,
-   * the money, and what {@link check} asks of the ledgers, the audit trail and whole tables.
+   * Fills this database, which must be empty, in one transaction that ends with a look at all of it.
    * @returns what there was to copy, and is here now.
    * @throws StoreRefused where it is not empty, or what came is not whole and in order: it is as before then.
    */
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
 }
+
+/** A customer's row, and up to when it holds what was made here. */
+export interface CustomerRowOfFile {
+  readonly stated: StatedCustomer;
+  readonly asOf: Moment;
+}
+
+/** What holds for all rows of a file. */
+export type FileRules = Pick<CustomerImportRules, "now" | "mode" | "toleranceDays" | "allowShorter">;
 
 /** `retiredAt`: when it was written down that there is no transaction, and will be none. */
 export type Outcome = Transaction | { readonly retiredAt: Instant } | undefined;
@@ -148,8 +113,8 @@ export type Outcome = Transaction | { readonly retiredAt: Instant } | undefined;
 export type Conclusion = Transaction | "pruned" | undefined;
 
 /**
- * Hears of each batch of top-ups as its transaction begins, and, by what it returns, how it ended. A store calls it
- * for every batch: it is quick, and does not throw.
+ * Hears of each batch of top-ups as its transaction begins, and, by what it returns, how it ended. A store calls it for
+ * every batch: it is quick, and does not throw.
  */
 export type ObserveBatch = (items: number) => (committed: boolean) => void;
 
@@ -159,14 +124,15 @@ export type ObserveBatch = (items: number) => (committed: boolean) => void;
  */
 export type ObserveCheckpoints = (trouble: string | undefined) => void;
 
-/** What instants and amounts in a database mean. Fixed once it holds customers or a catalogue. */
+/** What times and amounts in a database mean, fixed once it holds customers or a catalogue; and the rules of this process. */
 export interface ProviderSettings {
-  readonly calendar: Calendar;
+  readonly zone: Zone;
   readonly currencyExponent: CurrencyExponent;
   /** ISO 3166; undefined where mobile numbers are compared as they are written. */
   readonly defaultCountry?: string | undefined;
   /** The one form of a mobile number, by which its customer is found however it is written. */
   readonly normaliseMobile?: NormaliseMobile | undefined;
+  readonly basePlans: BasePlans;
 }
 
 /** The customer exists; the connection may not. */
@@ -189,9 +155,9 @@ export type CheckEvent =
   | { readonly kind: "wrong"; readonly what: string };
 
 /**
- * What others may do while an archive is taken. `wait`: nobody can write until the work with it is done, so that
- * nothing is acknowledged that it does not hold; whoever tries waits, or is told that the store is unavailable.
- * `go_on`: nobody is held up, and what is written meanwhile is not in it.
+ * What others may do while an archive is taken. `wait`: nobody can write until the work with it is done, so that nothing is
+ * acknowledged that it does not hold; whoever tries waits, or is told that the store is unavailable. `go_on`: nobody is
+ * held up, and what is written meanwhile is not in it.
  */
 export type Writers = "wait" | "go_on";
 

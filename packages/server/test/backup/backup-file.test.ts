@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isBackup, readChunks, readHeader, verifySeal, writeBackup } from "../../src/backup/backup-file.ts";
 import { BackupRefused } from "../../src/backup/errors.ts";
-import { ARCHIVE_TABLES } from "../../src/store/common/archive.ts";
+import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue, MoneyTotal } from "../../src/store/store.ts";
 import { gather, HEADER, inPieces, linesOf, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
 
@@ -18,11 +18,12 @@ const anyValue: fc.Arbitrary<ArchiveValue> = fc.oneof(
 );
 const anyRows = fc
   .record({ table: fc.constantFrom(...ARCHIVE_TABLES), count: fc.nat({ max: 6 }) })
-  .chain(({ table: { name, columns }, count }) =>
-    fc
-      .array(fc.array(anyValue, { minLength: columns.length, maxLength: columns.length }), { maxLength: count })
-      .map((rows) => rowsChunk(name, rows)),
-  );
+  .chain(({ table, count }) => {
+    const { length } = ARCHIVE_COLUMNS[table];
+    return fc
+      .array(fc.array(anyValue, { minLength: length, maxLength: length }), { maxLength: count })
+      .map((rows) => rowsChunk(table, rows));
+  });
 const anyMoney: fc.Arbitrary<MoneyTotal> = fc.record({
   partnerId: fc.nat(),
   environment: fc.constantFrom("trial", "production"),
@@ -33,7 +34,7 @@ const anyMoney: fc.Arbitrary<MoneyTotal> = fc.record({
 });
 const anyTotals: fc.Arbitrary<ArchiveChunk> = fc
   .record({
-    rows: fc.dictionary(fc.constantFrom(...ARCHIVE_TABLES.map(({ name }) => name)), fc.nat()),
+    rows: fc.dictionary(fc.constantFrom(...ARCHIVE_TABLES), fc.nat()),
     money: fc.array(anyMoney, { maxLength: 4 }),
   })
   .map(({ rows, money }) => ({ kind: "totals", totals: { rows: { ...rows }, money } }));

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { writeBackup } from "../../src/backup/backup-file.ts";
 import type { BackupHeader } from "../../src/backup/header.ts";
 import { writeLines } from "../../src/backup/lines.ts";
-import { ARCHIVE_TABLES, digestOf } from "../../src/store/common/archive.ts";
+import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue } from "../../src/store/store.ts";
 
 /* Small backups, and what may become of them. */
@@ -41,15 +41,18 @@ export function smallArchive(): ArchiveChunk[] {
     rowsChunk("top_up", [topUp(3, 9_000_000_000_000_000)]),
   ];
   const counts: Record<string, number> = { checkout_secret: 1, partner: 2, top_up: 3 };
-  const rows = Object.fromEntries(ARCHIVE_TABLES.map(({ name }) => [name, counts[name] ?? 0]));
+  const rows = Object.fromEntries(ARCHIVE_TABLES.map((table) => [table, counts[table] ?? 0]));
   const money = { partnerId: 2, environment: "production", service: "tv", status: "success", topUps: 3 } as const;
   return [{ kind: "totals", totals: { rows, money: [{ ...money, amount: 9_000_000_000_090_000n }] } }, ...chunks];
 }
 
 /** The values of a row in the order of the table's columns; what is not given is empty. */
-function rowOf(table: string, values: Readonly<Record<string, ArchiveValue>>): ArchiveValue[] {
-  const columns = ARCHIVE_TABLES.find(({ name }) => name === table)?.columns ?? [];
-  return columns.map(([column]) => values[column] ?? null);
+function rowOf(
+  table: "checkout_secret" | "partner" | "top_up",
+  values: Readonly<Record<string, ArchiveValue>>,
+): ArchiveValue[] {
+  const columns: readonly string[] = ARCHIVE_COLUMNS[table];
+  return columns.map((column) => values[column] ?? null);
 }
 
 export async function makeBackup(chunks: readonly ArchiveChunk[] = smallArchive(), header = HEADER): Promise<Buffer> {

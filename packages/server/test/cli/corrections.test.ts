@@ -1,224 +1,173 @@
 import { describe, expect, test } from "vitest";
-import { type HistoryLine, historyLine } from "../support/history-line.ts";
-import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import { historyLine, type OfficeLine, WALLET } from "../support/office-line.ts";
 import { SITA } from "../support/provider-files.ts";
-import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
-/** The customer's newest top-up of an internet connection: of one month, for order `udf1` undefined. */
-async function newestOf(line: HistoryLine, reqId: string): Promise<{ txnId: string; amount: string }> {
-  const { stdout } = await line.run("transaction", "list", "--req-id", reqId, "--json");
-  return JSON.parse(stdout.split("\n")[0] ?? "");
+const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
+const SITA_TV = ["tv", "00077"];
+
+async function endOf(line: OfficeLine, reqId: string): Promise<string | undefined> {
+  return (await line.json("why", reqId)).plans[0]?.subscription?.enddate;
 }
 
-describe.each([
-  ["SQLite", makeSqliteDatabase],
-  ["PostgreSQL", makePostgresDatabase],
-])("on %s, topupd", (_, makeDatabase) => {
-  test("transaction reverse takes a top-up back, once, and every command tells so", async () => {
-    const line = await historyLine(() => makeDatabase());
-    const { txnId } = await newestOf(line, "sita");
-    const reversed = await line.run("transaction", "reverse", txnId, "--reason", "paid twice", "--as", "maya");
-    expect(reversed).toEqual({
+describe("topupd transaction reverse", () => {
+  test("takes a top-up back, for good, and says what that did", async () => {
+    const line = await historyLine();
+    const [tv] = await line.rows("transaction", "list");
+    const reverse = (...words: string[]) => line.run("transaction", "reverse", tv.txnId, ...words);
+    expect(await reverse("--reason", "paid twice")).toEqual({
       code: 0,
       stderr: "",
-      stdout: `reversed    ${txnId}
-amount      1130
-partner     Blue Wallet of the Trade Unions
-connection  internet sita of customer 2000001
-plan        Fiber 100 Mbps
-before      ends 2026-06-30 10:00:00
-after       ends 2026-05-31 10:00:00
-`,
-    });
-    const again = await line.run("transaction", "reverse", txnId, "--reason", "again");
-    expect(again).toMatchObject({ code: 1, stdout: "" });
-    expect(again.stderr).toBe(
-      "topupd: this top-up of 1130 of Blue Wallet of the Trade Unions was reversed already, 2027-01-10T06:15:00.000Z by maya: paid twice\n",
-    );
-    const shown = (await line.run("transaction", "show", txnId)).stdout;
-    expect(shown).toContain("reversed         2027-01-10 12:00:00 by maya: paid twice");
-    const reversal = "before reversal  ends 2026-06-30 10:00:00\nafter reversal   ends 2026-05-31 10:00:00\n";
-    expect(shown).toContain(`plan             Fiber 100 Mbps\n${reversal}\nFiber 100 Mbps (MONTHLY) (NET-1M): it was`);
-    const json = JSON.parse((await line.run("transaction", "show", txnId, "--json")).stdout);
-    expect(json.reversal).toMatchObject({
-      ...{ at: "2027-01-10T06:15:00.000Z", author: "maya", reason: "paid twice" },
-      ...{ before: { enddate: "2026-06-30 10:00:00" }, after: { enddate: "2026-05-31 10:00:00" } },
-    });
-    const listed = (await line.run("transaction", "list", "--status", "reversed")).stdout;
-    expect(listed).toContain("(NET-1M) by Blue Wallet of the Trade Unions, reversed\n");
-    const why = (await line.run("why", "internet", "sita")).stdout;
-    expect(why).toContain("Fiber 100 Mbps: ended 2026-05-31 10:00:00");
-    expect(why.replaceAll(/\s+/g, " ")).toContain("it was taken back later, so it is not counted");
-    expect(why).toContain(`reversal of ${txnId}`);
-    expect((await line.run("check")).code).toBe(0);
-  });
-
-  test("transaction reverse changes nothing where it is another partner's, or of another amount", async () => {
-    const line = await historyLine(() => makeDatabase());
-    const { txnId } = await newestOf(line, "sita");
-    await line.change(({ store }) => store.addPartner("bank", { author: "tester", at: 1 }));
-    const reverse = (...flags: string[]) => line.run("transaction", "reverse", txnId, "--reason", "x", ...flags);
-    for (const flags of [
-      ["--partner", "bank"],
-      ["--amount", "1130.50"],
-    ]) {
-      const { code, stderr } = await reverse(...flags);
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr:
-          "topupd: nothing was reversed: this top-up is one of 1130 of Blue Wallet of the Trade Unions, and not what --partner or --amount say\n",
-      });
-    }
-    const { stdout } = await reverse("--partner", "Blue Wallet of the Trade Unions", "--amount", "1130", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ txnId, status: "reversed", plan: "Fiber 100 Mbps" });
-  });
-
-  test("subscription grant gives days, and why tells of them", async () => {
-    const line = await historyLine(() => makeDatabase());
-    const granted = await line.run("subscription", "grant", "tv", "00077", "--days", "3", "--reason", "outage");
-    expect(granted).toMatchObject({ code: 0, stderr: "" });
-    expect(granted.stdout).toContain("granted     3 days");
-    expect(granted.stdout).toContain("before      ends 2027-02-05 12:00:00");
-    expect(granted.stdout).toContain("after       ends 2027-02-08 12:00:00");
-    const why = (await line.run("why", "tv", "00077")).stdout;
-    expect(why).toContain("2027-01-10 12:00:00  goodwill");
-    expect(why.replaceAll(/\s+/g, " ")).toContain("was still on, and grew by 3 days");
-  });
-
-  test("subscription take-back takes days back, says how many can be, and why tells of it", async () => {
-    const line = await historyLine(() => makeDatabase());
-    const takeBack = (days: string, ...flags: string[]) =>
-      line.run("subscription", "take-back", "tv", "00077", "--days", days, "--reason", "3 were meant", ...flags);
-    expect(await takeBack("1")).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr:
-        "topupd: nothing was taken back. Of 'Family TV', none can be taken back: no more are left of those that were given for nothing in its current run\n",
-    });
-    await line.run("subscription", "grant", "tv", "00077", "--days", "365", "--reason", "outage");
-    expect(await takeBack("362", "--as", "maya")).toEqual({
-      code: 0,
-      stderr: "",
-      stdout: `taken back  362 days
+      stdout: `reversed    ${tv.txnId}
+amount      450
+partner     ${WALLET}
 connection  tv 00077 of customer 2000001
 plan        Family TV
-before      ends 2028-02-05 12:00:00
-after       ends 2027-02-08 12:00:00
+before      ends 2027-02-05 12:00:00
+after       none
 `,
     });
-    expect((await takeBack("4")).stderr).toContain("at most 3 days can be taken back");
-    const why = (await line.run("why", "tv", "00077")).stdout;
-    expect(why).toContain("2027-01-10 12:00:00  362 goodwill days taken back");
-    expect(why.replaceAll(/\s+/g, " ")).toContain("365 days had been given, of which 362 were taken back later");
-    const { stdout } = await takeBack("3", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ days: 3, after: { enddate: "2027-02-05 12:00:00" } });
-    const listed = (await line.run("audit", "list", "--action", "subscription.take_back", "--author", "maya")).stdout;
-    expect(listed.replaceAll(/\s+/g, " ")).toContain("by maya: 3 were meant");
-    expect((await line.run("check")).code).toBe(0);
+    expect(await reverse("--reason", "once more")).toEqual(
+      failed(`this top-up of 450 of ${WALLET} was reversed already, 2027-01-10T06:15:00.000Z by somebody: paid twice`),
+    );
+    const [entry] = await line.rows("audit", "list", "--action", "transaction.reverse");
+    expect(entry).toMatchObject({ author: "somebody", reason: "paid twice" });
+    expect(entry.subject).toContain(tv.txnId);
   });
 
-  test("connection block and unblock say what has changed, and what has not", async () => {
-    const line = await historyLine(() => makeDatabase());
-    const set = (verb: string) => line.run("connection", verb, "internet", "sita", "--reason", "stolen");
-    expect((await set("block")).stdout).toBe("internet sita of customer 2000001 is now blocked\n");
-    expect((await set("block")).stdout).toBe("internet sita of customer 2000001 was already blocked\n");
-    expect((await line.run("customer", "show", "sita")).stdout).toContain("inactive (blocked)");
-    expect((await set("unblock")).stdout).toBe("internet sita of customer 2000001 is now unblocked\n");
+  test("does nothing where it is not the one that was meant", async () => {
+    const line = await historyLine();
+    await line.mustRun("partner", "add", "bank");
+    const [tv] = await line.rows("transaction", "list");
+    const reverse = (id: string, ...words: string[]) =>
+      line.run("transaction", "reverse", id, "--reason", "x", ...words);
+    const another = failed(
+      `nothing was reversed: this top-up is one of 450 of ${WALLET}, and not what --partner or --amount say`,
+    );
+    expect(await reverse(tv.txnId, "--amount", "450.01")).toEqual(another);
+    expect(await reverse(tv.txnId, "--partner", "bank")).toEqual(another);
+    expect((await reverse("nothing")).stderr).toContain("there is no top-up with this txnId or checkoutId");
+    expect((await reverse(tv.txnId, "--amount", "450.001")).code).toBe(2);
+    expect((await line.rows("transaction", "list"))[0].status).toBe("success");
+    const json = await line.json("transaction", "reverse", tv.checkoutId, "--reason", "x", "--amount", "450");
+    expect(json).toMatchObject({ status: "reversed", plan: "Family TV", after: null });
   });
 
-  test("audit list shows who did it and why, and verify holds it against what was exported", async () => {
-    const line = await historyLine(() => makeDatabase());
-    await line.run("connection", "block", "internet", "sita", "--reason", "stolen", "--as", "maya");
-    const listed = (await line.run("audit", "list", "--author", "maya")).stdout;
-    expect(listed).toContain("connection.block  production 2000001 internet sita");
-    expect(listed.replaceAll(/\s+/g, " ")).toContain("by maya: stolen");
-    expect(Math.max(...listed.split("\n").map((text) => text.length))).toBeLessThanOrEqual(80);
-    const { stdout, stderr } = await line.run("audit", "export");
-    const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
-    const checkpoint = `${last.seq}:${last.hash}`;
-    expect(stderr).toContain(`--checkpoint ${checkpoint}`);
-    expect((await line.run("audit", "verify", "--checkpoint", checkpoint)).stdout).toContain("still there (1)");
-    const other = `${last.seq}:${"0".repeat(64)}`;
-    expect(await line.run("audit", "verify", "--checkpoint", other)).toMatchObject({
-      code: 3,
-      stderr: `topupd: the audit trail is not the one of checkpoint ${last.seq}: another entry stands there\n`,
-    });
-    const beyond = await line.run("audit", "verify", "--checkpoint", `${last.seq + 1}:${last.hash}`);
-    expect(beyond.stderr).toContain(`it ends with entry ${last.seq}`);
-  });
-});
-
-describe("audit list of one customer", () => {
-  async function importedLine() {
-    const line = await historyLine(() => makeSqliteDatabase());
-    // One that comes before the customer, with the same number where that is no cuid, and one that is new.
-    const rows = [
-      { ...SITA, cuid: "1", first_name: "Hari", last_name: "x".repeat(200), mobile: SITA.cuid, connections: {} },
-      { ...SITA, last_name: "Lama" },
-    ];
-    line.write("file.ndjson", rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    expect((await line.run("import", "customers", "file.ndjson", "--as", "maya")).code).toBe(0);
-    return line;
-  }
-
-  test("tells of an import what it did to that customer, and nothing of others", async () => {
-    const line = await importedLine();
-    const { stdout } = await line.run("audit", "list", "--cuid", SITA.cuid, "--author", "maya");
-    expect(stdout).toContain("Lama");
-    expect(stdout).not.toMatch(/Hari|xxx|"1"/);
+  test("says where the end has not moved", async () => {
+    const line = await historyLine();
+    const asOf = ["--as-of", "2027-01-06 00:00:00", "--allow-shorter", SITA.cuid];
+    const held = { code: "TV-1M", startdate: "2027-01-05 12:00:00", enddate: "2027-03-05 12:00:00" };
+    const tv = [{ stb: "00077", status: "active", subscriptions: [held] }];
+    await line.mustRun("import", "customers", line.ndjson("c.ndjson", { ...SITA, connections: { tv } }), ...asOf);
+    const [, month] = await line.rows("transaction", "list");
+    const { stderr } = await line.run("transaction", "reverse", month.txnId, "--reason", "paid twice");
+    expect(stderr).toBe("");
+    expect(await endOf(line, "00077")).toBe("2027-03-05 12:00:00");
   });
 
-  test("in JSON too, with the entry's other fields as they are", async () => {
-    const line = await importedLine();
-    const listed = async (...flags: string[]) =>
-      JSON.parse((await line.run("audit", "list", "--json", "--author", "maya", ...flags)).stdout);
-    const { before, after, ...others } = await listed("--cuid", SITA.cuid);
-    const { before: allBefore, after: allAfter, ...entry } = await listed();
-    expect(others).toEqual(entry);
-    expect(JSON.parse(before)).toEqual(JSON.parse(allBefore)[SITA.cuid]);
-    expect(JSON.parse(after)).toEqual(JSON.parse(allAfter)[SITA.cuid]);
-    expect(JSON.parse(after).profile.last_name).toBe("Lama");
-    const added = await listed("--cuid", "1");
-    expect({ before: added.before, name: JSON.parse(added.after).profile.first_name }).toEqual({
-      before: null,
-      name: "Hari",
-    });
-  });
-
-  test("leaves what staff have done to one connection whole", async () => {
-    const line = await importedLine();
-    await line.run("connection", "block", "internet", "sita", "--reason", "stolen");
-    const { stdout } = await line.run("audit", "list", "--cuid", SITA.cuid, "--action", "connection.block", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ before: expect.any(String), after: expect.any(String) });
+  test("wants a reason that a list shows whole", async () => {
+    const line = await historyLine();
+    for (const reason of ["", " ", "two\nlines", "x".repeat(201)])
+      expect(await line.run("transaction", "reverse", "x", "--reason", reason)).toEqual({
+        ...{ code: 2, stdout: "" },
+        stderr: 'topupd: --reason must be one line of 1 to 200 characters, such as --reason "paid twice"\n',
+      });
   });
 });
 
-test("a reason may be written in a script that joins its letters by marks of no width", async () => {
-  const line = await historyLine(() => makeSqliteDatabase());
-  const reason = "दुई पटक भुक्तानी गर्\u200dयो";
-  await line.run("connection", "block", "internet", "sita", "--reason", reason);
-  expect(JSON.parse((await line.run("audit", "list", "--limit", "1", "--json")).stdout)).toMatchObject({ reason });
-});
+describe("topupd subscription", () => {
+  test("grant gives days, and reverse-grant takes back those that were given last", async () => {
+    const line = await historyLine();
+    const grant = ["subscription", "grant", ...SITA_TV, "--reason", "outage", "--days"];
+    expect(await line.mustRun(...grant, "3")).toBe(`granted     3 days
+connection  tv 00077 of customer 2000001
+plan        Family TV
+before      ends 2027-02-05 12:00:00
+after       ends 2027-02-08 12:00:00
+`);
+    expect(await line.json(...grant, "1")).toMatchObject({ days: 1, plan: "Family TV", after: { days: 4 } });
+    const reverse = ["subscription", "reverse-grant", ...SITA_TV, "--reason", "typo"];
+    expect(await line.mustRun(...reverse)).toMatch(/^reversed +1 day\n[\s\S]*after +ends 2027-02-08 12:00:00\n$/);
+    await line.mustRun(...reverse);
+    expect(await endOf(line, "00077")).toBe("2027-02-05 12:00:00");
+    expect(await line.run(...reverse)).toEqual(
+      failed("no days were given that are not reversed yet: topupd why shows the entries"),
+    );
+    expect((await line.rows("audit", "list", "--limit", "2")).map(({ action }) => action)).toEqual([
+      "subscription.reverse_grant",
+      "subscription.reverse_grant",
+    ]);
+  });
 
-describe("corrections, called wrongly", () => {
   test.each([
-    [["subscription", "grant", "internet", "sita", "--days", "0", "--reason", "x"], /--days must be a whole number/],
-    [["subscription", "grant", "internet", "sita", "--days", "1.5", "--reason", "x"], /--days must be a whole number/],
+    [["internet", "nobody", "--days", "1"], "there is no internet connection nobody"],
     [
-      ["subscription", "take-back", "internet", "sita", "--days", "-3", "--reason", "x"],
-      /--days must be a whole number/,
+      [...SITA_TV, "--days", "1", "--plan", "Sport"],
+      "there is no subscription of the plan Sport to give days to: it has 'Family TV'",
     ],
-    [
-      ["subscription", "grant", "sita", "internet", "--days", "1", "--reason", "x"],
-      /try topupd subscription grant internet sita/,
-    ],
-    [["connection", "block", "internet", "sita", "--reason", " "], /--reason must be one line/],
-    [["transaction", "reverse", "x", "--reason", "a\nb"], /--reason must be one line/],
-    [["transaction", "reverse", "x"], /required option '--reason <TEXT>' not specified/],
-    [["audit", "verify", "--checkpoint", "7"], /--checkpoint must be a number, a colon and 64/],
-    [["audit", "list", "--limit", "0"], /--limit must be a whole number from 1 to 1000/],
-  ])("%s", async (words, said) => {
-    const line = await historyLine(() => makeSqliteDatabase());
-    expect(await line.run(...words)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(said) });
+    [[...SITA_TV, "--days", "1", "--cuid", "7"], "there is no tv connection 00077 of customer 7"],
+  ])("grant to %j says why not", async (words, said) => {
+    const line = await historyLine();
+    expect(await line.run("subscription", "grant", ...words, "--reason", "x")).toEqual(failed(said));
+  });
+
+  test("grant of more days than a year has, or none, is refused", async () => {
+    const line = await historyLine();
+    for (const days of ["0", "367", "-1", "1.5"])
+      expect((await line.run("subscription", "grant", ...SITA_TV, `--days=${days}`, "--reason", "x")).stderr).toContain(
+        `--days must be a whole number from 1 to 366, but is ${JSON.stringify(days)}`,
+      );
+  });
+
+  test("grant whose answer was lost says that it may have been done", async () => {
+    const line = await historyLine();
+    line.wrapStore = (store) =>
+      new Proxy(store, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (name !== "corrections") return typeof value === "function" ? value.bind(target) : value;
+          const lost = async () => Promise.reject(new StoreUnavailable("the connection was lost"));
+          return { ...target.corrections, grantGoodwill: lost };
+        },
+      });
+    const { code, stderr } = await line.run("subscription", "grant", ...SITA_TV, "--days", "3", "--reason", "outage");
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        "topupd: the connection was lost. The days may have been given all the same: look with topupd audit list --action subscription.grant\n",
+    });
+  });
+});
+
+describe("topupd connection", () => {
+  test("block and unblock say what holds, and leave one entry for each change", async () => {
+    const line = await historyLine();
+    const block = (verb: string) => line.run("connection", verb, ...SITA_TV, "--reason", "as the customer asks");
+    const said = async (verb: string) => (await block(verb)).stdout;
+    expect(await said("block")).toBe("tv 00077 of customer 2000001 is now blocked\n");
+    expect(await said("block")).toBe("tv 00077 of customer 2000001 was already blocked\n");
+    expect(await line.mustRun("customer", "show", "00077")).toContain("tv 00077  inactive (blocked)\n");
+    expect(await said("unblock")).toBe("tv 00077 of customer 2000001 is now unblocked\n");
+    expect(await line.rows("audit", "list", "--limit", "2")).toMatchObject([
+      { action: "connection.unblock", reason: "as the customer asks" },
+      { action: "connection.block", before: '{"blocked":false}', after: '{"blocked":true}' },
+    ]);
+    const json = await line.json("connection", "block", ...SITA_TV, "--reason", "x");
+    expect(json).toMatchObject({ cuid: "2000001", service: "tv", blocked: true, changed: true });
+  });
+
+  test("unblock lifts no block of the provider's own records", async () => {
+    const line = await historyLine();
+    const connections = {
+      internet: [{ username: "sita", status: "blocked" }],
+      tv: [{ stb: "00077", status: "active" }],
+    };
+    const asOf = ["--as-of", "2027-01-10 11:00:00"];
+    await line.mustRun("import", "customers", line.ndjson("c.ndjson", { ...SITA, connections }), ...asOf);
+    const { code, stderr } = await line.run("connection", "unblock", "internet", "sita", "--reason", "x");
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the provider's own records say"),
+    });
   });
 });

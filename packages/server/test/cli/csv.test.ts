@@ -1,15 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCatalogueCsv } from "../../src/cli/csv/catalogue.ts";
-import { guardCell, unguardCell } from "../../src/cli/csv/cells.ts";
-import { readCustomersCsv } from "../../src/cli/csv/customers.ts";
-import { textCell } from "../../src/cli/csv/output.ts";
-import { csvText } from "../../src/cli/csv/text.ts";
-import { CUSTOMERS_HEADER, customerLines } from "../../src/cli/csv/writing.ts";
+import { CUSTOMERS_HEADER, csvText, customerLines, guardCell, unguardCell } from "../../src/cli/csv/cells.ts";
+import { readCatalogueCsv, readCustomersCsv } from "../../src/cli/csv/files.ts";
 import { CommandFailed } from "../../src/cli/runtime.ts";
 import type { CustomerFileRow } from "../../src/domain/customer-export.ts";
-import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/operations/source-rows.ts";
-import { RUNS } from "../domain/builders.ts";
+import { type RejectedLine, rejectedLines, type SourceRow } from "../../src/services/staff/import-file.ts";
+
+const RUNS = { numRuns: 300, seed: 7 };
 
 async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield typeof text === "string" ? Buffer.from(text) : text;
@@ -51,17 +48,6 @@ describe("a cell", () => {
   });
 });
 
-describe("a text of others in a report", () => {
-  test.each(["=1+1", "＋1", "1E+05", "'=1"])("is guarded as an exported one is: %j", (text) => {
-    expect(textCell(text)).toMatch(/^'/);
-    expect(unguardCell(textCell(text))).toBe(text);
-  });
-
-  test("cannot move a terminal's cursor", () => {
-    expect(textCell("a\u001b[2J")).toBe("a\ufffd[2J");
-  });
-});
-
 describe("customers in CSV", () => {
   const anyRow: fc.Arbitrary<CustomerFileRow> = fc.record({
     cuid: fc.uuid(),
@@ -71,21 +57,15 @@ describe("customers in CSV", () => {
     status: fc.constant("active"),
     connections: fc.record(
       {
-        tv: fc.array(fc.record({ stb: anyText, status: anyText, topped_up: fc.constant(true as const) }), {
-          minLength: 1,
-        }),
+        tv: fc.array(fc.record({ stb: anyText, status: anyText, subscriptions: fc.constant([]) }), { minLength: 1 }),
         internet: fc.array(
           fc.record({
             username: anyText,
             status: anyText,
             segment: anyText,
-            subscriptions: fc.array(
-              fc.record(
-                { code: anyText, startdate: anyText, enddate: anyText, carried: fc.constant({ start: "x" } as never) },
-                { requiredKeys: ["code", "startdate", "enddate"] },
-              ),
-              { minLength: 1, maxLength: 3 },
-            ),
+            subscriptions: fc.array(fc.record({ code: anyText, startdate: anyText, enddate: anyText }), {
+              maxLength: 3,
+            }),
           }),
           { minLength: 1 },
         ),
@@ -99,11 +79,7 @@ describe("customers in CSV", () => {
       fc.asyncProperty(fc.array(anyRow, { maxLength: 4 }), async (rows) => {
         const text = csvText([CUSTOMERS_HEADER, ...rows.flatMap(customerLines)]);
         const read = valuesOf(await rowsOf(readCustomersCsv(pieces(text))));
-        const plain = JSON.parse(
-          JSON.stringify(rows, (key, each) => (key === "subscriptions" && each.length === 0 ? undefined : each)),
-        );
-        for (const row of plain) for (const box of row.connections.tv ?? []) box.subscriptions = [];
-        expect(read).toEqual(plain);
+        expect(read).toEqual(JSON.parse(JSON.stringify(rows)));
       }),
       { ...RUNS, numRuns: 100 },
     );
@@ -113,7 +89,7 @@ describe("customers in CSV", () => {
     const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e" }));
     const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
     const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerFileRow;
-    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,,,"X\nY","s\ns","e\ne",\r\n');
+    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,"X\nY","s\ns","e\ne"\r\n');
   });
 
   test("of one customer are told of by the line and column where each thing stands", async () => {
@@ -131,7 +107,7 @@ describe("customers in CSV", () => {
       "connections.internet[0].username",
       "connections.internet[0].subscriptions[1].enddate",
       "connections.internet[1].status",
-      "connections.internet[1].subscriptions[0].carried.start",
+      "connections.internet[1].subscriptions[0].code",
     ];
     const told = rejectedLines(
       rows[2] as SourceRow,
@@ -139,7 +115,7 @@ describe("customers in CSV", () => {
     );
     expect(told.map(({ line, problems }) => [line, problems.map(({ field }) => field)])).toEqual([
       [5, ["first_name", "connection", "enddate"]],
-      [8, ["connection_status", "carried"]],
+      [8, ["connection_status", "code"]],
     ]);
   });
 
@@ -190,7 +166,7 @@ test("a number that a spreadsheet has shortened is refused, and a text that look
     },
   ]);
   for (const name of ["9,84E+09", "'1E+05", "''1E+05"]) {
-    const written = csvText([header.split(","), ["1", name, "", "", ""]]);
+    const written = csvText([header.split(","), ["1", guardCell(name), "", "", ""]]);
     expect(valuesOf(await rowsOf(readCustomersCsv(pieces(written))))).toMatchObject([{ last_name: name }]);
   }
 });
@@ -218,13 +194,58 @@ describe("a catalogue in CSV", () => {
   test.each([
     ["another column", "code,color\n", 'but has "color"'],
     ["a column twice", "code,code\n", "has code twice"],
-    ["tabs between its cells", "code\tservice\n", "with commas between them, but has tabs"],
-    ["semicolons between its cells", "code;service\n", "with commas between them, but has semicolons"],
+    ["semicolons between its cells", "code;service\n", 'with commas between them, but has "code;service"'],
     ["a quote that does not end", 'code\n"A', "within a quote that is not closed"],
     ["another encoding", Buffer.from([0x63, 0xe9, 0x0a]), "is not UTF-8"],
   ])("with %s is refused whole", async (_, text, said) => {
     const reading = rowsOf(readCatalogueCsv(pieces(text)));
     await expect(reading).rejects.toThrow(CommandFailed);
     await expect(reading).rejects.toThrow(said);
+  });
+});
+
+const anyEnd = fc.constantFrom("\n", "\r\n", "\r");
+
+/** A row of the file as it stands there: cells with or without quotes, or nothing at all. */
+const anyLine = fc.oneof(
+  fc.constant(""),
+  fc
+    .array(fc.oneof(fc.constantFrom("a", "é,", '""', " "), anyEnd), { maxLength: 6 })
+    .map((parts) => `"${parts.join("")}",b`),
+  fc.constant("a,b"),
+);
+
+async function linesOf(text: string, size = 1_000): Promise<number[]> {
+  const bytes = Buffer.from(text);
+  const some = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
+  );
+  return (await rowsOf(readCatalogueCsv(pieces(...some)))).map(({ line }) => line);
+}
+
+describe("a row of a CSV", () => {
+  test("has the number of the line on which it begins, whatever ends the lines of rows and cells", async () => {
+    const files = [fc.array(fc.tuple(anyLine, anyEnd)), anyEnd, fc.integer({ min: 1, max: 9 })] as const;
+    await fc.assert(
+      fc.asyncProperty(...files, async (rows, end, size) => {
+        let text = `code,name${end}`;
+        const expected: number[] = [];
+        for (const [row, rowEnd] of rows) {
+          // A carriage return and the line feed of an empty row would be one line end.
+          const separator = row === "" && text.endsWith("\r") && rowEnd === "\n" ? "\r" : rowEnd;
+          // As editors count: the line after all line ends before it.
+          if (row !== "") expected.push(text.split(/\r\n|\r|\n/).length);
+          text += row + separator;
+        }
+        expect(await linesOf(text, size)).toEqual(expected);
+      }),
+      RUNS,
+    );
+  });
+
+  test("that is no CSV is told by the line after which it begins", async () => {
+    const before = 'code,name\r\n"a\r\n\r\nb",c\r\n';
+    for (const bad of ['x"y,z\r\n', '"x\r\ny,z\r\n', '"x\r\ny"y,z\r\n', `"${"x\r\n".repeat(100_000)}`])
+      await expect(linesOf(before + bad)).rejects.toThrow(/line 4\b/);
   });
 });

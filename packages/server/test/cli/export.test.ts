@@ -1,120 +1,110 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
-import { describe, expect, test, vi } from "vitest";
-import { type CommandLine, callOperation, commandLine } from "../support/command-line.ts";
-import { CATALOGUE, fillDatabase, SITA, SITA_NET } from "../support/provider-files.ts";
+import { describe, expect, test } from "vitest";
+import { buy, filledLine, type OfficeLine, rowsOf, SITA_NET } from "../support/office-line.ts";
+import { CATALOGUE, SITA } from "../support/provider-files.ts";
 
 /** A provider with a top-up, a retired bouquet that a customer has, and a name that a spreadsheet would run. */
-async function history() {
-  const line = commandLine();
-  const token = await fillDatabase(line);
-  const { url, signal, ended } = await line.start("serve");
-  const call = async (operation: string, body: object) => (await callOperation(url, operation, token, body)).json;
-  const { checkoutId } = (await call("get-subscription-package", SITA_NET)).body;
-  await call("subscription-package-topup", {
-    ...SITA_NET,
-    checkoutId,
-    bouquetId: "NET-3M",
-    amt: "3220.50",
-    udf1: "=1+1",
-  });
-  await line.mustRun(
-    "import",
-    "catalogue",
-    line.ndjson("newer.ndjson", CATALOGUE[1] as object, CATALOGUE[2] as object),
-  );
+async function history(): Promise<OfficeLine> {
+  const line = await filledLine();
+  await buy(line, { ...SITA_NET, partner: "wallet", udf1: "=1+1" }, "NET-3M");
+  line.now += 61_000;
+  await line.mustRun("import", "catalogue", line.ndjson("newer.ndjson", ...CATALOGUE.slice(1)));
   const bare = { ...SITA, cuid: "7", first_name: "=SUM(A1)", mobile: "+977 7", connections: {} };
-  await line.mustRun("import", "customers", line.ndjson("more.ndjson", bare));
-  signal("SIGTERM");
-  await ended;
-  return { line, checkoutId };
-}
-
-/** So many that their export takes much longer than a look into the folder. */
-function addCustomers(path: string): void {
-  const database = new DatabaseSync(path);
-  database.exec(`INSERT INTO customer_row (cuid, environment, level, service, req_id, plan, status, first_name, last_name)
-    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300000)
-    SELECT 'n' || n, 'production', 0, '', '', '', 'active', 'First', 'Last' FROM number`);
-  database.close();
-}
-
-async function shown(line: CommandLine, code: string) {
-  const { transactions: _, ...customer } = JSON.parse(await line.mustRun("customer", "show", code, "--json"));
-  return customer;
+  const asOf = new Date(line.now - 60_000).toISOString();
+  await line.mustRun("import", "customers", line.ndjson("more.ndjson", bare), "--as-of", asOf);
+  return line;
 }
 
 describe("topupd export", () => {
-  test.each(["ndjson", "csv"])("in %s, imported elsewhere, gives the same service", async (format) => {
-    const { line } = await history();
+  test.each(["ndjson", "csv"])("in %s, imported elsewhere, gives the same customers and catalogue", async (format) => {
+    const line = await history();
     const other = ["--database", "sqlite:./other.db"];
     for (const what of ["catalogue", "customers"]) {
-      const file = `${what}.${format}`;
+      const file = `${what}-all.${format}`;
       expect(await line.mustRun("export", what, "--output", file)).toBe("");
       await line.mustRun("import", what, file, ...other);
-      const report = JSON.parse(await line.mustRun("import", what, file, "--dry-run", "--json", ...other));
+      const report = await line.json("import", what, file, "--dry-run", ...other);
       expect(report).toMatchObject({ added: 0, changed: 0, rejected: 0 });
-      expect(await line.mustRun("export", what, "--format", format, ...other)).toBe(
-        readFileSync(join(line.folder, file), "utf8"),
-      );
+      expect(await line.mustRun("export", what, "--format", format, ...other)).toBe(line.read(file));
     }
-    const elsewhere = commandLine({ folder: line.folder, env: { TOPUPD_DATABASE: "sqlite:./other.db" } });
-    for (const code of [SITA.cuid, "7"]) expect(await shown(elsewhere, code)).toEqual(await shown(line, code));
-    expect((await elsewhere.run("check")).code).toBe(0);
+    const shown = async (code: string, ...more: string[]) => {
+      const { transactions: _, ...customer } = await line.json("customer", "show", code, ...more);
+      for (const { subscriptions } of customer.connections)
+        for (const each of subscriptions) for (const name of ["anchor", "months", "days"]) delete each[name];
+      return customer;
+    };
+    for (const code of [SITA.cuid, "7"]) expect(await shown(code, ...other)).toEqual(await shown(code));
+    expect((await line.run("check", ...other)).code).toBe(0);
   });
 
   test("writes a file for its owner alone, and never in the place of another", async () => {
-    const { line } = await history();
-    const { code, stderr } = await line.run("export", "customers", "--output", "customers.csv");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "2 exported\n" });
+    const line = await history();
     const path = join(line.folder, "customers.csv");
+    const written = { code: 0, stdout: "", stderr: "2 exported\n" };
+    expect(await line.run("export", "customers", "--output", "customers.csv")).toEqual(written);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const before = readFileSync(path, "utf8");
+    expect(before).toContain("'=SUM(A1)");
     expect(await line.run("export", "customers", "--output", "customers.csv")).toMatchObject({
       code: 1,
       stderr: "topupd: customers.csv is there already: name another file\n",
     });
     expect(readFileSync(path, "utf8")).toBe(before);
-    expect(before).toContain("'=SUM(A1)");
+    expect((await line.run("export", "customers", "--output", "none/c.csv")).stderr).toContain(
+      "cannot be written: ENOENT",
+    );
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("that is ended by %s leaves no file", async (signal) => {
-    const line = commandLine();
-    await fillDatabase(line);
-    addCustomers(join(line.folder, "topupd.db"));
-    const running = line.launch("export", "customers", "--output", "customers.ndjson");
-    await vi.waitFor(() => expect(readdirSync(line.folder).join()).toMatch(/\.part\b/), {
-      timeout: 20_000,
-      interval: 10,
-    });
-    running.signal(signal);
-    expect(await running.ended).toBe(1);
-    expect(running.stderr()).toBe(`topupd: stopped by ${signal}: customers.ndjson was not made\n`);
-    expect(readdirSync(line.folder).filter((name) => !name.startsWith("topupd.db"))).toEqual([]);
-  });
-
-  test("of transactions tells all of each, and those alone that the flags fit", async () => {
-    const { line, checkoutId } = await history();
-    const exported = JSON.parse(await line.mustRun("export", "transactions", "--req-id", SITA_NET.reqId));
-    expect(exported).toMatchObject({
-      ...{ checkoutId, status: "success", partner: "wallet", ...SITA_NET, bouquetId: "NET-3M", amount: "3220.5" },
+  test("of transactions tells all of each, and ends with the moment up to which it is complete", async () => {
+    const line = await history();
+    const [row, end] = rowsOf(await line.mustRun("export", "transactions"));
+    expect(row).toMatchObject({
+      ...{
+        status: "success",
+        partner: "wallet",
+        cuid: "2000001",
+        reqId: "sita",
+        bouquetId: "NET-3M",
+        amount: "3220.5",
+      },
       ...{ udf1: "=1+1", udf2: null, reversedAt: null, reversedBy: null, reversalReason: null },
     });
-    const [header, row, end] = (await line.mustRun("export", "transactions", "--format", "csv")).split("\r\n");
-    expect(header).toBe(Object.keys(exported).join(","));
-    expect(row).toContain(",'=1+1,");
-    expect(end).toBe("");
+    const until = new Date(line.now - 60_000).toISOString();
+    expect(end).toEqual({ complete_until: until });
+    const csv = await line.run("export", "transactions", "--format", "csv");
+    const [header, cells, last] = csv.stdout.split("\r\n");
+    expect(header).toBe(
+      Object.keys(row)
+        .filter((name) => name !== "bouquetName")
+        .join(),
+    );
+    expect(cells).toContain(",'=1+1,");
+    expect(last).toBe("");
+    expect(csv.stderr).toBe(`1 exported\ncomplete_until ${until}\n`);
+  });
+
+  test("of transactions leaves out the last minute, and says nothing of completeness where flags leave out others", async () => {
+    const line = await history();
+    await buy(line, { ...SITA_NET, partner: "wallet" }, "NET-3M");
+    expect(rowsOf(await line.mustRun("export", "transactions"))).toHaveLength(2);
+    line.now += 61_000;
+    expect(rowsOf(await line.mustRun("export", "transactions"))).toHaveLength(3);
+    const found = rowsOf(await line.mustRun("export", "transactions", "--req-id", "sita", "--udf1", "=1+1"));
+    expect(found).toMatchObject([{ udf1: "=1+1" }]);
     expect(await line.mustRun("export", "transactions", "--status", "reversed")).toBe("");
+    const [reversed] = found;
+    await line.mustRun("transaction", "reverse", reversed.txnId, "--reason", "paid twice");
+    line.now += 61_000;
+    expect(rowsOf(await line.mustRun("export", "transactions", "--status", "reversed"))).toMatchObject([
+      { txnId: reversed.txnId, reversedBy: "somebody", reversalReason: "paid twice" },
+    ]);
     expect((await line.run("export", "transactions", "--from", "2026-02-30")).code).toBe(2);
   });
 
   test("of a catalogue ends with what is not sold any more", async () => {
-    const { line } = await history();
-    const rows = (await line.mustRun("export", "catalogue"))
-      .trimEnd()
-      .split("\n")
-      .map((row) => JSON.parse(row));
+    const line = await history();
+    const rows = rowsOf(await line.mustRun("export", "catalogue"));
     expect(rows.map(({ code, retired }) => [code, retired])).toEqual([
       ["NET-3M", undefined],
       ["TV-1M", undefined],

@@ -110,18 +110,6 @@ describe("a service that is asked to stop", () => {
     expect(service.stderr()).not.toContain("cut off");
   });
 
-  test("does not wait for one that asked for a tunnel", async () => {
-    const { service } = await startFilled("--drain-seconds", "0", "--shutdown-seconds", "1");
-    const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1", allowHalfOpen: true });
-    onTestFinished(() => {
-      socket.destroy();
-    });
-    socket.write("CONNECT x:1 HTTP/1.1\r\n\r\n");
-    await once(socket, "data");
-    service.signal("SIGTERM");
-    expect(await service.ended).toBe(0);
-  });
-
   test("cuts off at its deadline what is still not sent whole", async () => {
     const { token, service } = await startFilled("--drain-seconds", "0", "--shutdown-seconds", "1");
     const { socket, received } = await halfSent(service.url, token);

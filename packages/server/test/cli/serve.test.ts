@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { callOperation, commandLine, logLines } from "../support/command-line.ts";
+import { callOperation, commandLine, logLines, type RunningTopupd } from "../support/command-line.ts";
+import { scraped } from "../support/measured-service.ts";
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
 
@@ -49,14 +50,7 @@ describe("topupd serve", () => {
     const line = commandLine();
     await line.start("serve");
     const database = rawConnection(join(line.folder, "topupd.db"));
-    for (const table of [
-      "partner",
-      "access_token",
-      "customer",
-      "catalogue_revision",
-      "bouquet",
-      "subscription_grant",
-    ]) {
+    for (const table of ["partner", "access_token", "customer", "catalogue_revision", "bouquet", "ledger_entry"]) {
       expect([table, database.prepare(`SELECT count(*) AS count FROM ${table}`).get()]).toEqual([table, { count: 0 }]);
     }
   });
@@ -104,23 +98,63 @@ describe("topupd serve", () => {
     expect(await headersOf("v1.0.1")).toEqual([null, null]);
   });
 
-  test("on a port that is in use fails, and says what to do", async () => {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await once(holder, "listening");
-    onTestFinished(() => {
-      holder.close();
-    });
-    const { port } = holder.address() as AddressInfo;
-    const { code, stdout, stderr } = await commandLine().run("serve", "--port", String(port));
+  test.each([
+    ["port", "host", []],
+    ["metrics-port", "metrics-host", ["--port", "0"]],
+  ] as const)("on a --%s that is in use fails, and says what to change", async (flag, host, more) => {
+    const port = String(await portInUse());
+    const { code, stdout, stderr } = await commandLine().run("serve", `--${flag}`, port, ...more);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe(`topupd: port ${port} of 127.0.0.1 is in use: choose another with --port or TOPUPD_PORT\n`);
+    expect(stderr).toMatch(
+      new RegExp(`^topupd: cannot listen on 127\\.0\\.0\\.1, port ${port}: .*EADDRINUSE.* --${host} `),
+    );
+    expect(stderr).toContain(`--${flag} or TOPUPD_`);
   });
 
-  test("on an address that is another machine's fails, and says what to do", async () => {
-    const { code, stdout, stderr } = await commandLine().run("serve", "--port", "0", "--host", "203.0.113.1");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe(
-      "topupd: 203.0.113.1 is no address of this machine: choose another with --host or TOPUPD_HOST\n",
-    );
+  test("leaves nothing running where the partners' port cannot be had, though metrics were served", async () => {
+    const port = String(await portInUse());
+    const { code, stderr } = await commandLine().run("serve", "--port", port, "--metrics-port", "0");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
+  });
+});
+
+async function portInUse(): Promise<number> {
+  const holder = createServer().listen(0, "127.0.0.1");
+  await once(holder, "listening");
+  onTestFinished(() => {
+    holder.close();
+  });
+  return (holder.address() as AddressInfo).port;
+}
+
+/** Where a running service says that its metrics are; undefined where it says nothing of them. */
+function metricsUrl({ stderr }: RunningTopupd): string | undefined {
+  return logLines(stderr()).find(({ msg }) => msg === "serving metrics")?.["url"] as string | undefined;
+}
+
+describe("topupd serve --metrics-port", () => {
+  test("serves what is counted, and what the process is, on a port of its own, and stops with the service", async () => {
+    const line = commandLine();
+    const token = await fillDatabase(line);
+    const service = await line.start("serve", "--metrics-port", "0");
+    await service.untilSaid(/serving metrics/);
+    const url = metricsUrl(service) ?? "";
+    expect(url).not.toBe(service.url);
+    await callOperation(service.url, "get-customer-information", token, { code: "sita" });
+    const { value, samples } = scraped(await (await fetch(`${url}/metrics`)).text());
+    expect(value("topupd_requests_total", { outcome: "success" })).toBe(1);
+    expect(value("topupd_store_up")).toBe(1);
+    const build = { version: expect.stringMatching(/^\d+\.\d+\.\d+/), node: process.version, store: "sqlite" };
+    expect(samples("topupd_build_info").map(({ labels }) => labels)).toEqual([build]);
+    const started = (value("process_start_time_seconds") ?? 0) * 1000;
+    expect(started).toBeGreaterThan(Date.UTC(2020, 0));
+    expect(started).toBeLessThanOrEqual(Date.now());
+    for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "topupd_heap_used_bytes"])
+      expect(value(name), name).toBeGreaterThan(0);
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+    // A scraper keeps its connection, and must not keep the process.
+    service.signal("SIGINT");
+    expect(await service.ended).toBe(0);
+    await expect(fetch(`${url}/metrics`)).rejects.toThrow();
   });
 });

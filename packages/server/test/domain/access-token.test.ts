@@ -11,11 +11,12 @@ import {
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { seededRandom } from "../support/random.ts";
-import { at, DAY_MS, RUNS } from "./builders.ts";
+import { RUNS } from "./builders.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const ISSUED_AT = at("2026-11-20T09:00:00.500Z");
+const ISSUED_AT = Date.parse("2026-11-20T09:00:00.500Z");
 const TRIAL = formatAccessToken("trial", seededRandom(3)(32));
 
 const anyRandom = fc.uint8Array({ minLength: ACCESS_TOKEN_RANDOM_BYTES, maxLength: ACCESS_TOKEN_RANDOM_BYTES });
@@ -41,31 +42,19 @@ describe("an access token", () => {
     expect(formatAccessToken("production", new Uint8Array(32).fill(255))).toMatch(/^topup_live_[0-9A-Za-z]{49}$/);
   });
 
-  test("carries 256 random bits", () => {
-    expect(ACCESS_TOKEN_RANDOM_BYTES * 8).toBe(256);
-  });
-
   test("that was issued by an earlier release is still recognised", () => {
     const issued = "topup_trial_0El6XFXwsUFD8J2vGxsaboW7rZYnQRBP5d9erwRwd292RSfEl";
     expect(isAccessToken(issued)).toBe(true);
     expect(formatAccessToken("trial", new Uint8Array(32).fill(1))).toBe(issued);
   });
 
-  test("is recognised, whatever its random bytes are", () => {
+  test("is recognised, whatever its random bytes are, and carries all of them", () => {
     fc.assert(
-      fc.property(anyEnvironment, anyRandom, (environment, random) => {
-        expect(isAccessToken(formatAccessToken(environment, random))).toBe(true);
-      }),
-      RUNS,
-    );
-  });
-
-  test("carries all of its random bytes: other bytes make another token", () => {
-    const anyFlip = fc.tuple(anyRandom, fc.nat({ max: 255 }));
-    fc.assert(
-      fc.property(anyFlip, ([random, bit]) => {
+      fc.property(anyEnvironment, anyRandom, fc.nat({ max: 255 }), (environment, random, bit) => {
+        const token = formatAccessToken(environment, random);
+        expect(isAccessToken(token)).toBe(true);
         const flipped = random.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
-        expect(formatAccessToken("trial", flipped)).not.toBe(formatAccessToken("trial", random));
+        expect(formatAccessToken(environment, flipped)).not.toBe(token);
       }),
       RUNS,
     );
@@ -81,25 +70,13 @@ describe("an access token", () => {
     expect(recognised).toEqual([]);
   });
 
-  test("is not recognised with two neighbouring characters swapped", () => {
-    for (let place = 0; place + 1 < TRIAL.length; place += 1) {
-      const swapped = TRIAL.slice(0, place) + TRIAL[place + 1] + TRIAL[place] + TRIAL.slice(place + 2);
-      expect(isAccessToken(swapped)).toBe(swapped === TRIAL);
-    }
-  });
-
-  test.each([
-    "",
-    "topup_trial_",
-    TRIAL.slice(0, -1),
-    `${TRIAL}0`,
-    `${TRIAL}\n`,
-    ` ${TRIAL}`,
-    `Bearer ${TRIAL}`,
-    TRIAL.replace("trial", "live"),
-    TRIAL.toUpperCase(),
-  ])("is not recognised when it is %j", (text) => {
-    expect(isAccessToken(text)).toBe(false);
+  test("is not recognised as anything more, less or else", () => {
+    const [less, more] = [
+      ["", "topup_trial_", TRIAL.slice(0, -1)],
+      [`${TRIAL}0`, `${TRIAL}\n`, ` ${TRIAL}`, `Bearer ${TRIAL}`],
+    ];
+    for (const text of [...less, ...more, TRIAL.replace("trial", "live"), TRIAL.toUpperCase()])
+      expect(isAccessToken(text), text).toBe(false);
   });
 
   test("is kept as its SHA-256", () => {

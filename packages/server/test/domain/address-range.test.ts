@@ -27,45 +27,22 @@ describe("a range of addresses", () => {
     ["203.0.113.7/24", "must be 203.0.113.0/24 where that range is meant, or 203.0.113.7 alone"],
     ["10.1.2.3/9", "must be 10.0.0.0/9 where that range is meant, or 10.1.2.3 alone"],
     ["2001:db8::1/32", "must be 2001:db8::/32 where that range is meant, or 2001:db8::1 alone"],
-    ["::1.2.3.4/112", "must be ::1.2.0.0/112 where that range is meant, or ::1.2.3.4 alone"],
     ["::ffff:203.0.113.7/120", "must be 203.0.113.0/24 where that range is meant, or 203.0.113.7 alone"],
   ])("%s has bits beyond its prefix, and the right one is named", (text, problem) => {
-    const answer = readAddressRange(text);
-    if (text.startsWith("::1.2")) {
-      // Whether the last bits are written with dots is left to Node.
-      expect(answer).toMatchObject({ problem: expect.stringMatching(/^must be ::(1\.2\.0\.0|102:0)\/112 where/) });
-    } else expect(answer).toEqual({ problem });
+    expect(readAddressRange(text)).toEqual({ problem });
   });
 
   test.each(["0.0.0.0/0", "::/0", "::ffff:0.0.0.0/96", "203.0.113.7/0"])("%s is all there are", (text) => {
     expect(readAddressRange(text)).toEqual({ problem: "must not be all addresses there are" });
   });
 
-  test.each([
-    "",
-    "all",
-    "example.org",
-    "203.0.113",
-    "203.0.113.07",
-    "203.0.113.256",
-    "203.0.113.0/33",
-    "203.0.113.0/024",
-    "203.0.113.0/",
-    "203.0.113.0/-1",
-    "203.0.113.0/24/24",
-    "203.0.113.0/255.255.255.0",
-    " 203.0.113.7",
-    "203.0.113.7\n",
-    "2001:db8::/129",
-    "2001:db8::/32 ",
-    "2001:db8:::1",
-    "[2001:db8::1]",
-    "fe80::1%eth0",
-    "::ffff:203.0.113.0/24",
-  ])("%j is none", (text) => {
-    expect(readAddressRange(text)).toEqual({
-      problem: "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32",
-    });
+  test("is nothing else", () => {
+    const words = ["", "all", "example.org", "[2001:db8::1]", "fe80::1%eth0", " 203.0.113.7", "203.0.113.7\n"];
+    const addresses = ["203.0.113", "203.0.113.07", "203.0.113.256", "2001:db8:::1", "::ffff:203.0.113.0/24"];
+    const prefixes = ["/33", "/024", "/", "/-1", "/24/24", "/255.255.255.0"].map((prefix) => `203.0.113.0${prefix}`);
+    const problem = "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32";
+    for (const text of [...words, ...addresses, ...prefixes, "2001:db8::/129", "2001:db8::/32 "])
+      expect(readAddressRange(text), text).toEqual({ problem });
   });
 
   test("around any address, of any length, is named by its first address and has that address in it", () => {
@@ -87,42 +64,19 @@ describe("a range of addresses", () => {
 describe("a list of addresses", () => {
   const list = new AddressList(["203.0.113.0/24", "198.51.100.7", "2001:db8::/32", "::/64"]);
 
-  test.each([
-    "203.0.113.0",
-    "203.0.113.255",
-    "198.51.100.7",
-    "::ffff:198.51.100.7",
-    "0:0:0:0:0:FFFF:CB00:7101",
-    "2001:db8:ffff::1",
-    "2001:DB8::1%eth0",
-    "::1",
-  ])("has %s", (address) => expect(list.has(address)).toBe(true));
-
-  test.each([
-    "203.0.112.255",
-    "203.0.114.0",
-    "198.51.100.8",
-    "2001:db9::1",
-    "203.0.113.7:4711",
-    "[2001:db8::1]",
-    "unknown",
-    "203.0.113.7 ",
-    "",
-    undefined,
-  ])("has not %s", (address) => expect(list.has(address)).toBe(false));
-
-  test("of IPv6 has no IPv4 address, however it is written", () => {
-    expect(list.has("::ffff:8.8.8.8")).toBe(false);
+  test("has what is in one of its ranges, however it is written, and nothing else", () => {
+    const v4 = ["203.0.113.0", "203.0.113.255", "198.51.100.7", "::ffff:198.51.100.7", "0:0:0:0:0:FFFF:CB00:7101"];
+    const has = [...v4, "2001:db8:ffff::1", "2001:DB8::1%eth0", "::1"];
+    const others = ["203.0.112.255", "203.0.114.0", "198.51.100.8", "2001:db9::1", "::ffff:8.8.8.8", undefined];
+    const hasNot = [...others, "203.0.113.7:4711", "[2001:db8::1]", "unknown", "203.0.113.7 ", ""];
+    expect(has.filter((address) => !list.has(address))).toEqual([]);
+    expect(hasNot.filter((address) => list.has(address))).toEqual([]);
   });
 
   test("with something in it that is no range has the rest, and an empty one has nobody", () => {
     const odd = new AddressList(["203.0.113.7", "0.0.0.0/0", "everybody", "10.0.0.1/8"]);
-    expect(["203.0.113.7", "8.8.8.8", "10.0.0.1", "everybody"].map((address) => odd.has(address))).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    const addresses = ["203.0.113.7", "8.8.8.8", "10.0.0.1", "everybody"];
+    expect(addresses.filter((address) => odd.has(address))).toEqual(["203.0.113.7"]);
     expect(new AddressList([]).has("203.0.113.7")).toBe(false);
   });
 });

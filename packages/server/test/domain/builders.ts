@@ -1,17 +1,12 @@
 import type { Bouquet } from "../../src/domain/bouquet.ts";
-import { createCalendar, type Instant, NO_SPAN, type Span } from "../../src/domain/calendar.ts";
 import type { Connection } from "../../src/domain/customer.ts";
-import { foldGrants } from "../../src/domain/fold.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import type { BouquetLabel, Grant, PeriodGrant, Subscription } from "../../src/domain/subscription.ts";
+import { appendGrant, appendImport, decideReversal, type Entry, headOf, type Ledger } from "../../src/domain/ledger.ts";
+import type { BouquetLabel, StatedSubscription, Subscription } from "../../src/domain/subscription.ts";
+import { type Instant, type Moment, readWallTime, type WallTime, writeWallTime } from "../../src/domain/wall-time.ts";
 
 /** The same cases in every run, so that a property that fails fails again. */
 export const RUNS = { seed: 20_261_120, numRuns: 500 };
-
-export const SECOND_MS = 1000;
-export const DAY_MS = 24 * 60 * 60 * SECOND_MS;
-
-export const UTC = createCalendar("UTC");
 
 export const MONTHLY: Bouquet = {
   service: "internet",
@@ -41,62 +36,86 @@ export const ADD_ON: Bouquet = {
   addOn: true,
 };
 
-/** A date such as `2026-01-31`, which is midnight in UTC, or a date and time with its offset. */
-export function at(text: string): Instant {
-  const instant = Date.parse(text);
-  if (Number.isNaN(instant)) throw new Error(`${text} is no time`);
-  return instant;
+export const STAFF = { author: "maya", reason: "ticket 17" };
+
+/** `2026-01-31`, which is its midnight, or a whole wall time. */
+export function wall(text: string): WallTime {
+  const full = text.length === 10 ? `${text} 00:00:00` : text;
+  if (readWallTime(full) === undefined) throw new Error(`${text} is no wall time`);
+  return full;
 }
 
-export function months(count: number): Span {
-  return { ...NO_SPAN, months: count };
+/** A time of a wall clock that shows UTC. */
+export function at(text: string): Moment {
+  return momentOf(readWallTime(wall(text)) as Instant);
 }
 
-export function days(count: number): Span {
-  return { ...NO_SPAN, days: count };
+export function momentOf(instant: Instant): Moment {
+  return { instant, wall: writeWallTime(instant) };
 }
 
 export function labelOf({ code, name, addOn }: Bouquet): BouquetLabel {
   return { code, name, addOn };
 }
 
-/** @param checkoutId by which a reversal finds it. */
-export function topUp(when: string | Instant, bouquet: Bouquet = MONTHLY, checkoutId = "checkout"): PeriodGrant {
-  const instant = typeof when === "string" ? at(when) : when;
-  return { kind: "top_up", at: instant, bouquet: labelOf(bouquet), period: bouquet.period, checkoutId };
+export function stated(start: string, end: string, bouquet = MONTHLY): StatedSubscription {
+  const unit = bouquet.period.months > 0 ? "month" : "day";
+  return { plan: bouquet.plan, bouquet: labelOf(bouquet), start: wall(start), end: wall(end), unit };
 }
 
-export function goodwill(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): PeriodGrant {
-  const instant = typeof when === "string" ? at(when) : when;
-  return { kind: "goodwill", at: instant, bouquet: labelOf(bouquet), period: { months: 0, days: count } };
+/** What is done to a ledger, when: the tests' stories are lists of these. */
+export type Deed = (ledger: Ledger) => Entry;
+
+export function topUp(when: string, bouquet = MONTHLY, txnId = "TXN1"): Deed {
+  const grant = { kind: "top_up", txnId, bouquet: labelOf(bouquet), period: bouquet.period } as const;
+  return (ledger) => appendGrant(headOf(ledger), grant, at(when));
 }
 
-export function takeBack(when: string | Instant, count: number, bouquet: Bouquet = MONTHLY): Grant {
-  return { kind: "take_back", at: typeof when === "string" ? at(when) : when, bouquet: labelOf(bouquet), days: count };
+export function goodwill(when: string, days: number, bouquet = MONTHLY): Deed {
+  const grant = { kind: "goodwill", bouquet: labelOf(bouquet), period: { months: 0, days }, ...STAFF } as const;
+  return (ledger) => appendGrant(headOf(ledger), grant, at(when));
 }
 
-export function reversal(when: string | Instant, checkoutId: string): Grant {
-  return { kind: "reversal", at: typeof when === "string" ? at(when) : when, checkoutId };
+/** @param of the number of the entry that it takes back. */
+export function reversal(when: string, of: number): Deed {
+  return (ledger) => {
+    const entry = decideReversal(ledger, { kind: "reversal", of, ...STAFF }, at(when));
+    if (typeof entry === "string") throw new Error(`the reversal is refused: ${entry}`);
+    return entry;
+  };
 }
 
-/** The subscription that a ledger of `Fiber 100` folds to; fails where it grants nothing. */
-export function fold(grants: readonly Grant[], calendar = UTC): Subscription {
-  const subscription = foldGrants(MONTHLY.plan, grants, calendar);
-  if (subscription === undefined) throw new Error("the ledger grants nothing");
-  return subscription;
+/** Records as of that very time, taken as the first of their ledger. */
+export function imported(when: string, subscription: StatedSubscription | undefined): Deed {
+  return (ledger) => appendImport(ledger, { kind: "import", asOf: at(when), stated: subscription, since: 1 }, at(when));
+}
+
+export function ledgerOf(...deeds: Deed[]): Ledger {
+  let ledger: Ledger = { plan: MONTHLY.plan, entries: [] };
+  for (const deed of deeds) ledger = { ...ledger, entries: [...ledger.entries, deed(ledger)] };
+  return ledger;
+}
+
+/** The subscription that a month from then on makes. */
+export function monthFrom(when: string, bouquet = MONTHLY): Subscription {
+  const { subscription } = headOf(ledgerOf(topUp(when, bouquet)));
+  if (subscription === undefined) throw new Error("the top-up makes nothing");
+  return { ...subscription, plan: bouquet.plan };
 }
 
 /** An active internet connection that never had a subscription, but for what is said otherwise. */
 export function connectionWith(changes: Partial<Connection> = {}): Connection {
-  const plain = {
-    service: "internet",
-    reqId: "fiber1",
-    status: "active",
-    blocked: false,
-    toppedUp: false,
-    segment: undefined,
-  } as const;
-  return { ...plain, subscriptions: [], ...changes };
+  const plain = { service: "internet", reqId: "fiber1", status: "active", blocked: false, segment: undefined } as const;
+  return { ...plain, ledgers: [], ...changes };
+}
+
+/** A connection that has these subscriptions, each by an entry of its own ledger. */
+export function connectionHaving(
+  subscriptions: readonly Subscription[],
+  changes: Partial<Connection> = {},
+): Connection {
+  const ledgers = subscriptions.map((subscription) => ({ plan: subscription.plan, seq: 1, subscription }));
+  return connectionWith({ ledgers, ...changes });
 }
 
 /** An object as it looks to the code that reads requests and files. */

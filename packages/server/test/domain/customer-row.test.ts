@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Bouquet, Service } from "../../src/domain/bouquet.ts";
-import { createCalendar } from "../../src/domain/calendar.ts";
 import { type RowContext, readCustomerRow } from "../../src/domain/customer-row.ts";
-import { ADD_ON, asJson, at, labelOf, MONTHLY, months, QUARTERLY, UTC } from "./builders.ts";
+import { ADD_ON, asJson, labelOf, MONTHLY, QUARTERLY, stated } from "./builders.ts";
 
 const TV: Bouquet = { ...MONTHLY, service: "tv", code: "TV-1M", name: "Family (MONTHLY)", plan: "Family" };
 const KNOWN = [MONTHLY, QUARTERLY, ADD_ON, TV];
 
 const CONTEXT: RowContext = {
-  calendar: UTC,
   findBouquet: (service: Service, code: string) =>
     KNOWN.find((bouquet) => bouquet.service === service && bouquet.code === code),
 };
@@ -37,14 +35,7 @@ describe("a customer's row", () => {
       internet: [{ ...FIBER, segment: "gold", subscriptions: [SUBSCRIPTION] }],
       tv: [{ stb: "0001", status: "inactive" }],
     };
-    const subscription = {
-      plan: "Fiber 100",
-      bouquet: labelOf(MONTHLY),
-      start: at("2026-01-31"),
-      end: at("2026-02-28"),
-      span: months(1),
-    };
-    const plain = { status: "active", segment: undefined, toppedUp: false, blocked: false, subscriptions: [] };
+    const plain = { status: "active", segment: undefined, subscriptions: undefined };
     expect(read({ mobile: "9800000001", connections })).toEqual({
       ok: true,
       value: {
@@ -53,9 +44,16 @@ describe("a customer's row", () => {
         lastName: "Rai",
         mobile: "9800000001",
         status: "active",
+        asOf: undefined,
         connections: [
           { ...plain, service: "tv", reqId: "0001", status: "inactive" },
-          { ...plain, service: "internet", reqId: "fiber1", segment: "gold", subscriptions: [subscription] },
+          {
+            ...plain,
+            service: "internet",
+            reqId: "fiber1",
+            segment: "gold",
+            subscriptions: [stated("2026-01-31", "2026-02-28")],
+          },
           { ...plain, service: "iptv", reqId: "stream1", status: "blocked" },
         ],
       },
@@ -69,23 +67,25 @@ describe("a customer's row", () => {
 
   test("may name a bouquet that is known from an older catalogue only", () => {
     const retired = { ...QUARTERLY, code: "OLD-3M", name: "Old Fiber (QUARTERLY)", plan: "Old Fiber" };
-    const context = {
-      ...CONTEXT,
-      findBouquet: (_service: Service, code: string) => (code === "OLD-3M" ? retired : undefined),
-    };
-    const reading = read(withSubscription({ code: "OLD-3M", enddate: "2026-04-30 00:00:00" }), context);
-    expect(reading).toMatchObject({
-      ok: true,
-      value: { connections: [{ subscriptions: [{ plan: "Old Fiber", bouquet: labelOf(retired), span: months(3) }] }] },
-    });
+    const reading = read(withSubscription({ code: "OLD-3M" }), { findBouquet: () => retired });
+    const subscriptions = [{ plan: "Old Fiber", bouquet: labelOf(retired), unit: "month" }];
+    expect(reading).toMatchObject({ ok: true, value: { connections: [{ subscriptions }] } });
   });
 
-  test("has its dates read on the provider's wall clock", () => {
-    const context = { ...CONTEXT, calendar: createCalendar("Asia/Kathmandu") };
-    expect(read(withSubscription({}), context)).toMatchObject({
-      ok: true,
-      value: { connections: [{ subscriptions: [{ start: at("2026-01-31T00:00:00+05:45"), span: months(1) }] }] },
-    });
+  test("counts by the day what is sold by the day", () => {
+    const context = { findBouquet: () => ({ ...MONTHLY, period: { months: 0, days: 30 } }) };
+    const connections = [{ subscriptions: [{ unit: "day" }] }];
+    expect(read(withSubscription({}), context)).toMatchObject({ ok: true, value: { connections } });
+  });
+
+  test("may say nothing of a connection's subscriptions, which is not the same as none", () => {
+    expect(read(withFiber({}))).toMatchObject({ value: { connections: [{ subscriptions: undefined }] } });
+    expect(read(withFiber({ subscriptions: [] }))).toMatchObject({ value: { connections: [{ subscriptions: [] }] } });
+  });
+
+  test("may have a moment of its own, which is read later", () => {
+    expect(read({ asOf: "2026-11-23T02:00:00Z" })).toMatchObject({ ok: true, value: { asOf: "2026-11-23T02:00:00Z" } });
+    expect(problemsOf({ asOf: 5 })).toEqual(["asOf: must be a string"]);
   });
 
   test("may have the same name on two services, and two plans on one connection", () => {
@@ -102,40 +102,28 @@ describe("a customer's row is refused", () => {
 
   test.each([
     [{ cuid: 7001 }, "cuid: must be a string"],
-    [{ cuid: "" }, "cuid: must not be empty"],
-    [{ cuid: "7".repeat(65) }, "cuid: must have at most 64 characters"],
     [{ first_name: null }, "first_name: must be a string"],
-    [{ first_name: "A\nB" }, "first_name: must not hold control characters"],
     [{ last_name: "R".repeat(201) }, "last_name: must have at most 200 characters"],
     [{ mobile: 9800000001 }, "mobile: must be a string"],
-    [{ mobile: "" }, "mobile: must not be empty"],
     [{ status: "blocked" }, 'status: must be one of "active", "inactive"'],
-    [{ status: "Active" }, 'status: must be one of "active", "inactive"'],
     [{ connections: [] }, "connections: must be an object"],
-    [{ connections: null }, "connections: must be an object"],
     [{ connections: { tv: {} } }, "connections.tv: must be a list"],
     [{ connections: { tv: ["0001"] } }, "connections.tv[0]: must be an object"],
     [{ connections: { tv: [{ status: "active" }] } }, "connections.tv[0].stb: is required"],
-    [{ connections: { tv: [{ stb: 1, status: "active" }] } }, "connections.tv[0].stb: must be a string"],
     [{ connections: { iptv: [FIBER, { status: "active" }] } }, "connections.iptv[1].username: is required"],
-    [withFiber({ status: undefined }), "connections.internet[0].status: is required"],
     [withFiber({ status: "off" }), 'connections.internet[0].status: must be one of "active", "inactive", "blocked"'],
     [withFiber({ segment: 7 }), "connections.internet[0].segment: must be a string"],
     [withFiber({ subscriptions: "none" }), "connections.internet[0].subscriptions: must be a list"],
-    [withFiber({ subscriptions: [[]] }), "connections.internet[0].subscriptions[0]: must be an object"],
   ])("for %j", (changes, problem) => {
     expect(problemsOf(changes)).toEqual([problem]);
   });
 
   test.each([
     [{ code: undefined }, "code: is required"],
-    [{ startdate: undefined }, "startdate: is required"],
     [{ startdate: "2026-02-30 00:00:00" }, "startdate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
     [{ startdate: "2026-01-31" }, "startdate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
-    [{ enddate: 20260228 }, "enddate: must be a string"],
     [{ enddate: "28-02-2026 00:00:00" }, "enddate: must be a date and time in the form YYYY-MM-DD HH:MM:SS"],
     [{ enddate: "2026-01-31 00:00:00" }, "enddate: must be later than startdate"],
-    [{ enddate: "2026-01-30 23:59:59" }, "enddate: must be later than startdate"],
   ])("for a subscription with %j", (changes, problem) => {
     expect(problemsOf(withSubscription(changes))).toEqual([`connections.internet[0].subscriptions[0].${problem}`]);
   });
@@ -171,13 +159,7 @@ describe("a customer's row is refused", () => {
   });
 
   test("for a connection that stands twice, by its second place", () => {
-    const connections = {
-      tv: [
-        { stb: "1", status: "active" },
-        { stb: "2", status: "active" },
-        { stb: "1", status: "active" },
-      ],
-    };
+    const connections = { tv: ["1", "2", "1"].map((stb) => ({ stb, status: "active" })) };
     expect(problemsOf({ connections })).toEqual(["connections.tv[2].stb: stands twice in this customer"]);
   });
 

@@ -35,9 +35,6 @@ describe("an identifier", () => {
   test("is measured in characters, not in the units of its encoding", () => {
     expect(identifier("😀".repeat(64))).toEqual({ ok: true, value: "😀".repeat(64) });
     expect(identifier("😀".repeat(65))).toEqual(refused("must have at most 64 characters"));
-    expect(identifier(`${"😀".repeat(32)}${"x".repeat(32)}`)).toMatchObject({ ok: true });
-    expect(identifier(`${"😀".repeat(32)}${"x".repeat(33)}`)).toEqual(refused("must have at most 64 characters"));
-    expect(identifier("x".repeat(65))).toEqual(refused("must have at most 64 characters"));
     expect(identifier("x".repeat(1_000_000))).toEqual(refused("must have at most 64 characters"));
   });
 
@@ -79,10 +76,6 @@ describe("a text", () => {
   test("is held to its own limit, which counts after trimming", () => {
     expect(text("  1234  ", { maxLength: 4, trim: true })).toMatchObject({ ok: true });
     expect(text("12345", { maxLength: 4 })).toEqual(refused("must have at most 4 characters"));
-  });
-
-  test("keeps control characters inside, trimmed or not, refused", () => {
-    expect(text("a\nb", { maxLength: 4, trim: true })).toEqual(refused("must not hold control characters"));
   });
 
   test("that is optional may be missing, and is held to its limit", () => {
@@ -127,17 +120,14 @@ describe("all that is wrong with an object", () => {
       fields.statedIdentifiers("words");
       fields.problem("other", "is odd");
     });
-    expect(reading).toEqual({
-      ok: false,
-      problems: [
-        { field: "id", problem: "must be a string" },
-        { field: "list[1]", problem: "must be an object" },
-        { field: "list[2].id", problem: "must not be empty" },
-        { field: "inner.id", problem: "must be a string" },
-        { field: "words[1]", problem: "must be a string" },
-        { field: "other", problem: "is odd" },
-      ],
-    });
+    expect(reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field} ${problem}`)).toEqual([
+      "id must be a string",
+      "list[1] must be an object",
+      "list[2].id must not be empty",
+      "inner.id must be a string",
+      "words[1] must be a string",
+      "other is odd",
+    ]);
   });
 
   test("leaves unknown fields of a request in peace, and names those of a file", () => {
@@ -147,12 +137,7 @@ describe("all that is wrong with an object", () => {
       fields.identifier("id");
       fields.refuseOthers();
     });
-    expect(strict).toEqual({
-      ok: false,
-      problems: [
-        { field: "toString", problem: "is not a known field" },
-        { field: "x".repeat(64), problem: "is not a known field" },
-      ],
-    });
+    const problems = ["toString", "x".repeat(64)].map((field) => ({ field, problem: "is not a known field" }));
+    expect(strict).toEqual({ ok: false, problems });
   });
 });

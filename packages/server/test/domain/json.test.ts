@@ -74,12 +74,6 @@ describe("reading JSON", () => {
     expect("valueOf" in object).toBe(false);
   });
 
-  test("finds no field that was not sent", () => {
-    const object = readJson("{}");
-    if (!isJsonObject(object)) throw new Error("not read as an object");
-    for (const name of ["constructor", "__proto__", "toString"]) expect(object[name]).toBeUndefined();
-  });
-
   test("resolves every escape", () => {
     expect(readJson(String.raw`"\"\\\/\b\f\n\r\t\u0041\u00e9\u00E9\ud83d\uDE00"`)).toBe('"\\/\b\f\n\r\tAéé😀');
   });
@@ -101,9 +95,6 @@ describe("reading JSON", () => {
     expect(() => readJson(nested(17))).toThrow("is nested deeper than 16 levels");
     expect(readJson(`${'{"a":'.repeat(16)}1${"}".repeat(16)}`)).toHaveProperty("a");
     expect(() => readJson('{"a":'.repeat(100_000))).toThrow("is nested deeper than 16 levels");
-  });
-
-  test("counts depth, not the number of lists and objects", () => {
     expect(readJson(`[${"[],{},".repeat(1000)}null]`)).toHaveLength(2001);
   });
 
@@ -111,5 +102,33 @@ describe("reading JSON", () => {
     const values = ["{}", "[]", "null", '"{}"', "1", "true"].map((text) => isJsonObject(readJson(text)));
     expect(values).toEqual([true, false, false, false, false, false]);
     expect(isJsonObject(undefined)).toBe(false);
+  });
+});
+
+describe("JSON is refused", () => {
+  test.each([
+    ["equal as written", '{"amt": 1, "amt": 1}'],
+    ["equal once the escape is resolved", String.raw`{"a": 1, "\u0061": 2}`],
+    ["__proto__", '{"__proto__": 1, "__proto__": 2}'],
+    ["far apart", '{"a": {"b": [1, {}]}, "c": null, "a": null}'],
+    ["in an inner object", '{"a": [{"b": 1, "b": 2}]}'],
+  ])("with two keys that are %s", (_how, text) => {
+    expect(() => readJson(text)).toThrow(/^has the key .* twice in one object$/);
+  });
+
+  test("for a key that stands twice in one object, not for one in two objects or in two spellings", () => {
+    expect(() => readJson('{"a": {"a": 1}, "b": {"a": 1}, "A": 1}')).not.toThrow();
+  });
+
+  test("by the place of what is unexpected, counted from one", () => {
+    expect(() => readJson('{"a": x}')).toThrow("is not JSON: something unexpected at character 7");
+    expect(() => readJson("[1,")).toThrow("is not JSON: something unexpected at its end");
+  });
+
+  test("without repeating any value of it, or more of an over-long key than its beginning", () => {
+    for (const text of ['{"mobile": "9800000001" x}', '["9800000001', '{"a": "9800000001", "a": 1}', "9800000001x"])
+      expect((readOrRefuse(text) as JsonSyntaxError).message).not.toContain("98");
+    const key = "k".repeat(5000);
+    expect(() => readJson(`{"${key}": 1, "${key}": 2}`)).toThrow(`has the key "${"k".repeat(64)}" twice in one object`);
   });
 });

@@ -1,9 +1,10 @@
+import type { BasePlans } from "../../src/domain/catalogue.ts";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type TopUpSnapshot } from "../../src/domain/top-up.ts";
-import { ADD_ON, at, connectionWith, MONTHLY, QUARTERLY, UTC } from "./builders.ts";
+import { ADD_ON, connectionWith, MONTHLY, momentOf, QUARTERLY } from "./builders.ts";
 
-export const ISSUED_AT = at("2026-11-20T09:00:00Z");
+export const ISSUED_AT = Date.parse("2026-11-20T09:00:00Z");
 export const NOW = ISSUED_AT + 60_000;
 
 const SECRET = { id: 1, key: new Uint8Array(32).fill(9), createdAt: 0 };
@@ -43,8 +44,16 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
   };
 }
 
-export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW): TopUpOutcome {
-  return decideTopUp(snapshot, command, now, UTC);
+const MANY: BasePlans = { tv: "many", internet: "many", iptv: "many" };
+
+/** @param now an instant, of a provider whose clock shows UTC. */
+export function decide(
+  snapshot: TopUpSnapshot,
+  command = commandWith(),
+  now = NOW,
+  basePlans: BasePlans = MANY,
+): TopUpOutcome {
+  return decideTopUp(snapshot, command, momentOf(now), basePlans);
 }
 
 export function refusal(reason: string) {

@@ -11,7 +11,6 @@ import {
   type TheirRow,
   tally,
   type UnreadableRow,
-  VERDICTS,
   type Verdict,
 } from "../../src/domain/reconciliation.ts";
 import { TRANSACTION_STATUSES, type Transaction } from "../../src/domain/top-up.ts";
@@ -45,11 +44,8 @@ describe("a row and a top-up with one key", () => {
     ["amount_differs", { amount: 45_001n, status: "reversed" }, {}],
     ["status_differs", { status: "reversed" }, {}],
     ["status_differs", { status: "failed" }, {}],
-    ["status_differs", { amount: 45_001n, status: "failed" }, {}],
     ["status_differs", { amount: 0n, status: "failed" }, {}],
     ["matched", { amount: 0n, status: "failed" }, { status: "reversed" }],
-    ["matched", { amount: 0n, status: "failed" }, { status: "reversed", isReversedLater: true }],
-    ["amount_differs", { amount: 45_001n }, { status: "reversed" }],
     ["status_differs", {}, { status: "reversed" }],
     ["matched", { status: "reversed" }, { status: "reversed" }],
     ["matched", { status: "failed" }, { status: "reversed" }],
@@ -104,10 +100,8 @@ describe("a key that stands more than once", () => {
 
   test("with a top-up of another day is that of the period", () => {
     const [inPeriod, before] = [ourRow("a"), ourRow("a", { isInPeriod: false, amount: 1n })];
-    for (const ours of [
-      [inPeriod, before],
-      [before, inPeriod],
-    ])
+    const both = [inPeriod, before];
+    for (const ours of [both, both.toReversed()])
       expect(joined([theirRow("a")], ours)).toEqual([{ verdict: "matched", theirs: theirRow("a"), ours: inPeriod }]);
   });
 
@@ -189,10 +183,6 @@ test("whatever there is, every row and every top-up of the period is in exactly 
     }),
     RUNS,
   );
-});
-
-test("every verdict says what is to be done, in whole sentences", () => {
-  for (const advice of Object.values(VERDICTS)) expect(advice).toMatch(/^[A-Z].*\.$/);
 });
 
 test("a reference that was not given is no key", () => {

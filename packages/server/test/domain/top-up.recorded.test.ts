@@ -1,13 +1,27 @@
 import { describe, expect, test } from "vitest";
-import type { Connection } from "../../src/domain/customer.ts";
-import { ADD_ON, at, connectionWith, fold, labelOf, MONTHLY, months, QUARTERLY, topUp } from "./builders.ts";
+import { isTooLateToRecord, RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
+import {
+  ADD_ON,
+  connectionHaving,
+  type connectionWith,
+  labelOf,
+  MONTHLY,
+  momentOf,
+  monthFrom,
+  QUARTERLY,
+} from "./builders.ts";
 import { commandWith, decide, FIBER, ISSUED_AT, NOW, refusal, snapshotWith } from "./purchase.ts";
 
-const RUNNING = fold([topUp("2026-11-01")]);
-const LAPSED = fold([topUp("2026-09-01")]);
+const RUNNING = monthFrom("2026-11-01");
+const LAPSED = monthFrom("2026-09-01");
+const WALL = "2026-11-20 09:01:00";
 
-function decideOn(connection: Partial<Connection>, command = commandWith()) {
-  return decide(snapshotWith({ connection: connectionWith(connection) }), command);
+function decideOn(
+  connection: ReturnType<typeof connectionWith>,
+  command = commandWith(),
+  internet: "one" | "many" = "many",
+) {
+  return decide(snapshotWith({ connection }), command, NOW, { tv: "many", internet, iptv: "many" });
 }
 
 describe("a top-up", () => {
@@ -23,57 +37,58 @@ describe("a top-up", () => {
         bouquetCode: "NET-1M",
         amount: 113_000n,
         at: NOW,
+        txnDate: WALL,
         status: "success",
         udf1: "order 1",
         udf2: undefined,
       },
-      grant: {
+      plan: "Fiber 100",
+      entry: {
         kind: "top_up",
-        at: NOW,
+        seq: 1,
+        at: momentOf(NOW),
+        txnId: "TXN1",
         bouquet: labelOf(MONTHLY),
         period: { months: 1, days: 0 },
-        checkoutId: command.checkoutId,
+        after: {
+          plan: "Fiber 100",
+          bouquet: labelOf(MONTHLY),
+          ...{ start: WALL, anchor: WALL, months: 1, days: 0, end: "2026-12-20 09:01:00", since: 1 },
+        },
       },
-      subscription: {
-        plan: "Fiber 100",
-        bouquet: labelOf(MONTHLY),
-        start: NOW,
-        end: at("2026-12-20T09:01:00Z"),
-        span: months(1),
-        onTop: { months: 1, days: 0 },
-        goodwillDays: 0,
-        grantedEnd: at("2026-12-20T09:01:00Z"),
-      },
-      activates: false,
     });
   });
 
-  test("extends the running subscription of its plan, whatever its period", () => {
+  test("extends the running subscription of its plan, whatever its period, by the ledger's next entry", () => {
     const command = commandWith({ bouquetCode: QUARTERLY.code, amount: QUARTERLY.price });
-    expect(decideOn({ subscriptions: [RUNNING] }, command)).toMatchObject({
-      subscription: { start: RUNNING.start, end: at("2027-03-01"), bouquet: labelOf(QUARTERLY) },
-    });
+    const after = { start: RUNNING.start, end: "2027-03-01 00:00:00", bouquet: labelOf(QUARTERLY), since: 1 };
+    expect(decideOn(connectionHaving([RUNNING]), command)).toMatchObject({ entry: { seq: 2, after } });
   });
 
   test("leaves the subscriptions of other plans alone", () => {
     const other = { ...RUNNING, plan: "Fiber 500" };
-    expect(decideOn({ subscriptions: [other] })).toMatchObject({ subscription: { plan: "Fiber 100", start: NOW } });
+    expect(decideOn(connectionHaving([other]))).toMatchObject({
+      plan: "Fiber 100",
+      entry: { seq: 1, after: { start: WALL } },
+    });
   });
 
-  test("brings a lapsed connection back", () => {
-    expect(decideOn({ subscriptions: [LAPSED] })).toMatchObject({ kind: "recorded", subscription: { start: NOW } });
+  test("of another base plan is refused where the service has one base plan at a time", () => {
+    const other = { ...RUNNING, plan: "Fiber 500" };
+    expect(decideOn(connectionHaving([other]), commandWith(), "one")).toEqual(refusal("bouquet_unavailable"));
+    expect(decideOn(connectionHaving([RUNNING]), commandWith(), "one")).toMatchObject({ kind: "recorded" });
   });
 
-  test("is taken on a connection that the provider imported as inactive", () => {
-    expect(decideOn({ status: "inactive" })).toMatchObject({ kind: "recorded", activates: true });
-    expect(decideOn({ status: "inactive", toppedUp: true })).toMatchObject({ kind: "recorded", activates: false });
+  test("brings a lapsed connection back, also one that is imported as inactive", () => {
+    const back = { kind: "recorded", entry: { seq: 2, after: { start: WALL, since: 2 } } };
+    expect(decideOn(connectionHaving([LAPSED]))).toMatchObject(back);
+    expect(decideOn(connectionHaving([LAPSED], { status: "inactive" }))).toMatchObject(back);
   });
 
   test("of an add-on is taken while a base subscription runs", () => {
     const command = commandWith({ bouquetCode: ADD_ON.code, amount: ADD_ON.price });
-    expect(decideOn({ subscriptions: [RUNNING] }, command)).toMatchObject({
-      subscription: { plan: ADD_ON.plan, start: NOW, bouquet: labelOf(ADD_ON) },
-    });
+    const after = { plan: ADD_ON.plan, start: WALL, bouquet: labelOf(ADD_ON) };
+    expect(decideOn(connectionHaving([RUNNING]), command)).toMatchObject({ plan: ADD_ON.plan, entry: { after } });
   });
 
   test("is taken in the last millisecond of the five minutes", () => {
@@ -87,5 +102,10 @@ describe("a top-up", () => {
     const outcome = decide(quoted, commandWith({ amount: 100_000n }));
     expect(outcome).toMatchObject({ kind: "recorded", transaction: { amount: 100_000n } });
     expect(decide(quoted, commandWith({ amount: MONTHLY.price }))).toEqual(refusal("amount_mismatch"));
+  });
+
+  test("is not recorded any more once its decision is over half a minute old", () => {
+    expect(isTooLateToRecord(NOW, NOW + RECORDING_DEADLINE_MS)).toBe(false);
+    expect(isTooLateToRecord(NOW, NOW + RECORDING_DEADLINE_MS + 1)).toBe(true);
   });
 });

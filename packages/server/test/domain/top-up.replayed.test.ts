@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { DAY_MS, QUARTERLY } from "./builders.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { QUARTERLY } from "./builders.ts";
 import { commandWith, decide, NOW, refusal, snapshotWith } from "./purchase.ts";
 
 function recordedTopUp(): Transaction {

@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { formatAccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { by } from "../support/by.ts";
 import type { CallOptions, OpenOptions, TestService } from "../support/open-service.ts";
-import { PREFIX, startTestService } from "../support/service.ts";
+import { startTestService } from "../support/service.ts";
 
 const OFFICE = new AddressList(["203.0.113.0/24", "2001:db8::/32"]);
 const PROXIES = new AddressList(["10.0.0.0/8", "::1"]);
@@ -16,7 +12,7 @@ const OUTSIDE = "198.51.100.7";
 /** A service whose one partner may call from its office alone. */
 async function limitedService(options: OpenOptions = {}): Promise<TestService> {
   const service = await startTestService(options);
-  await service.store.access.setAllowedAddresses("wallet", OFFICE, by(service.now));
+  await service.store.partners.setAllowedAddresses("wallet", OFFICE, by(service.now));
   return service;
 }
 
@@ -51,39 +47,12 @@ describe("a partner with allowed addresses", () => {
     }
   });
 
-  test("is refused with a log line that says why and to whom, and neither from where nor what would be allowed", async () => {
-    const service = await limitedService();
-    await service.addPartner("bank");
-    await statusOf(service, { from: OUTSIDE });
-    const line = service.logs.at(-1) as string;
-    const wallet = (await service.store.listPartners()).find(({ name }) => name === "wallet");
-    const who = { partner: wallet?.id as number, environment: "trial" };
-    expect(JSON.parse(line)).toMatchObject({ status: 403, outcome: "address_not_allowed", ...who });
-    expect(service.logs.join("")).not.toContain("wallet");
-    expect(service.logs.join("")).not.toMatch(/198\.51|203\.0/);
-  });
-
   test("is served everywhere once the limit is lifted, and others were all along", async () => {
     const service = await limitedService();
     const bank = await service.issue(await service.addPartner("bank"), "trial");
     expect(await statusOf(service, { from: OUTSIDE, token: bank })).toBe(200);
-    await service.store.access.setAllowedAddresses("wallet", undefined, by(service.now));
+    await service.store.partners.setAllowedAddresses("wallet", undefined, by(service.now));
     expect(await statusOf(service, { from: OUTSIDE })).toBe(200);
-  });
-
-  test("is told first what holds for its token wherever it calls from", async () => {
-    const service = await limitedService();
-    const reasonOf = async (token: string) => {
-      const answer = await service.call("get-customer-information", { code: "1000001" }, { token, from: OUTSIDE });
-      return answer.json.body.reason;
-    };
-    expect(await reasonOf(formatAccessToken("trial", new Uint8Array(32)))).toBe("unknown_token");
-    await service.store.setPartnerStatus("wallet", "suspended", by(1));
-    expect(await reasonOf(service.trialToken)).toBe("partner_suspended");
-    const [token] = await service.store.listAccessTokens();
-    await service.store.revokeAccessToken((token as { id: string }).id, by(1));
-    const both = await Promise.all([service.trialToken, service.liveToken].map(reasonOf));
-    expect(new Set(both)).toEqual(new Set(["partner_suspended", "revoked_token"]));
   });
 });
 
@@ -122,63 +91,20 @@ describe("X-Forwarded-For", () => {
     `${INSIDE}:4711`,
     "[2001:db8::7]",
     `"${INSIDE}"`,
-    `for=${INSIDE}`,
     "unknown",
-    "_hidden",
-    "203.0.113.09",
-    `${INSIDE}/24`,
-    "localhost",
     "",
     ",",
     `${INSIDE},junk`,
     `${INSIDE},`,
-    `${INSIDE}, `,
     `${INSIDE},, 10.0.0.2`,
-    `${INSIDE}, ,10.0.0.2`,
-    "\u00ff",
-    "1".repeat(5_000),
-    ",".repeat(5_000),
   ])("of a trusted proxy that ends in no address lets nobody in: %j", async (entries) => {
     const service = await limitedService({ trustedProxies: PROXIES });
     expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
   });
 
-  test("counts across several lines of it: a proxy may add one of its own", async () => {
-    const service = await limitedService({ trustedProxies: new AddressList(["127.0.0.1"]) });
-    await service.app.listen({ host: "127.0.0.1", port: 0 });
-    const { port } = service.app.server.address() as AddressInfo;
-    const send = async (...lines: string[]) => {
-      const asked = request({
-        port,
-        host: "127.0.0.1",
-        method: "POST",
-        path: `${PREFIX}/v1.0.1/txn-status`,
-        agent: false,
-      });
-      asked.setHeader("authorization", `Bearer ${service.trialToken}`).setHeader("x-forwarded-for", lines);
-      const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
-      answer.resume();
-      return answer.statusCode;
-    };
-    expect(await send(INSIDE, OUTSIDE)).toBe(403);
-    // Let in, and then told that it has no body.
-    expect(await send(OUTSIDE, INSIDE)).toBe(415);
-    expect(await send(INSIDE)).toBe(415);
-    expect(await send(OUTSIDE)).toBe(403);
-  });
-
   test("that is missing leaves the proxy's own address", async () => {
     const service = await limitedService({ trustedProxies: PROXIES });
     expect(await statusOf(service, { from: "10.0.0.1" })).toBe(403);
-  });
-
-  test("that is empty leaves no address at all, not even the proxy's own", async () => {
-    const service = await startTestService({ trustedProxies: PROXIES });
-    await service.store.access.setAllowedAddresses("wallet", new AddressList(["10.0.0.0/8"]), by(service.now));
-    expect(await statusOf(service, { from: "10.0.0.1" })).toBe(200);
-    for (const entries of ["", " ", ",", "10.0.0.2,"])
-      expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
-    expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded("10.0.0.2") })).toBe(200);
   });
 
   test("is all that is believed of what a trusted proxy says", async () => {

@@ -77,9 +77,9 @@ describe("an access token", () => {
     const service = await startTestService();
     const partner = await service.addPartner("reseller");
     const [first, second] = [await service.issue(partner, "trial"), await service.issue(partner, "trial")];
-    const records = await service.store.listAccessTokens();
+    const records = await service.store.partners.listTokens();
     const { id } = records.filter((record) => record.partner.name === "reseller")[0] as (typeof records)[0];
-    await service.store.revokeAccessToken(id, by(service.now));
+    await service.store.partners.revokeToken(id, by(service.now));
     const answers = await Promise.all(
       [first, second].map((token) => service.call("get-customer-information", LOOK_UP, { token })),
     );
@@ -88,10 +88,10 @@ describe("an access token", () => {
 
   test("of a suspended partner is refused until the partner is resumed", async () => {
     const service = await startTestService();
-    await service.store.setPartnerStatus("wallet", "suspended", by(1));
+    await service.store.partners.setStatus("wallet", "suspended", by(1));
     const suspended = await service.call("get-customer-information", LOOK_UP);
     expect([suspended.status, suspended.json.code]).toEqual([403, "400ac005"]);
-    await service.store.setPartnerStatus("wallet", "active", by(1));
+    await service.store.partners.setStatus("wallet", "active", by(1));
     expect((await service.call("get-customer-information", LOOK_UP)).status).toBe(200);
   });
 });

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
+import { type Instead, interposed } from "../support/interposed-store.ts";
 import { CATALOGUE, SITA } from "../support/provider-files.ts";
 import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
@@ -34,31 +35,23 @@ interface Line {
   readonly err?: Record<string, unknown>;
 }
 
-/** A service that is watched: which methods of its store are called, and what they are to answer or to fail with. */
+/** A service that is watched: which methods of its store are called, and what is done in their place. */
 async function startWatched() {
   const called = new Set<string>();
-  const failing = new Map<string, () => unknown>();
-  const answers = new Map<string, unknown>();
-  const wrapStore = (store: Store) =>
+  const instead = new Map<string, Instead>();
+  const watching = (store: Store) =>
     new Proxy(store, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
-        if (typeof value !== "function") return value;
-        return (...args: unknown[]) => {
-          called.add(String(name));
-          if (answers.has(String(name))) return Promise.resolve(answers.get(String(name)));
-          const failure = failing.get(String(name));
-          if (failure !== undefined) return Promise.reject(failure());
-          return Reflect.apply(value, target, args);
-        };
+        if (typeof value === "function") called.add(String(name));
+        return value;
       },
     });
-  const service = await startTestService({ wrapStore });
-  service.app.log.level = "trace";
+  const service = await startTestService({ wrapStore: (store) => watching(interposed(instead)(store)) });
   await service.importCatalogue(CATALOGUE);
   const internet = SITA.connections.internet.map((connection) => ({ ...connection, username: USERNAME }));
   await service.importCustomers([{ ...ZUBAIDA, connections: { internet } }]);
-  return { service, called, failing, answers };
+  return { service, called, instead };
 }
 
 /** What a partner sends for a top-up. */
@@ -107,30 +100,21 @@ describe("the log of the whole service", () => {
     const secrets = await buy(service);
     const { trialToken, liveToken } = service;
     const path = `${PREFIX}/v1.0.1/txn-status`;
+    const bearer = { authorization: `Bearer ${trialToken}` };
+    const bodies = [`{"checkoutId":"${trialToken}"}`, `{"checkoutId":9811122233,"Zubaida":1}`, `{"9811122233":`, ""];
     const odd = [
       { url: `/${trialToken}` },
-      { url: `${path}/9811122233?token=${trialToken}` },
-      { url: `${path}?mobile=9811122233&token=${trialToken}`, headers: { authorization: `Bearer ${trialToken}` } },
-      { url: `//${liveToken}@zubaida/9811122233` },
+      { url: `${path}?mobile=9811122233&token=${trialToken}`, headers: bearer },
       { url: "/%E0%A4%A9811122233" },
       { url: `/healthz?token=${trialToken}`, method: "GET" as const },
-      { url: `/docs/static/${trialToken}`, method: "GET" as const },
-      { url: `/openapi/${trialToken}.json`, method: "GET" as const },
       { url: path, headers: { authorization: trialToken } },
-      { url: path, headers: { authorization: `Basic ${trialToken}` } },
-      { url: path, headers: { authorization: `Bearer ${trialToken}`, "content-type": `text/${trialToken}` } },
-      { url: path, headers: { "x-request-id": trialToken, "request-id": "9811122233", cookie: `t=${trialToken}` } },
+      { url: path, headers: { ...bearer, "content-type": `text/${trialToken}` } },
+      { url: path, headers: { "x-request-id": trialToken, cookie: `t=${trialToken}` } },
       { url: path, headers: { authorization: `Bearer ${liveToken.slice(0, -1)}` } },
-      ...[
-        `{"checkoutId":"${trialToken}"}`,
-        `{"checkoutId":9811122233,"Zubaida":1}`,
-        `{"9811122233":`,
-        "Zubaida",
-        "",
-      ].map((payload) => ({
+      ...bodies.map((payload) => ({
         url: path,
         payload,
-        headers: { authorization: `Bearer ${trialToken}`, "content-type": "application/json", "user-agent": "Zubaida" },
+        headers: { ...bearer, "content-type": "application/json", "user-agent": "Zubaida" },
       })),
     ];
     for (const request of odd) await service.inject({ method: "POST", ...request });
@@ -154,7 +138,6 @@ describe("the log of the whole service", () => {
     const authorization = `Authorization: Bearer ${trialToken}`;
     await send(`POST /9811122233?${trialToken} HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nbroken\r\n\r\n`);
     await send(`${trialToken} 9811122233\r\n\r\n`);
-    await send(`CONNECT 9811122233:443 HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\n\r\n`);
     await send(
       `POST ${PREFIX}/v1.0.1/txn-status HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nContent-Length: 99\r\n\r\n{"9811122233`,
     );
@@ -175,15 +158,12 @@ describe("the log of the whole service", () => {
           parameters: [secret],
         }),
     ],
-    ["an error with a cause that quotes it", (secret) => new TypeError("x", { cause: new Error(secret) })],
-    ["several errors at once", (secret) => new AggregateError([new Error(secret)], secret)],
     ["a store that is away, for a reason that quotes it", (secret) => new StoreUnavailable("away", { cause: secret })],
     ["what is no error", (secret) => secret],
-    ["an object", (secret) => ({ message: secret, stack: secret, code: secret })],
   ];
 
   test.each(failures)("holds nothing of it where the store fails with %s, wherever it does", async (_what, failure) => {
-    const { service, called, failing } = await startWatched();
+    const { service, called, instead } = await startWatched();
     called.clear();
     const secrets = await buy(service);
     const purchase = await prepare(service);
@@ -194,13 +174,13 @@ describe("the log of the whole service", () => {
     const methods = [...called, "ping"];
     expect(methods.length).toBeGreaterThan(4);
     for (const method of methods) {
-      failing.set(method, () => failure(secret));
+      instead.set(method, () => Promise.reject(failure(secret)));
       await service.inject("/readyz");
       await service.call("get-customer-information", { code: USERNAME }, live);
       await service.call("get-subscription-package", FIBER, live);
       await service.call("subscription-package-topup", purchase, live);
       await service.call("txn-status", { checkoutId }, live);
-      failing.clear();
+      instead.clear();
     }
     const lines = inspect(service, [...secrets, checkoutId]);
     const told = lines.filter(({ msg }) => msg === "a request failed" || msg === "the store is unavailable");
@@ -211,12 +191,13 @@ describe("the log of the whole service", () => {
   });
 
   test("holds nothing of an answer that cannot be written", async () => {
-    const { service, answers } = await startWatched();
+    const { service, instead } = await startWatched();
     const secrets = await buy(service);
     const { checkoutId = "" } = await prepare(service);
     service.logs.length = 0;
     const whose = { partnerId: 1, environment: "production" };
-    answers.set("findOutcome", { checkoutId, ...whose, firstName: "Zubaida", mobile: "9811122233" });
+    const outcome = { checkoutId, ...whose, firstName: "Zubaida", mobile: "9811122233" };
+    instead.set("findOutcome", () => Promise.resolve(outcome));
     await service.call("txn-status", { checkoutId }, { token: service.liveToken });
     const lines = inspect(service, [...secrets, checkoutId]);
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([

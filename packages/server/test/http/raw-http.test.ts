@@ -41,17 +41,10 @@ const close = "Connection: close\r\n";
 describe("on the bare connection", () => {
   test.each([
     ["is no HTTP", "hello\r\n\r\n", 400, "400ad001"],
-    ["is TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\r\n\r\n", 400, "400ad001"],
     ["has a header without a colon", `POST ${path} HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n`, 400, "400ad001"],
     [
       "has two lengths",
       `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-      400,
-      "400ad001",
-    ],
-    [
-      "has a length and chunks",
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
       "400ad001",
     ],
@@ -64,21 +57,12 @@ describe("on the bare connection", () => {
     ["has no Host and no token", `POST ${path} HTTP/1.1\r\n${close}\r\n`, 401, "400ac001"],
     ["is HTTP/1.0", `POST ${path} HTTP/1.0\r\n\r\n`, 401, "400ac001"],
     [
-      "expects what nobody knows",
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\n${close}\r\n`,
-      401,
-      "400ac001",
-    ],
-    [
       "asks for an upgrade",
       `POST ${path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n`,
       401,
       "400ac001",
     ],
-    ["asks for a tunnel", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "400ad004"],
-    ["traces", `TRACE ${path} HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 405, "400ad004"],
     ["comes with a WebDAV method", `PROPFIND ${path} HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 405, "400ad004"],
-    ["comes with a method nobody knows", `TOPUP ${path} HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 400, "400ad001"],
     ["has a bad escape in its path", `POST ${PREFIX}/%ff%zz HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
     ["names a whole address", `POST http://elsewhere/x HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
   ])("a request that %s gets its answer in the envelope", async (_, bytes, status, code) => {
@@ -102,68 +86,16 @@ describe("on the bare connection", () => {
     expect(service.logs.join("")).not.toContain("gave_up");
   }, 20_000);
 
-  test("a header behind thousands of others is read", async () => {
-    const service = await startTestService();
-    const body = '{"code":"1000001"}';
-    const answer = await exchange(
-      service,
-      `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-        `${"a:\r\n".repeat(3_000)}Authorization: Bearer ${service.trialToken}\r\n${close}` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`,
-    );
-    expect(answer.json["code"]).toBe("400aa010");
-  });
-
-  /** A look-up with more headers than it needs, or others. */
-  const withLines = (lines: readonly string[]) =>
-    `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\n${close}` +
-    `${lines.map((line) => `${line}\r\n`).join("")}Content-Length: 18\r\n\r\n{"code":"1000001"}`;
-
-  test.each([
-    ["the good one first", (good: string) => [good, "Authorization: Bearer other"]],
-    ["the good one last, and written in capitals", (good: string) => ["AUTHORIZATION: Basic eDp5", good]],
-    ["one empty", (good: string) => [good, "Authorization:"]],
-  ])("of two access tokens none is taken: %s", async (_, lines) => {
-    const service = await startTestService();
-    const good = `Authorization: Bearer ${service.trialToken}`;
-    const answer = await exchange(service, withLines(["Content-Type: application/json", ...lines(good)]));
-    expect([answer.status, answer.json["code"]]).toEqual([401, "400ac001"]);
-  });
-
-  test.each([
-    ["text/plain last", ["Content-Type: application/json", "content-type: text/plain"]],
-    ["text/plain first", ["Content-Type: text/plain", "Content-Type: application/json"]],
-    ["another charset", ["Content-Type: application/json", "Content-Type: application/json; charset=latin1"]],
-  ])("of two content types none is taken: %s", async (_, lines) => {
-    const service = await startTestService();
-    const token = `Authorization: Bearer ${service.trialToken}`;
-    const answer = await exchange(service, withLines([...lines, token]));
-    expect([answer.status, answer.json["code"]]).toEqual([415, "400ad006"]);
-  });
-
-  test("a header that is there twice with one value says one thing", async () => {
-    const service = await startTestService();
-    const lines = ["Content-Type: application/json", `Authorization: Bearer ${service.trialToken}`];
-    const answer = await exchange(service, withLines([...lines, ...lines]));
-    expect(answer.json["code"]).toBe("400aa010");
-  });
-
   /** A look-up whose body comes in one chunk. */
-  const inChunks = (service: TestService, data: string, coding = "chunked") =>
+  const inChunks = (service: TestService, data: string) =>
     `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-    `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: ${coding}\r\n${close}\r\n` +
+    `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: Chunked\r\n${close}\r\n` +
     `${data.length.toString(16)}\r\n${data}\r\n0\r\n\r\n`;
 
   test("a body in chunks is read", async () => {
     const service = await startTestService();
-    const answer = await exchange(service, inChunks(service, '{"code":"1000001"}', "Chunked"));
+    const answer = await exchange(service, inChunks(service, '{"code":"1000001"}'));
     expect(answer.json["code"]).toBe("400aa010");
-  });
-
-  test("a body in chunks that says it is compressed is refused as it would be without them", async () => {
-    const service = await startTestService();
-    const answer = await exchange(service, inChunks(service, '{"code":"1000001"}', "gzip, chunked"));
-    expect([answer.status, answer.json["code"]]).toEqual([415, "400ad006"]);
   });
 
   test("a chunked body that is too large is refused", async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { LazyLogger } from "../../src/http/lazy-logger.ts";
 import { createLogger } from "../../src/log.ts";
 import { PREFIX, prepareTopUp, startTestService } from "../support/service.ts";
 
@@ -12,10 +11,8 @@ function withoutTimes(line: string): string {
 /** The line that the logger itself makes of a request's. */
 function asLogged(line: string): string {
   const lines: string[] = [];
-  const { level: _level, time: _time, requestId, msg, ...fields } = JSON.parse(line);
-  createLogger("info", { write: (written) => lines.push(written) })
-    .child({ requestId })
-    .info(fields, msg);
+  const { level: _level, time: _time, msg, ...fields } = JSON.parse(line);
+  createLogger("info", { write: (written) => lines.push(written) }).info(fields, msg);
   return lines.join("");
 }
 
@@ -87,35 +84,5 @@ describe("the line of a top-up", () => {
     const url = `${PREFIX}/v1.0.1/subscription-package-topup`;
     await service.inject({ method: "POST", url, headers: { authorization } });
     expect(fieldsOf(service.logs.at(-1))).toEqual([415, "wallet", undefined]);
-  });
-});
-
-describe("a logger that is made when it is needed", () => {
-  test("logs as the one that it stands for, and its children with their bindings", () => {
-    const lines: string[] = [];
-    const plain = createLogger("info", { write: (line) => lines.push(line) });
-    let made = 0;
-    const lazy = new LazyLogger(() => {
-      made += 1;
-      return plain;
-    });
-    const child = lazy.child({ requestId: "r1" });
-    expect(made).toBe(0);
-    child.debug("nothing");
-    child.warn({ cause: "away", secret: "x" }, "the store is away");
-    lazy.error("a request failed");
-    lazy.silent("nothing");
-    expect(made).toBe(1);
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "warn", requestId: "r1", cause: "away", msg: "the store is away" },
-      { level: "error", msg: "a request failed" },
-    ]);
-    expect(lines.join("")).not.toContain("secret");
-    lazy.level = "fatal";
-    expect(plain.level).toBe("fatal");
-    expect(lazy.level).toBe("fatal");
-    lazy.child({ requestId: "r2" }).error("not told");
-    lazy.child({ requestId: "r2" }).fatal("told");
-    expect(lines).toHaveLength(3);
   });
 });

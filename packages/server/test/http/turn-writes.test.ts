@@ -19,19 +19,6 @@ test("what is ready in one turn is written at its end, in order, and nothing twi
   expect(written).toEqual(["a", "b", "c", "d"]);
 });
 
-test("what becomes ready while others are written waits for the next turn", async () => {
-  const writes = new TurnWrites();
-  const written: string[] = [];
-  writes.hold(() => {
-    written.push("first");
-    writes.hold(() => written.push("second"), never);
-  }, never);
-  await turnEnd();
-  expect(written).toEqual(["first"]);
-  await turnEnd();
-  expect(written).toEqual(["first", "second"]);
-});
-
 test("an answer that cannot be written keeps no other from going out", async () => {
   const writes = new TurnWrites();
   const written: string[] = [];

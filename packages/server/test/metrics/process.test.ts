@@ -1,20 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { describeProcess, type ProcessFigures } from "../../src/metrics/process-figures.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { Store } from "../../src/store/store.ts";
+import { interposed } from "../support/interposed-store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
 /** A store whose ping does what the test says. */
-function withPing(ping: () => Promise<void>) {
-  return (store: Store): Store =>
-    new Proxy(store, {
-      get: (target, name) => {
-        if (name === "ping") return ping;
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-}
+const withPing = (ping: () => Promise<void>) => interposed(new Map([["ping", ping]]));
 
 describe("what a scrape tells of the process", () => {
   test("is what the process told, each under its own name", async () => {

@@ -1,6 +1,4 @@
-import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Family } from "../../src/metrics/exposition.ts";
 import { serveMetrics } from "../../src/metrics/server.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
@@ -29,31 +27,6 @@ describe("the metrics' own port", () => {
     }
   });
 
-  test("reads once for all that ask while it reads", async () => {
-    const family: Family = { name: "topupd_x", type: "gauge", description: "all of it", samples: [] };
-    const readings: ((families: readonly Family[]) => void)[] = [];
-    const read = () => new Promise<readonly Family[]>((resolve) => readings.push(resolve));
-    const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, read);
-    onTestFinished(() => server.close());
-    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    onTestFinished(() => {
-      socket.destroy();
-    });
-    // Three in one piece: the server hears of all before it can answer the first.
-    socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
-    while (readings.length === 0) await turnEnd();
-    for (let turn = 0; turn < 5; turn += 1) await turnEnd();
-    expect(readings).toHaveLength(1);
-    readings[0]?.([family]);
-    let received = "";
-    for await (const chunk of socket.setEncoding("utf8")) {
-      received += chunk;
-      if (received.split("all of it").length === 4) break;
-    }
-    expect(received.match(/^HTTP\/1\.1 200 OK/gm)).toHaveLength(3);
-    expect(readings).toHaveLength(1);
-  });
-
   test("says 500 where reading fails, and goes on", async () => {
     let isBroken = true;
     const read = async () => {
@@ -68,5 +41,3 @@ describe("the metrics' own port", () => {
     expect(await ask()).toBe(200);
   });
 });
-
-const turnEnd = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { StoreContended } from "../../src/store/errors.ts";
-import type { RecordedLedger } from "../../src/store/search.ts";
-import { findWrong, type MakeDatabase } from "./database.ts";
+import { RECORDING_DEADLINE_MS, type SettledTopUp, type Transaction } from "../../src/domain/top-up.ts";
+import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { plain } from "./customers.ts";
+import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   endOf,
   expectRecorded,
+  FAMILY,
+  FIBER,
   GITA_NET,
   HARI_TV,
+  type OpenedProvider,
   openProvider,
   RAM_NET,
   RAM_TV,
@@ -14,21 +19,14 @@ import {
   SITA_TV,
 } from "./provider.ts";
 
-const FIBER = "Fiber 100 Mbps";
-
-/*
- * Top-ups that are asked for in one turn are settled together, in the order in which they came.
- */
+/** Top-ups that are asked for in one turn are settled together, in the order in which they came. */
 export function testBatches(makeDatabase: MakeDatabase): void {
   test("top-ups of one connection that come together see each other's effects, in order", async () => {
     const { store, command } = await openProvider(makeDatabase);
     const outcomes = await Promise.all(
       ["NET-1M", "NET-3M", "NET-1M"].map((code) => store.settleTopUp(command(SITA_NET, code))),
     );
-    const asked = outcomes.map((outcome) => expectRecorded(outcome).checkoutId);
-    expect((await store.search.findLedgers(SITA_NET)).flatMap(checkoutsOf)).toEqual(asked);
-    const found = await store.findConnection(SITA_NET);
-    expect(found?.connection?.subscriptions).toMatchObject([{ bouquet: { code: "NET-1M" } }]);
+    expect(await topUpsOf(store)).toEqual(outcomes.map((outcome) => expectRecorded(outcome).txnId));
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-05-10 09:00:00");
   });
 
@@ -49,44 +47,31 @@ export function testBatches(makeDatabase: MakeDatabase): void {
       command(HARI_TV, "TV-1M"),
       command(RAM_NET, "NET-1M"),
       command(GITA_NET, "NET-1M"),
-      command(SITA_NET, "NET-1M", { amount: 1n }),
       command(SITA_TV, "TV-1M"),
     ];
     const outcomes = await Promise.all(commands.map((each) => store.settleTopUp(each)));
-    expect(outcomes.map(({ kind }) => kind)).toEqual([
-      "recorded",
-      "refused",
-      "recorded",
-      "refused",
-      "refused",
-      "recorded",
-    ]);
-    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+    const kinds = ["recorded", "refused", "recorded", "refused", "recorded"];
+    expect(outcomes.map(({ kind }) => kind)).toEqual(kinds);
     expect(await findWrong(store)).toEqual([]);
   });
 
   test("one that the database itself refuses fails alone", async () => {
     const { store, command } = await openProvider(makeDatabase);
-    const withoutPartner = { partnerId: null as unknown as number };
+    const spoilt = { partnerId: null as unknown as number };
     const commands = [
       command(SITA_NET, "NET-1M"),
-      command(SITA_TV, "TV-1M", withoutPartner),
+      command(SITA_TV, "TV-1M", spoilt),
       command(RAM_NET, "NET-1M"),
-      command(SITA_NET, "NET-1M", withoutPartner),
+      command(SITA_NET, "NET-1M", spoilt),
       command(SITA_NET, "NET-1M"),
     ];
     const settled = await Promise.allSettled(commands.map((each) => store.settleTopUp(each)));
-    expect(settled.map(({ status }) => status)).toEqual([
-      "fulfilled",
-      "rejected",
-      "fulfilled",
-      "rejected",
-      "fulfilled",
-    ]);
+    const statuses = ["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled"];
+    expect(settled.map(({ status }) => status)).toEqual(statuses);
     const recorded = await Promise.all(commands.map(({ checkoutId }) => store.findTransaction(checkoutId)));
     expect(recorded.map((each) => each !== undefined)).toEqual([true, false, true, false, true]);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-02-10 09:00:00");
-    expect(await endOf(store, SITA_TV, "Family TV")).toBe("2026-12-10 09:00:00");
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2026-12-10 09:00:00");
     expect(await findWrong(store)).toEqual([]);
   });
 
@@ -104,23 +89,19 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     const { store, command } = await openProvider(makeDatabase);
     const commands = Array.from({ length: 700 }, () => command(SITA_NET, "NET-1M"));
     const outcomes = await Promise.all(commands.map((each) => store.settleTopUp(each)));
-    const asked = outcomes.map((outcome) => expectRecorded(outcome).checkoutId);
-    expect((await store.search.findLedgers(SITA_NET)).flatMap(checkoutsOf)).toEqual(asked);
+    expect(await topUpsOf(store)).toEqual(outcomes.map((outcome) => expectRecorded(outcome).txnId));
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2085-04-10 09:00:00");
-    expect(await findWrong(store)).toEqual([]);
   });
 
   test("ten thousand may wait, and who comes then is turned away at once", async () => {
     const { store, command } = await openProvider(makeDatabase);
     const sent = command(SITA_NET, "NET-1M");
     const waiting = Array.from({ length: 10_000 }, () => store.settleTopUp(sent));
-    const turnedAway = store.settleTopUp(command(SITA_NET, "NET-1M"));
-    await expect(turnedAway).rejects.toThrow(new StoreContended("too many top-ups are waiting"));
+    await expect(store.settleTopUp(command(SITA_NET, "NET-1M"))).rejects.toBeInstanceOf(StoreContended);
     const kinds = (await Promise.all(waiting)).map(({ kind }) => kind);
-    expect(new Set(kinds.slice(1))).toEqual(new Set(["replayed"]));
     expect(kinds[0]).toBe("recorded");
+    expect(new Set(kinds.slice(1))).toEqual(new Set(["replayed"]));
     expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
-    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-02-10 09:00:00");
   });
 
   test("closing waits for what is being settled", async () => {
@@ -131,9 +112,127 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     for (const outcome of await settled) expectRecorded(outcome);
     expect(await endOf(await opened.another(), SITA_NET, FIBER)).toBe("2028-08-10 09:00:00");
   });
+
+  test("an observer hears of each batch, and of one that an item spoils, of each item by itself", async () => {
+    const heard: [items: number, committed: boolean][] = [];
+    const observeBatch = (items: number) => (committed: boolean) => {
+      heard.push([items, committed]);
+    };
+    const { store, command } = await openProvider(makeDatabase, { observeBatch });
+    const together = [command(SITA_NET, "NET-1M"), command(SITA_TV, "TV-1M"), command(RAM_NET, "NET-1M")];
+    for (const outcome of await Promise.all(together.map((each) => store.settleTopUp(each)))) expectRecorded(outcome);
+    expect(heard.splice(0)).toEqual([[3, true]]);
+    const spoilt = command(SITA_TV, "TV-1M", { partnerId: null as unknown as number });
+    const commands = [command(SITA_NET, "NET-1M"), spoilt];
+    await Promise.allSettled(commands.map((each) => store.settleTopUp(each)));
+    expect(heard).toEqual([
+      [2, false],
+      [1, true],
+      [1, false],
+    ]);
+  });
+
+  test("the time on a transaction is that of the decision, and not that of the call", async () => {
+    const opened = await openProvider(makeDatabase);
+    const settled = opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    opened.now += 1234;
+    expect(expectRecorded(await settled).at).toBe(opened.now);
+  });
+
+  test("a top-up that took longer to record than the deadline is not recorded, and just as long it is", async () => {
+    const opened = await openProvider(makeDatabase);
+    const commands = [opened.command(SITA_NET, "NET-1M"), opened.command(SITA_NET, "NET-1M")] as const;
+    const slow = await storeThatTakes(opened, RECORDING_DEADLINE_MS + 1);
+    for (const settled of commands.map((command) => slow.settleTopUp(command)))
+      await expect(settled).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await countRows(opened, "top_up")).toBe(0);
+    expectRecorded(await (await storeThatTakes(opened, RECORDING_DEADLINE_MS)).settleTopUp(commands[0]));
+  });
+
+  test("two hundred at once on one checkout make one transaction, and all learn of it", async () => {
+    const opened = await openProvider(makeDatabase);
+    const command = opened.command(SITA_NET, "NET-1M");
+    const attempts = Array.from({ length: 200 }, (_, index) => opened.store.settleTopUp(sentAgain(command, index)));
+    expectOneTransaction(await Promise.all(attempts));
+    expect(await countRows(opened, "top_up")).toBe(1);
+    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+  });
+
+  test("two stores with the same checkouts at once make one transaction of each", async () => {
+    const opened = await openProvider(makeDatabase);
+    const stores = [opened.store, await opened.another()] as const;
+    const commands = Array.from({ length: 20 }, () => opened.command(SITA_NET, "NET-1M"));
+    const races = commands.map((command) =>
+      Promise.all([0, 1, 0, 1].map((side, index) => stores[side as 0 | 1].settleTopUp(sentAgain(command, index)))),
+    );
+    for (const outcomes of await Promise.all(races)) expectOneTransaction(outcomes);
+    expect(await countRows(opened, "top_up")).toBe(20);
+    expect(await endOf(stores[1], SITA_NET, FIBER)).toBe("2028-08-10 09:00:00");
+    expect(await findWrong(stores[0])).toEqual([]);
+  });
+
+  test("a checkout raced with different bouquets buys one of them", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const month = opened.command(SITA_NET, "NET-1M");
+    const quarter = { ...opened.command(SITA_NET, "NET-3M"), checkoutId: month.checkoutId, checkout: month.checkout };
+    const outcomes = await Promise.all([opened.store.settleTopUp(month), other.settleTopUp(quarter)]);
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["recorded", "refused"]);
+    expect(await countRows(opened, "top_up")).toBe(1);
+  });
+
+  test("top-ups of many customers through two stores at once are all recorded", async () => {
+    const opened = await openProvider(makeDatabase);
+    const stores = [opened.store, await opened.another()] as const;
+    const connections = Array.from({ length: 100 }, (_, index) => ({
+      ...SITA_NET,
+      cuid: `30${index}`,
+      reqId: `u${index}`,
+    }));
+    await opened.restate(
+      ...connections.map(({ cuid, reqId }) =>
+        plain(cuid, { connections: { internet: [{ username: reqId, status: "active" }] } }),
+      ),
+    );
+    const settled = connections.flatMap((connection) =>
+      stores.map((store) => store.settleTopUp(opened.command(connection, "NET-1M"))),
+    );
+    for (const outcome of await Promise.all(settled)) expectRecorded(outcome);
+    for (const connection of [connections[0], connections[99]])
+      expect(await endOf(opened.store, connection ?? SITA_NET, FIBER)).toBe("2027-01-20 09:00:01");
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
 }
 
-/** Of the top-ups of a ledger, in its order. */
-function checkoutsOf({ entries }: RecordedLedger): string[] {
-  return entries.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction.checkoutId]));
+/** The txnIds of Sita's, in the order of the ledger. */
+async function topUpsOf(store: Store): Promise<string[]> {
+  const ledgers = await store.search.findLedgers(SITA_NET);
+  return ledgers.flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])));
+}
+
+/** As a top-up is that is sent once more: its txnId is another one, of the same form and time. */
+function sentAgain<Command extends { readonly txnId: string }>(command: Command, nth: number): Command {
+  const { txnId } = command;
+  return { ...command, txnId: `${txnId.slice(0, 10)}AGN${String(nth).padStart(4, "0")}${txnId.slice(17)}` };
+}
+
+/** A store for which so much time passes between any two looks at the clock. */
+async function storeThatTakes(opened: OpenedProvider, ms: number): Promise<Store> {
+  let looks = 0;
+  const clock = () => {
+    looks += 1;
+    return opened.now + (looks - 1) * ms;
+  };
+  const store = await opened.another({ clock });
+  looks = 0;
+  return store;
+}
+
+/** One recorded it, and everybody was told the very same transaction. */
+function expectOneTransaction(outcomes: readonly SettledTopUp[]): void {
+  const transactions = outcomes.map((outcome): Transaction | undefined =>
+    outcome.kind === "refused" ? undefined : outcome.transaction,
+  );
+  expect(outcomes.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
+  for (const transaction of transactions) expect(transaction).toEqual(transactions[0]);
 }

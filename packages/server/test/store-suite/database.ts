@@ -1,7 +1,10 @@
 import { onTestFinished, vi } from "vitest";
+import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
-import { START } from "../support/service.ts";
+
+/** A Friday. */
+export const START = Date.parse("2026-11-20T09:00:00Z");
 
 export interface OpenOptions {
   readonly clock: () => number;
@@ -9,8 +12,10 @@ export interface OpenOptions {
   readonly timeZone?: string | undefined;
   readonly currencyExponent?: number | undefined;
   readonly defaultCountry?: string | undefined;
+  readonly basePlans: BasePlans;
   readonly observeBatch?: ObserveBatch | undefined;
   readonly mustExist?: boolean;
+  readonly mustBeNew?: boolean;
 }
 
 /** What the suite needs of a kind of store: one database, and stores on it. */
@@ -32,7 +37,7 @@ export interface OpenedStore {
   /** Milliseconds since 1970, for every store opened here. */
   now: number;
   /** Opens one more store on the same database, as another process does. */
-  readonly another: () => Promise<Store>;
+  readonly another: (more?: Partial<OpenOptions>) => Promise<Store>;
 }
 
 /** Of the test that is meant, where several run at a time. */
@@ -40,18 +45,16 @@ export type OnFinished = (clean: () => Promise<void>) => void;
 
 export async function openStore(
   makeDatabase: MakeDatabase,
-  options: Partial<Omit<OpenOptions, "random">> & { readonly seed?: number; readonly onFinished?: OnFinished } = {},
+  options: Partial<OpenOptions> & { readonly seed?: number; readonly onFinished?: OnFinished } = {},
 ): Promise<OpenedStore> {
   const database = makeDatabase();
   const { seed = 1, onFinished = onTestFinished, ...given } = options;
   let opened = 0;
-  const another = async () => {
+  const another: OpenedStore["another"] = async (more = {}) => {
     opened += 1;
-    const store = await database.open({
-      clock: () => self.now,
-      random: seededRandom(seed * 100 + opened),
-      ...given,
-    });
+    const random = seededRandom(seed * 100 + opened);
+    const usual = { clock: () => self.now, random, basePlans: DEFAULT_BASE_PLANS };
+    const store = await database.open({ ...usual, ...given, ...more });
     onFinished(() => store.close());
     return store;
   };
@@ -68,22 +71,6 @@ export async function withinASecond(expectation: () => Promise<void>): Promise<v
 export async function countRows({ database }: Pick<OpenedStore, "database">, table: string): Promise<number> {
   const [row] = await database.read(`SELECT count(*) AS count FROM ${table}`);
   return Number(row?.["count"]);
-}
-
-/** Inserts the rows once more, but for some columns, past everything that guards the table. */
-export async function copyRows(
-  database: TestDatabase,
-  table: string,
-  where: string,
-  changes: Readonly<Record<string, string>>,
-): Promise<void> {
-  const [row] = await database.read(`SELECT * FROM ${table} WHERE ${where}`);
-  if (row === undefined) throw new Error(`${table} has no row where ${where}`);
-  const columns = Object.keys(row);
-  const values = columns.map((column) => changes[column] ?? column);
-  await database.tamper(
-    `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM ${table} WHERE ${where}`,
-  );
 }
 
 /** What check() finds wrong. */

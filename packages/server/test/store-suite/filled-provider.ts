@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -10,19 +11,18 @@ import {
   BOUQUETS,
   bouquet,
   expectRecorded,
+  fileRules,
+  moment,
   type OpenedProvider,
   openProvider,
   RAM_NET,
   RAM_TV,
-  restate,
   SITA,
   SITA_IPTV,
   SITA_NET,
   SITA_TV,
   statedCustomer,
 } from "./provider.ts";
-
-const DAY = 86_400_000;
 
 /** A provider who has had a past: something of everything that a database can hold. */
 export interface FilledProvider extends OpenedProvider {
@@ -34,34 +34,23 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
   await addTokens(opened);
-  await store.rotateCheckoutSecret(new Uint8Array(32).fill(7), by(opened.now));
-  opened.now += DAY;
-
-  await settle(opened, opened.command(RAM_TV, "TV-3M"), opened.command(SITA_TV, "KIDS-1M"));
-  await settle(opened, opened.command(SITA_NET, "NET-1M", { udf1: "सीता", udf2: "{\"a\": '1'}" }));
+  await store.secrets.rotate(new Uint8Array(32).fill(7), by(opened.now));
+  opened.now += DAY_MS;
+  for (const command of [
+    opened.command(RAM_TV, "TV-3M"),
+    opened.command(SITA_TV, "KIDS-1M"),
+    opened.command(SITA_NET, "NET-1M", { udf1: "सीता", udf2: "{\"a\": '1'}" }),
+  ])
+    expectRecorded(await store.settleTopUp(command));
   await restateAndReset(opened);
-  const reversed = opened.command(RAM_NET, "NET-3M");
-  const used = opened.command(SITA_IPTV, "ITV-1M");
-  await settle(opened, reversed, used);
-  await store.corrections.reverse(reversed.checkoutId, { ...by(opened.now), reason: "paid twice" });
-  await giveTooMuch(opened);
+  const [reversed, used] = [opened.command(RAM_NET, "NET-3M"), opened.command(SITA_IPTV, "ITV-1M")];
+  for (const command of [reversed, used]) expectRecorded(await store.settleTopUp(command));
+  await correct(opened, reversed.checkoutId);
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
-  await importHistory(opened);
-  await store.retention.moveHorizon(opened.now - 365 * DAY, by(opened.now));
+  await store.retention.moveHorizon(opened.now - 365 * DAY_MS, by(opened.now));
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
-}
-
-async function giveTooMuch({ store, now }: OpenedProvider): Promise<void> {
-  const given = { ...RAM_TV, plan: undefined };
-  expect(await store.corrections.grantGoodwill({ ...given, days: 10 }, { ...by(now), reason: "outage" })).toMatchObject(
-    {
-      kind: "granted",
-    },
-  );
-  const back = await store.corrections.takeBackGoodwill({ ...given, days: 7 }, { ...by(now), reason: "3 were meant" });
-  expect(back).toMatchObject({ kind: "taken_back" });
 }
 
 export function hashOf(token: string): Uint8Array {
@@ -105,54 +94,52 @@ function plain(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }
 
-async function settle({ store }: OpenedProvider, ...commands: readonly TopUpCommand[]): Promise<void> {
-  for (const command of commands) expectRecorded(await store.settleTopUp(command));
+async function correct({ store, staff }: OpenedProvider, checkoutId: string): Promise<void> {
+  const { corrections } = store;
+  expect(await corrections.reverse(checkoutId, staff("paid twice"))).toMatchObject({ kind: "reversed" });
+  const given = { ...RAM_TV, plan: undefined };
+  expect(await corrections.grantGoodwill({ ...given, days: 10 }, staff("outage"))).toMatchObject({ kind: "granted" });
+  expect(await corrections.reverseGoodwill(given, staff("3 were meant"))).toMatchObject({ kind: "reversed" });
+  expect(await corrections.setBlocked(RAM_TV, true, staff("box stolen"))).toMatchObject({ kind: "done" });
 }
 
 async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {
-  const suspended = (await store.addPartner("Ćevap & Söhne", by(now))) as Partner;
-  await store.setPartnerStatus(suspended.name, "suspended", by(1));
+  const { partners } = store;
+  const suspended = (await partners.add("Ćevap & Söhne", by(now))) as Partner;
+  await partners.setStatus(suspended.name, "suspended", by(1));
   const token = (id: string, more: Partial<AccessToken>): AccessToken => {
     const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
     return { id, partner, environment: "production", createdAt: now, ...ends, ...more };
   };
-  await store.addAccessToken(token("tok_valid", {}), hashOf("valid"), by(1));
-  await store.addAccessToken(
-    token("tok_trial", { environment: "trial", expiresAt: now + 7 * DAY }),
+  await partners.addToken(token("tok_valid", {}), hashOf("valid"), by(1));
+  await partners.addToken(
+    token("tok_trial", { environment: "trial", expiresAt: now + 7 * DAY_MS }),
     hashOf("trial"),
     by(1),
   );
-  await store.addAccessToken(token("tok_expired", { expiresAt: now - 1 }), hashOf("expired"), by(1));
-  await store.addAccessToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"), by(1));
-  await store.revokeAccessToken("tok_revoked", by(now + 5));
-  await store.access.rotateToken(
-    "tok_valid",
-    { id: "tok_newer", overlapMs: DAY, expiresAt: "as_before" },
-    hashOf("newer"),
-    by(now + 6),
-  );
-  await store.access.recordUses(new Map([["tok_valid", now + 7]]));
-  await store.access.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
+  await partners.addToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"), by(1));
+  await partners.revokeToken("tok_revoked", by(now + 5));
+  const to = { id: "tok_newer", overlapMs: DAY_MS, expiresAt: "as_before" } as const;
+  await partners.rotateToken("tok_valid", to, hashOf("newer"), by(now + 6));
+  await partners.recordUses(new Map([["tok_valid", now + 7]]));
+  await partners.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
 }
 
-/** A subscription that is withdrawn, one that is moved, a connection that is gone, and a reset. */
-async function restateAndReset({ store, now }: OpenedProvider): Promise<void> {
-  const { internet } = SITA.connections;
-  await restate(store, now + 1, { ...SITA, last_name: "", connections: { internet, iptv: SITA.connections.iptv } });
-  await restate(store, now + 2, SITA);
-  await store.importCustomers("production", [statedCustomer(SITA)], by(now + 3), "reset");
-}
-
-/** A top-up of another topupd, at a price that no catalogue here has. */
-async function importHistory(opened: OpenedProvider): Promise<void> {
-  const { checkout: _, ...command } = opened.command(SITA_TV, "TV-1M", { amount: 12_345n, udf2: "order 7" });
-  const transaction = { ...command, at: opened.now, status: "success", imported: true } as const;
-  await opened.store.history.import("production", [{ transaction, reversal: undefined }], by(opened.now));
+/** A subscription that is taken away, a connection that is gone and comes back, and a reset. */
+async function restateAndReset(opened: OpenedProvider): Promise<void> {
+  const { store, restate } = opened;
+  const { internet, iptv } = SITA.connections;
+  await restate({ ...SITA, last_name: "", connections: { internet, iptv } });
+  await restate(SITA);
+  opened.now += 1_000;
+  const rows = [{ stated: statedCustomer(SITA), asOf: moment(store, opened.now) }];
+  await store.importCustomers("production", rows, by(opened.now), fileRules(store, opened.now, { mode: "reset" }));
 }
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {
-  await store.publishCatalogue("trial", [bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] })], by(now));
-  await store.publishCatalogue("production", BOUQUETS.slice(0, 5), by(now));
-  const again = { ...SITA, first_name: "Trial", mobile: "9800000999" };
-  await store.importCustomers("trial", [statedCustomer(again)], by(now), "unsaid");
+  const trial = bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] });
+  await store.catalogues.publish("trial", [trial], by(now));
+  await store.catalogues.publish("production", BOUQUETS.slice(0, 5), by(now));
+  const stated = statedCustomer({ ...SITA, first_name: "Trial", mobile: "9800000999" });
+  await store.importCustomers("trial", [{ stated, asOf: moment(store, now) }], by(now), fileRules(store, now));
 }

@@ -1,19 +1,21 @@
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
-import { createCalendar } from "../../src/domain/calendar.ts";
 import { readCatalogueRow } from "../../src/domain/catalogue-row.ts";
 import { type Checkout, type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
+import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
+import type { Correcting } from "../../src/domain/correction.ts";
 import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
+import type { CustomerEffect } from "../../src/domain/customer-audit.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
-import type { RecordedReversal } from "../../src/store/search.ts";
-import type { ObserveBatch, Store } from "../../src/store/store.ts";
+import { createZone } from "../../src/domain/zone.ts";
+import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, type OnFinished, type OpenedStore, openStore } from "./database.ts";
+import { type MakeDatabase, type OpenedStore, type OpenOptions, openStore } from "./database.ts";
 
 /*
  * A small provider: what it sells, whom it serves, and the top-ups that are asked of it.
@@ -28,6 +30,9 @@ export const BOUQUETS: readonly Bouquet[] = [
   bouquet("internet", "NET-3M", "Fiber 100 Mbps (QUARTERLY)", "3220"),
   bouquet("iptv", "ITV-1M", "IPTV (MONTHLY)", "300"),
 ];
+
+export const FIBER = "Fiber 100 Mbps";
+export const FAMILY = "Family TV";
 
 const RUNNING = { startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
 const LAPSED = { startdate: "2026-10-01 09:00:00", enddate: "2026-11-01 09:00:00" };
@@ -45,7 +50,7 @@ export const SITA = {
     iptv: [{ username: "sita-iptv", status: "inactive" }],
   },
 };
-const RAM = {
+export const RAM = {
   cuid: "2000002",
   first_name: "Ram",
   last_name: "Sherpa",
@@ -87,6 +92,12 @@ export interface OpenedProvider extends OpenedStore {
   readonly quote: (connection: ConnectionKey, options?: QuoteOptions) => Quote;
   /** A top-up of a bouquet at its price, with a checkout of its own. */
   readonly command: (connection: ConnectionKey, bouquetCode: string, overrides?: Partial<TopUpCommand>) => TopUpCommand;
+  /** Settles such a top-up, which must be recorded. */
+  readonly topUp: (connection: ConnectionKey, bouquetCode: string) => Promise<Transaction>;
+  /** Imports rows of a customers file that knows of all that was made so far, a second later. */
+  readonly restate: (...rows: readonly object[]) => Promise<readonly CustomerEffect[]>;
+  /** Staff, correcting something now. */
+  readonly staff: (reason?: string) => Correcting;
 }
 
 interface Quote {
@@ -101,24 +112,21 @@ interface QuoteOptions {
 
 export async function openProvider(
   makeDatabase: MakeDatabase,
-  options: { readonly onFinished?: OnFinished; readonly observeBatch?: ObserveBatch } = {},
+  options: Partial<OpenOptions> = {},
 ): Promise<OpenedProvider> {
   const opened = await openStore(makeDatabase, options);
   const { store } = opened;
   const random = seededRandom(7);
-  const partner = (await store.addPartner("wallet", by(opened.now))) as Partner;
-  const { revision } = await store.publishCatalogue("production", BOUQUETS, by(opened.now));
-  await restate(store, opened.now, SITA, RAM, GITA, HARI);
+  const partner = (await store.partners.add("wallet", by(opened.now))) as Partner;
+  const { revision } = await store.catalogues.publish("production", BOUQUETS, by(opened.now));
+  await importRows(store, opened.now, SITA, RAM, GITA, HARI);
   const secrets = await store.checkoutSecrets();
   let count = 0;
 
-  const quote: OpenedProvider["quote"] = (connection, options = {}) => {
-    const holder: CheckoutHolder = {
-      partnerId: options.partnerId ?? partner.id,
-      environment: connection.environment,
-    };
-    const terms = { revision: options.revision ?? revision, issuedAt: opened.now, nonce: random(16) };
-    const checkoutId = issueCheckout(secrets[0] as (typeof secrets)[0], holder, connection, terms);
+  const quote: OpenedProvider["quote"] = (connection, terms = {}) => {
+    const holder: CheckoutHolder = { partnerId: terms.partnerId ?? partner.id, environment: connection.environment };
+    const sealed = { revision: terms.revision ?? revision, issuedAt: opened.now, nonce: random(16) };
+    const checkoutId = issueCheckout(secrets[0] as CheckoutSecret, holder, connection, sealed);
     return { checkoutId, checkout: openCheckout(secrets, holder, checkoutId) as Checkout };
   };
   const command: OpenedProvider["command"] = (connection, bouquetCode, overrides = {}) => {
@@ -135,12 +143,14 @@ export async function openProvider(
       ...overrides,
     };
   };
-  return Object.assign(opened, { partner, revision, quote, command });
-}
-
-/** As a top-up has that is sent once more, of the same form and time. */
-export function anotherTxnId(txnId: string, nth = 1): string {
-  return `${txnId.slice(0, 10)}AGN${String(nth).padStart(4, "0")}${txnId.slice(17)}`;
+  const topUp: OpenedProvider["topUp"] = async (connection, code) =>
+    expectRecorded(await store.settleTopUp(command(connection, code)));
+  const restate: OpenedProvider["restate"] = (...rows) => {
+    opened.now += 1_000;
+    return importRows(store, opened.now, ...rows);
+  };
+  const staff = (reason = "asked for") => ({ author: "tester", reason, at: moment(store, opened.now) });
+  return Object.assign(opened, { partner, revision, quote, command, topUp, restate, staff });
 }
 
 export function bouquet(
@@ -157,12 +167,22 @@ export function bouquet(
 export function statedCustomer(row: object): StatedCustomer {
   const findBouquet = (service: string, code: string) =>
     BOUQUETS.find((candidate) => candidate.service === service && candidate.code === code);
-  return expectGood(readCustomerRow(asRow(row), { calendar: createCalendar("UTC"), findBouquet }));
+  return expectGood(readCustomerRow(asRow(row), { findBouquet }));
 }
 
-/** Imports rows of a customers file. */
-export async function restate(store: Store, now: number, ...rows: readonly object[]): Promise<void> {
-  await store.importCustomers("production", rows.map(statedCustomer), by(now), "unsaid");
+/** Rows that hold all that was made up to `now`. */
+export function importRows(store: Store, now: number, ...rows: readonly object[]): Promise<readonly CustomerEffect[]> {
+  const asOf = moment(store, now);
+  const stated = rows.map((row) => ({ stated: statedCustomer(row), asOf }));
+  return store.importCustomers("production", stated, by(now), fileRules(store, now));
+}
+
+export function fileRules(store: Store, now: number, more: Partial<FileRules> = {}): FileRules {
+  return { now: moment(store, now), mode: "import", toleranceDays: 1, allowShorter: new Set(), ...more };
+}
+
+export function moment({ provider }: Pick<Store, "provider">, at: number) {
+  return createZone(provider.zone.name).moment(at);
 }
 
 /** The transaction of a top-up that must have been recorded just now. */
@@ -171,15 +191,10 @@ export function expectRecorded(outcome: SettledTopUp | undefined): Transaction {
   throw new Error(`it was ${outcome?.kind === "refused" ? outcome.refusal : outcome?.kind}, not recorded`);
 }
 
-export async function reversalOf(store: Store, checkoutId: string): Promise<RecordedReversal | undefined> {
-  return (await store.search.findReversals([checkoutId])).get(checkoutId);
-}
-
-/** When the subscription to a plan ends, as `YYYY-MM-DD HH:MM:SS` in UTC. */
+/** When the subscription to a plan ends. */
 export async function endOf(store: Store, connection: ConnectionKey, plan: string): Promise<string | undefined> {
   const found = await store.findConnection(connection);
-  const subscription = found?.connection?.subscriptions.find((candidate) => candidate.plan === plan);
-  return subscription && createCalendar("UTC").format(subscription.end);
+  return found?.connection?.ledgers.find((ledger) => ledger.plan === plan)?.subscription?.end;
 }
 
 function key(cuid: string, service: ConnectionKey["service"], reqId: string): ConnectionKey {

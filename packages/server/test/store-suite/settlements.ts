@@ -1,167 +1,90 @@
 import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
-import { createCalendar } from "../../src/domain/calendar.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { listDays, readDay } from "../../src/domain/day-range.ts";
 import type { SettlementSum } from "../../src/domain/settlement.ts";
-import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { formatTransactionId, TXN_ID_SLACK_MS } from "../../src/domain/transaction-id.ts";
-import { STEP_ROWS } from "../../src/store/common/transaction-search.ts";
-import type { RecordedWithin } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
-import { seededRandom } from "../support/random.ts";
 import type { MakeDatabase } from "./database.ts";
-import { expectRecorded, openProvider, RAM_NET, SITA_IPTV, SITA_NET, SITA_TV } from "./provider.ts";
+import { expectRecorded, type OpenedProvider, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const PRODUCTION = { environment: "production", partnerId: undefined } as const;
 
 export function testSettlements(makeDatabase: MakeDatabase): void {
-  test("add up what was recorded, by partner, service and bouquet, also what was reversed since", async () => {
-    const { opened, topUp, sums } = await openLedger(makeDatabase);
+  test("the top-ups of a day add up, for each partner, service and bouquet", async () => {
+    const opened = await openProvider(makeDatabase);
     const { store, partner } = opened;
-    const bank = (await store.addPartner("bank", by(opened.now))) as Partner;
-    await topUp(SITA_NET, "NET-1M");
-    await topUp(RAM_NET, "NET-1M");
-    await topUp(SITA_TV, "TV-1M");
-    const { checkoutId } = await topUp(SITA_IPTV, "ITV-1M", { partnerId: bank.id });
-    await opened.database.tamper(`UPDATE top_up SET status = 'reversed' WHERE checkout_id = '${checkoutId}'`);
-    const ofWallet = [
+    const bank = (await store.partners.add("bank", by(opened.now))) as Partner;
+    for (const code of ["NET-1M", "NET-3M", "NET-1M"]) await opened.topUp(SITA_NET, code);
+    await opened.topUp(SITA_TV, "TV-1M");
+    await topUpOf(bank, opened, SITA_NET);
+    const sums = [
       { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 2, amount: 226_000n },
+      { partnerId: partner.id, service: "internet", bouquetCode: "NET-3M", count: 1, amount: 322_000n },
       { partnerId: partner.id, service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n },
+      { partnerId: bank.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n },
     ];
-    const ofBank = { partnerId: bank.id, service: "iptv", bouquetCode: "ITV-1M", count: 1, amount: 30_000n };
-    expect(await sums({})).toEqual([...ofWallet, ofBank]);
-    expect(await sums({ partnerId: partner.id })).toEqual(ofWallet);
-    expect(await sums({ partnerId: bank.id })).toEqual([ofBank]);
-    expect(await sums({ partnerId: 99 })).toEqual([]);
-    expect(await sums({ environment: "trial" })).toEqual([]);
+    const day = "2026-11-20";
+    expect(inOrder(await store.search.sumTopUps({ ...PRODUCTION, day }))).toEqual(sums);
+    expect(await store.search.sumTopUps({ ...PRODUCTION, day, partnerId: bank.id })).toEqual(sums.slice(3));
+    for (const none of ["2026-11-19", "2026-11-21", "2026-02-30"])
+      expect(await store.search.sumTopUps({ ...PRODUCTION, day: none })).toEqual([]);
+    expect(await store.search.sumTopUps({ ...PRODUCTION, day, environment: "trial" })).toEqual([]);
   });
 
-  test("count a reversal when it was made, and leave the day of its top-up as it was settled", async () => {
-    const { opened, topUp, sums, reversals } = await openLedger(makeDatabase);
-    const { store, partner } = opened;
-    const [first, second] = [await topUp(SITA_NET, "NET-1M"), await topUp(SITA_TV, "TV-1M")];
-    const day = { from: first.at, until: first.at + HOUR };
-    const settled = await sums(day);
-    opened.now += 3 * 24 * HOUR;
-    const by = { author: "tester", at: opened.now, reason: "the wrong box" };
-    expect((await store.corrections.reverse(second.checkoutId, by)).kind).toBe("reversed");
-    expect(await sums(day)).toEqual(settled);
-    expect(await reversals(day)).toEqual([]);
-    const taken = { partnerId: partner.id, service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n };
-    expect(await reversals({ from: by.at, until: by.at + 1 })).toEqual([taken]);
-    expect(await reversals({ from: by.at + 1 })).toEqual([]);
-    expect(await reversals({ until: by.at })).toEqual([]);
-    expect(await reversals({ partnerId: partner.id })).toEqual([taken]);
-    expect(await reversals({ partnerId: 99 })).toEqual([]);
-    expect(await reversals({ environment: "trial" })).toEqual([]);
-  });
-
-  test("count a top-up in the period that it was recorded in, to the millisecond", async () => {
-    const { topUp, sums } = await openLedger(makeDatabase);
-    const { at } = await topUp(SITA_NET, "NET-1M");
-    const counted = async (from: number, until: number) => (await sums({ from, until })).length;
-    expect(await counted(at, at + 1)).toBe(1);
-    expect(await counted(at - HOUR, at)).toBe(0);
-    expect(await counted(at + 1, at + HOUR)).toBe(0);
-    expect(await counted(at, at)).toBe(0);
-  });
-
-  test.each([
-    ["waited for its decision", 300_000],
-    ["was followed by clocks that are behind", -TXN_ID_SLACK_MS],
-  ])("go by the time of the record, however far the txnId's is from it, where the request %s", async (_, ms) => {
-    const { opened, sums } = await openLedger(makeDatabase);
-    const command = opened.command(SITA_TV, "TV-1M", { txnId: formatTransactionId(opened.now, new Uint8Array(10)) });
-    opened.now += ms;
-    const { at } = expectRecorded(await opened.store.settleTopUp(command));
-    expect(await sums({ from: at, until: at + 1 })).toHaveLength(1);
-    expect(await sums({ until: at })).toEqual([]);
-  });
-
-  test.each([
-    ["Europe/Berlin", "2027-03-27", "2027-03-29"],
-    ["Europe/Berlin", "2027-10-30", "2027-11-01"],
-    ["America/Havana", "2027-03-13", "2027-03-15"],
-    ["Australia/Lord_Howe", "2027-04-03", "2027-04-05"],
-    ["Pacific/Chatham", "2027-09-25", "2027-09-27"],
-  ])("of %s have every top-up from %s to %s in one day", async (zone, first, last) => {
-    const { opened, topUp, sums } = await openLedger(makeDatabase);
-    const days = listDays(first, last).map((day) => readDay(day, createCalendar(zone)) ?? { start: 0, end: 0 });
-    const bounds = days.map(({ start }) => start);
-    for (const bound of bounds) {
-      for (const at of [bound - 1, bound, bound + HOUR]) {
-        opened.now = at;
-        await topUp(SITA_NET, "NET-1M");
-      }
+  test("a day is that of the provider's clock, also where clocks are changed", async () => {
+    const opened = await openProvider(makeDatabase, { timeZone: "Europe/Berlin" });
+    const { store } = opened;
+    const last = Date.parse("2027-10-31T23:00:00Z") - MINUTE;
+    for (const at of [
+      Date.parse("2027-10-30T22:00:00Z"),
+      last,
+      last + MINUTE,
+      Date.parse("2027-10-30T22:00:00Z") - 1,
+    ]) {
+      opened.now = at;
+      await opened.topUp(SITA_NET, "NET-1M");
     }
-    const counts = [];
-    for (const { start, end } of days) counts.push((await sums({ from: start, until: end }))[0]?.count);
-    // The first bound has one before it that is in none of the days.
-    expect(counts).toEqual([3, 3, 2]);
-    expect(days.slice(1).map(({ start }) => start)).toEqual(days.slice(0, -1).map(({ end }) => end));
+    const counts = async (day: string) =>
+      (await store.search.sumTopUps({ ...PRODUCTION, day })).map(({ count }) => count);
+    expect(await counts("2027-10-31")).toEqual([2]);
+    expect(await counts("2027-10-30")).toEqual([1]);
+    expect(await counts("2027-11-01")).toEqual([1]);
   });
 
-  test("take many steps, and more than 64 bits, to the minor unit", async () => {
-    const { opened, topUp, sums } = await openLedger(makeDatabase);
-    const { checkoutId, amount } = await topUp(SITA_NET, "NET-1M");
-    const many = 2 * STEP_ROWS + 77;
-    await multiply(opened.database, checkoutId, many);
-    const [sum, ...others] = await sums({});
-    const expected = Array.from({ length: many }, (_, index) => LARGEST - BigInt(index + 1));
-    expect(sum).toMatchObject({ count: many + 1, amount: expected.reduce((total, each) => total + each, amount) });
-    expect(sum?.amount).toBeGreaterThan(2n ** 63n);
-    expect(others).toEqual([]);
+  test("a reversal counts on the day on which it is made, and leaves the day of its top-up as it was", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, partner } = opened;
+    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
+    await opened.topUp(SITA_NET, "NET-1M");
+    const before = await store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" });
+    opened.now += 40 * 86_400_000;
+    await store.corrections.reverse(checkoutId, opened.staff());
+    expect(await store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" })).toEqual(before);
+    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-11-20" })).toEqual([]);
+    const sum = { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n };
+    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30" })).toEqual([sum]);
+    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30", partnerId: 99 })).toEqual([]);
+    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30", environment: "trial" })).toEqual([]);
+  });
+
+  test("sums of many steps, beyond what a number can hold, are exact", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
+    const most = 10n ** 15n - 1n;
+    await opened.database.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+      INSERT INTO top_up SELECT 'copy ' || i, substr(txn_id, 1, 12) || substr(CAST(1000000 + i AS TEXT), 2), partner_id,
+        environment, cuid, service, req_id, bouquet_code, ${most}, at, txn_date, status, NULL, NULL
+      FROM n, top_up WHERE txn_id = '${txnId}'`);
+    const [sum] = await opened.store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" });
+    expect(sum).toMatchObject({ count: 12_001, amount: 12_000n * most + 113_000n });
   });
 }
 
-/** No amount reaches it. */
-const LARGEST = 10n ** 15n;
-
-/** Puts so many more top-ups beside one, each with an amount and a txnId of its own. */
-async function multiply(database: ReturnType<MakeDatabase>, checkoutId: string, many: number): Promise<void> {
-  const where = `checkout_id = '${checkoutId}'`;
-  const [row] = await database.read(`SELECT * FROM top_up WHERE ${where}`);
-  const changes: Readonly<Record<string, string>> = {
-    checkout_id: "'copy' || n",
-    txn_id: "substr(txn_id, 1, 10) || '000000000' || (1000000 + n)",
-    amount: `${LARGEST} - n`,
-  };
-  const columns = Object.keys(row ?? {});
-  await database.tamper(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${many})
-     INSERT INTO top_up (${columns.join(", ")})
-     SELECT ${columns.map((column) => changes[column] ?? column).join(", ")} FROM top_up, numbers WHERE ${where}`,
-  );
-}
-
-/** Top-ups whose txnIds have their time, and the sums of them in an order of their own. */
-async function openLedger(makeDatabase: MakeDatabase) {
-  const opened = await openProvider(makeDatabase);
-  const random = seededRandom(3);
-  const topUp = async (
-    connection: ConnectionKey,
-    bouquet: string,
-    more: Partial<TopUpCommand> = {},
-  ): Promise<Transaction> => {
-    const txnId = formatTransactionId(opened.now, random(10));
-    const { partnerId = opened.partner.id } = more;
-    const quote = opened.quote(connection, { partnerId });
-    return expectRecorded(
-      await opened.store.settleTopUp(opened.command(connection, bouquet, { ...quote, txnId, ...more })),
-    );
-  };
-  const { search } = opened.store;
-  const whole = (period: Partial<RecordedWithin>): RecordedWithin => {
-    const always = { environment: "production", partnerId: undefined, from: 0, until: opened.now + HOUR } as const;
-    return { ...always, ...period };
-  };
-  const sums = async (period: Partial<RecordedWithin>) => inOrder(await search.sumTopUps(whole(period)));
-  const reversals = async (period: Partial<RecordedWithin>) => inOrder(await search.sumReversals(whole(period)));
-  return { opened, topUp, sums, reversals };
+async function topUpOf(partner: Partner, { store, quote, command }: OpenedProvider, connection: ConnectionKey) {
+  const of = { ...quote(connection, { partnerId: partner.id }), partnerId: partner.id };
+  return expectRecorded(await store.settleTopUp(command(connection, "NET-1M", of)));
 }
 
 function inOrder(sums: readonly SettlementSum[]): SettlementSum[] {
-  const label = ({ partnerId, service, bouquetCode }: SettlementSum) => `${partnerId} ${service} ${bouquetCode}`;
-  return sums.toSorted((a, b) => (label(a) < label(b) ? -1 : 1));
+  return sums.toSorted((a, b) => a.partnerId - b.partnerId || (a.bouquetCode < b.bouquetCode ? -1 : 1));
 }

@@ -2,17 +2,16 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findWrong } from "../store-suite/database.ts";
-import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
-import { seededRandom } from "../support/random.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const PAGE_BYTES = 4096;
 
 async function openAndTamper(sql: string): Promise<string[]> {
   const path = join(temporaryFolder(), "topupd.db");
-  const { store, command, database } = await openProvider(() => makeSqliteDatabase(path));
-  expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
+  const { store, topUp, database } = await openProvider(() => makeSqliteDatabase(path));
+  await topUp(SITA_NET, "NET-1M");
   expect(await findWrong(store)).toEqual([]);
   await database.tamper(sql);
   return findWrong(store);
@@ -21,7 +20,7 @@ async function openAndTamper(sql: string): Promise<string[]> {
 describe("check of a SQLite file", () => {
   test("finds a page that the disk has lost", async () => {
     const path = join(temporaryFolder(), "topupd.db");
-    const { store } = await openProvider(() => makeSqliteDatabase(path));
+    const { store, another } = await openProvider(() => makeSqliteDatabase(path));
     const raw = rawConnection(path);
     const { rootpage } = raw.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'top_up'").get();
     raw.close();
@@ -29,8 +28,7 @@ describe("check of a SQLite file", () => {
     const file = openSync(path, "r+");
     writeSync(file, Buffer.alloc(PAGE_BYTES, 0xee), 0, PAGE_BYTES, (rootpage - 1) * PAGE_BYTES);
     closeSync(file);
-    const damaged = await makeSqliteDatabase(path).open({ clock: () => 1, random: seededRandom(1) });
-    const wrong = await findWrong(damaged);
+    const wrong = await findWrong(await another());
     expect(wrong.length).toBeGreaterThan(0);
     expect(wrong[0]).toMatch(/^integrity: /);
   });
@@ -47,15 +45,6 @@ describe("check of a SQLite file", () => {
     const { store } = await openProvider(() => makeSqliteDatabase(path));
     rawConnection(path).exec("ANALYZE");
     expect(await findWrong(store)).toEqual([]);
-  });
-
-  test("keeps its one view of the file while others use the store", async () => {
-    const path = join(temporaryFolder(), "topupd.db");
-    const { store, command } = await openProvider(() => makeSqliteDatabase(path));
-    for await (const event of store.check()) {
-      expect(event.kind).toBe("checked");
-      expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
-    }
   });
 
   test("finds a value that the schema forbids", async () => {

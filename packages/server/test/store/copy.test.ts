@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type CopyProgress, copyStore } from "../../src/operations/copy-store.ts";
+import { type ArchiveProgress, copyStore } from "../../src/services/staff/archive.ts";
 import { StoreRefused } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
+import { SITA_NET } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -23,65 +24,50 @@ async function openTarget(makeDatabase: MakeDatabase, now: number) {
 }
 
 describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
-  test("and back gives what there was", async () => {
-    const { store, now } = await openFilledProvider(() => makeFrom());
-    const there = await openTarget(makeTo, now);
-    const back = await openTarget(makeFrom, now);
+  test("and back gives what there was, long rows and many too", async () => {
+    const opened = await openFilledProvider(() => makeFrom());
+    const { store } = opened;
+    for (let index = 0; index < 1_100; index += 1) await store.partners.add(`partner ${index}`, by(opened.now));
+    // Beyond a page of SQLite, and beyond what PostgreSQL keeps in a row.
+    await store.partners.add("ü€😀".repeat(20_000), by(opened.now));
+    const there = await openTarget(makeTo, opened.now);
+    const back = await openTarget(makeFrom, opened.now);
     const totals = await copyStore(store, there.store, unwatched);
     expect(await copyStore(there.store, back.store, unwatched)).toEqual(totals);
     expect(await archiveOf(there.store)).toEqual(await archiveOf(store));
     expect(await archiveOf(back.store)).toEqual(await archiveOf(store));
     expect(await findWrong(there.store)).toEqual([]);
-    expect(await findWrong(back.store)).toEqual([]);
-  });
-
-  test("leaves tokens and checkouts good, and finds every transaction", async () => {
-    const opened = await openFilledProvider(() => makeFrom());
-    const target = await openTarget(makeTo, opened.now);
-    await copyStore(opened.store, target.store, unwatched);
-    await expectToGoOn(target.store, opened);
-    for (const { checkoutId } of Object.values(opened.checkouts).slice(0, 3))
-      expect(await target.store.findTransaction(checkoutId)).toEqual(await opened.store.findTransaction(checkoutId));
-    expect(await findWrong(target.store)).toEqual([]);
+    await expectToGoOn(there.store, opened);
+    expect(await findWrong(there.store)).toEqual([]);
   });
 
   test("tells how far it is, to the end", async () => {
     const { store, now } = await openFilledProvider(() => makeFrom());
-    const seen: CopyProgress[] = [];
+    const seen: ArchiveProgress[] = [];
     const { rows } = await copyStore(store, (await openTarget(makeTo, now)).store, (step) => seen.push(step));
     const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
-    expect(seen.at(-2)).toEqual({ step: "copying", table: "retired_checkout", rows: all, of: all });
+    expect(seen.at(-2)).toEqual({ step: "rows", table: "audit_entry", rows: all, of: all });
     expect(seen.at(-1)).toEqual({ step: "verifying" });
   });
 
   test.each([
-    [
-      "an end that was moved",
-      "UPDATE subscription SET end_at = end_at + 1000 WHERE cuid = '2000002'",
-      /is not the fold/,
-    ],
-    ["a top-up that was deleted", "DELETE FROM top_up WHERE status = 'reversed'", /1 grants of a top-up/],
-    [
-      "a price that was changed",
-      "UPDATE top_up SET amount = 7 WHERE status = 'reversed'",
-      /1 top-ups at another price/,
-    ],
-  ])("of %s copies nothing", async (_, damage, said) => {
+    ["an end that was moved", "UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE cuid = '2000002'"],
+    ["a top-up that was deleted", "DELETE FROM top_up WHERE status = 'reversed'"],
+  ])("of %s copies nothing", async (_, damage) => {
     const { store, now, database } = await openFilledProvider(() => makeFrom());
     await database.tamper(damage);
     const target = await openTarget(makeTo, now);
     const before = await archiveOf(target.store);
-    const copied = copyStore(store, target.store, unwatched);
-    await expect(copied).rejects.toThrow(said);
-    await expect(copied).rejects.toBeInstanceOf(StoreRefused);
+    await expect(copyStore(store, target.store, unwatched)).rejects.toBeInstanceOf(StoreRefused);
     expect(await archiveOf(target.store)).toEqual(before);
+    expect(await countRows(target, "customer")).toBe(0);
   });
 
   test("is done before anything more is acknowledged by the database that was copied", async () => {
     const { store, now, another, command } = await openFilledProvider(() => makeFrom());
     const target = await openTarget(makeTo, now);
     const other = await another();
-    const late = command({ environment: "production", cuid: "2000001", service: "internet", reqId: "sita" }, "NET-1M");
+    const late = command(SITA_NET, "NET-1M");
     let settled: Promise<boolean> | undefined;
     await copyStore(store, target.store, ({ step }) => {
       if (step === "verifying") settled = isThereAfter(other.settleTopUp(late), target.store);
@@ -89,19 +75,10 @@ describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
     expect(await settled).toBe(true);
     expect(await target.store.findTransaction(late.checkoutId)).toBeUndefined();
   });
-
-  test("a database of more than one page of rows copies all of them", async () => {
-    const { store, now } = await openFilledProvider(() => makeFrom());
-    for (let index = 0; index < 2_345; index += 1) await store.addPartner(`partner ${index}`, by(now));
-    const target = await openTarget(makeTo, now);
-    await copyStore(store, target.store, unwatched);
-    expect(await countRows(target, "partner")).toBe(2_347);
-    expect(await archiveOf(target.store)).toEqual(await archiveOf(store));
-  });
 });
 
 /** Whether the copy was to be seen by the time that the work was done. */
 async function isThereAfter(work: Promise<unknown>, copy: Store): Promise<boolean> {
   await work.catch(() => {});
-  return (await copy.listPartners()).length > 0;
+  return (await copy.partners.list()).length > 0;
 }

@@ -1,14 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { openTestService, prepareTopUp, START, startTestService, temporaryFolder } from "../support/service.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import { findWrong } from "../store-suite/database.ts";
+import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
+import { seededRandom } from "../support/random.ts";
+import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
-
-/**
- * From another process: in this one, closing the file would drop the locks that SQLite holds on it.
- */
+/** From another process: in this one, closing the file would drop the locks that SQLite holds on it. */
 function overwrite(target: string, source: string): void {
   const script =
     "const [, target, source] = process.argv, fs = require('fs'); const file = fs.openSync(target, 'r+'); fs.writeSync(file, fs.readFileSync(source), 0, undefined, 0); fs.closeSync(file)";
@@ -23,25 +24,27 @@ function overwrite(target: string, source: string): void {
 test("a commit that was interrupted does not land once a partner was told that it never will", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "topupd.db");
-  const service = await startTestService({ path });
-  const killed = await openTestService({ path, now: START, bare: true, seed: 2 });
-  const purchase = await prepareTopUp(service, FIBER);
+  const opened = await openProvider(() => makeSqliteDatabase(path));
+  const killed = await opened.another();
+  const command = opened.command(SITA_NET, "NET-1M");
 
   copyFileSync(`${path}-shm`, join(folder, "index-before"));
-  expect((await killed.call("subscription-package-topup", purchase, { token: service.trialToken })).status).toBe(200);
+  expectRecorded(await killed.settleTopUp(command));
   overwrite(`${path}-shm`, join(folder, "index-before"));
-  const { checkoutId } = purchase;
-  expect((await service.call("txn-status", { checkoutId })).json.body.reason).toBe("not_topped_up");
+  expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
 
-  service.now = START + 360_001;
-  expect((await service.call("txn-status", { checkoutId })).json.body.reason).toBe("never_topped_up");
+  opened.now += CHECKOUT_VALID_MS + 60_001;
+  expect(await opened.store.concludeCheckout(command.checkoutId)).toBeUndefined();
 
   // A copy of the two files without the index is what a restart after a crash finds.
-  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, join(folder, `crashed.db${suffix}`));
-  expect(existsSync(join(folder, "crashed.db-shm"))).toBe(false);
-  const recovered = await startTestService({ path: join(folder, "crashed.db"), now: service.now, bare: true, seed: 3 });
-  const again = await recovered.call("txn-status", { checkoutId }, { token: service.trialToken });
-  expect(again.json.body.reason).toBe("never_topped_up");
-  for await (const event of recovered.store.check()) expect(event.kind, event.what).toBe("checked");
-  await killed.app.close();
+  const crashed = join(folder, "crashed.db");
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+  expect(existsSync(`${crashed}-shm`)).toBe(false);
+  const { provider } = opened.store;
+  const recovered = await makeSqliteDatabase(crashed).open({
+    ...{ clock: () => opened.now, random: seededRandom(3), basePlans: provider.basePlans },
+  });
+  onTestFinished(() => recovered.close());
+  expect(await recovered.findOutcome(command.checkoutId)).toEqual({ retiredAt: opened.now });
+  expect(await findWrong(recovered)).toEqual([]);
 });

@@ -1,49 +1,59 @@
-import { copyFileSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { flushAnew } from "../../src/store/sqlite/left-log.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { writeLogAnew } from "../../src/store/sqlite/left-log.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { otherProcess } from "../support/other-process.ts";
 import { seededRandom } from "../support/random.ts";
-import { prepareTopUp, START, startTestService, temporaryFolder } from "../support/service.ts";
+import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 vi.mock("../../src/store/sqlite/left-log.ts", { spy: true });
 
-const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 const LONG_AGO = new Date(1_000);
-
-function open(path: string) {
-  const none = { timeZone: undefined, currencyExponent: undefined };
-  const store = openSqliteStore({ path, ...none, clock: () => START, random: seededRandom(2) });
-  onTestFinished(() => store.close());
-  return store;
-}
 
 /** A top-up that is in the log alone, and the three files as a process leaves them that is killed before the flush. */
 async function killedAfterTopUp() {
-  const service = await startTestService();
-  const purchase = await prepareTopUp(service, FIBER);
-  expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
+  const running = join(temporaryFolder(), "topupd.db");
+  const opened = await openProvider(() => makeSqliteDatabase(running));
+  const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
   const path = join(temporaryFolder(), "topupd.db");
-  for (const suffix of ["", "-wal", "-shm"]) copyFileSync(service.path + suffix, path + suffix);
-  return { path, checkoutId: String(purchase.checkoutId) };
+  for (const suffix of ["", "-wal", "-shm"]) copyFileSync(running + suffix, path + suffix);
+  const open = async (file: string): Promise<Store> => {
+    const store = await makeSqliteDatabase(file).open({
+      ...{ clock: () => opened.now, random: seededRandom(2), basePlans: opened.store.provider.basePlans },
+    });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  return { path, checkoutId, open };
 }
 
 test("a top-up that a killed process left in the log outlives that log once it is answered", async () => {
-  const { path, checkoutId } = await killedAfterTopUp();
-  expect(await open(path).findTransaction(checkoutId)).toMatchObject({ checkoutId });
+  const { path, checkoutId, open } = await killedAfterTopUp();
+  const store = await open(path);
+  expect(await store.findTransaction(checkoutId)).toMatchObject({ checkoutId });
   // Before its commits went into the file, as a power cut meanwhile would else take the pages that the file lacked yet.
-  expect(flushAnew).toHaveBeenCalledWith(`${path}-wal`);
+  expect(writeLogAnew).toHaveBeenCalledWith(`${path}-wal`);
   const fileAlone = join(temporaryFolder(), "topupd.db");
   copyFileSync(path, fileAlone);
-  expect(await open(fileAlone).findTransaction(checkoutId)).toMatchObject({ checkoutId });
+  expect(await (await open(fileAlone)).findTransaction(checkoutId)).toMatchObject({ checkoutId });
+});
+
+test("the log of a file that is opened by a link is that of the file", async () => {
+  const { path, checkoutId, open } = await killedAfterTopUp();
+  const link = join(temporaryFolder(), "link.db");
+  symlinkSync(path, link);
+  expect(await (await open(link)).findTransaction(checkoutId)).toMatchObject({ checkoutId });
+  expect(writeLogAnew).toHaveBeenCalledWith(`${path}-wal`);
 });
 
 test("a log that another process has open is left to it", async () => {
-  const { path, checkoutId } = await killedAfterTopUp();
+  const { path, checkoutId, open } = await killedAfterTopUp();
   await otherProcess(path).ask("SELECT count(*) AS count FROM partner");
   utimesSync(`${path}-wal`, LONG_AGO, LONG_AGO);
-  expect(await open(path).findTransaction(checkoutId)).toMatchObject({ checkoutId });
+  expect(await (await open(path)).findTransaction(checkoutId)).toMatchObject({ checkoutId });
   expect(statSync(`${path}-wal`).mtime).toEqual(LONG_AGO);
 });
 
@@ -52,7 +62,7 @@ test("a log is written again to its last byte, however long it is", () => {
   const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, at) => (at * 7) % 251));
   writeFileSync(log, bytes);
   utimesSync(log, LONG_AGO, LONG_AGO);
-  flushAnew(log);
+  writeLogAnew(log);
   expect(readFileSync(log).equals(bytes)).toBe(true);
   expect(statSync(log).mtimeMs).toBeGreaterThan(LONG_AGO.getTime());
 });

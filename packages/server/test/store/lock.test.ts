@@ -6,8 +6,8 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
 import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
-import { temporaryFolder } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A provider on whose database another process holds the write lock, until it lets go. */
 async function openLocked() {
@@ -23,7 +23,7 @@ describe("while another process writes", () => {
     const { opened, other } = await openLocked();
     const command = opened.command(SITA_NET, "NET-1M");
     const settled = opened.store.settleTopUp(command);
-    const added = opened.store.addPartner("bank", by(opened.now));
+    const added = opened.store.partners.add("bank", by(opened.now));
     await sleep(100);
     expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
     other.exec("ROLLBACK");
@@ -39,7 +39,7 @@ describe("while another process writes", () => {
     const writes = Promise.allSettled([
       store.settleTopUp(command),
       store.settleTopUp(opened.command(SITA_TV, "TV-1M")),
-      store.addPartner("bank", by(opened.now)),
+      store.partners.add("bank", by(opened.now)),
       store.concludeCheckout(command.checkoutId),
     ]).finally(() => {
       waiting = false;
@@ -61,7 +61,7 @@ describe("while another process writes", () => {
 
     other.exec("ROLLBACK");
     expect(await countRows(opened, "top_up")).toBe(0);
-    expect(await store.findPartner("bank")).toBeUndefined();
+    expect(await store.partners.find("bank")).toBeUndefined();
     expectRecorded(await store.settleTopUp(command));
     expect(await findWrong(store)).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("while another process writes", () => {
     const { checkoutId } = opened.command(SITA_NET, "NET-1M");
     other.exec(
       `INSERT INTO top_up VALUES ('${checkoutId}', 'T', 1, 'production', '2000001', 'internet', 'sita',
-         'NET-1M', 113000, 1, 'success', NULL, NULL, 0)`,
+         'NET-1M', 113000, 1, '2026-11-20 09:00:00', 'success', NULL, NULL)`,
     );
     const conclusive = opened.store.concludeCheckout(checkoutId);
     await sleep(50);

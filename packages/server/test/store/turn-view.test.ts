@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -12,7 +13,7 @@ test("a top-up that another store has acknowledged is found, also by one that re
     views.push(asking.findConnection(SITA_NET));
     return opened.now;
   };
-  const recording = await opened.database.open({ clock, random: seededRandom(9) });
+  const recording = await opened.database.open({ clock, random: seededRandom(9), basePlans: DEFAULT_BASE_PLANS });
   onTestFinished(() => recording.close());
   const sent = command(SITA_NET, "NET-1M");
   const transaction = expectRecorded(await recording.settleTopUp(sent));

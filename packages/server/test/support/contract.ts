@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { createCalendar } from "../../src/domain/calendar.ts";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { createZone } from "../../src/domain/zone.ts";
 import { type OpenApiDocument, openApiDocument } from "../../src/http/openapi/document.ts";
 import { VERSIONS } from "../../src/http/versions/versions.ts";
 
@@ -7,7 +8,7 @@ import { VERSIONS } from "../../src/http/versions/versions.ts";
 export function documentOf(version: string): OpenApiDocument {
   const found = VERSIONS.find(({ name }) => name === version);
   if (found === undefined) throw new Error(`there is no version ${version}`);
-  const provider = { calendar: createCalendar("UTC"), currencyExponent: 2 };
+  const provider = { zone: createZone("UTC"), currencyExponent: 2, basePlans: DEFAULT_BASE_PLANS };
   return openApiDocument(found, { prefix: "/staging/api/third-party", provider, retirement: undefined });
 }
 

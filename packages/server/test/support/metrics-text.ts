@@ -13,7 +13,7 @@ export interface Sample {
 
 export interface Family {
   readonly name: string;
-  readonly type: "counter" | "gauge" | "histogram" | "info";
+  readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
   readonly samples: readonly Sample[];
 }
@@ -69,8 +69,8 @@ function verifyCounter({ name, samples }: Family): void {
   if (samples.some(({ value }) => value < 0)) throw new Error(`${name} is below zero`);
 }
 
-/** @throws where the samples cannot be those of a histogram, in either form. */
-export function verifyHistogram({ name, samples }: Pick<Family, "name" | "samples">): void {
+/** @throws where the samples cannot be those of a histogram. */
+function verifyHistogram({ name, samples }: Pick<Family, "name" | "samples">): void {
   const series = new Map<string, Sample[]>();
   for (const sample of samples) {
     const { le: _le, ...labels } = sample.labels;

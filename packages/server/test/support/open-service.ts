@@ -1,15 +1,20 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
+import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import { buildApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/log.ts";
-import { importCatalogue } from "../../src/operations/import-catalogue.ts";
-import { importCustomers } from "../../src/operations/import-customers.ts";
-import type { ImportReport } from "../../src/operations/import-report.ts";
-import { issueToken } from "../../src/operations/issue-token.ts";
-import type { Observer } from "../../src/operations/observer.ts";
-import { resetTrial } from "../../src/operations/trial.ts";
+import type { Observer } from "../../src/services/partner/observer.ts";
+import type { Actor } from "../../src/services/ports.ts";
+import { type CatalogueReport, importCatalogue } from "../../src/services/staff/import-catalogue.ts";
+import {
+  type CustomersImport,
+  type CustomersReport,
+  importCustomers,
+} from "../../src/services/staff/import-customers.ts";
+import { issueToken } from "../../src/services/staff/tokens.ts";
+import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { by } from "./by.ts";
@@ -51,8 +56,8 @@ export interface TestService {
     readonly store: Store;
     readonly clock: () => number;
     readonly random: (bytes: number) => Uint8Array;
-    readonly author: string;
   };
+  readonly actor: Actor;
   /** A token of the partner that was there from the start. */
   readonly trialToken: string;
   readonly liveToken: string;
@@ -61,8 +66,8 @@ export interface TestService {
   /** Calls an operation, by default in v1.0.1 with the trial token. Any answer that is not in the contract is an error. */
   call(operation: OperationName, body: object, options?: CallOptions): Promise<Answer>;
   inject(request: InjectOptions | string): Promise<LightMyRequestResponse>;
-  importCatalogue(rows: readonly object[], environment?: Environment): Promise<ImportReport>;
-  importCustomers(rows: readonly object[], environment?: Environment): Promise<ImportReport>;
+  importCatalogue(rows: readonly object[], environment?: Environment): Promise<CatalogueReport>;
+  importCustomers(rows: readonly object[], request?: Partial<CustomersImport>): Promise<CustomersReport>;
   close(): Promise<void>;
 }
 
@@ -70,6 +75,7 @@ export interface OpenOptions {
   readonly now?: number;
   readonly timeZone?: string;
   readonly currencyExponent?: number;
+  readonly basePlans?: BasePlans;
   readonly lapsedDays?: number;
   readonly prefix?: string;
   readonly trustedProxies?: AddressList;
@@ -96,11 +102,11 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const random = seededRandom(options.seed ?? 1);
   const time = { now: options.now ?? START };
   const clock = () => time.now;
-  const { timeZone, currencyExponent, observeBatch, observer } = options;
-  const storeOptions = { clock, random, timeZone, currencyExponent, observeBatch };
+  const { timeZone, currencyExponent, observeBatch, observer, basePlans = DEFAULT_BASE_PLANS } = options;
+  const storeOptions = { clock, random, timeZone, currencyExponent, basePlans, observeBatch };
   const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));
   const store = options.wrapStore?.(opened) ?? opened;
-  const ports = { store, clock, random, author: "tester" };
+  const [ports, actor] = [{ store, clock, random }, { name: "tester" }];
   const logs: string[] = [];
   const service: TestService = {
     get now() {
@@ -113,16 +119,19 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     store,
     logs,
     ports,
+    actor,
     app: undefined as unknown as FastifyInstance,
     trialToken: "",
     liveToken: "",
     async addPartner(name) {
-      const partner = await store.addPartner(name, by(clock()));
+      const partner = await store.partners.add(name, by(clock()));
       if (partner === "name_taken") throw new Error(`${name} is taken`);
       return partner;
     },
     async issue(partner, environment) {
-      return (await issueToken(ports, partner, environment)).token;
+      const issued = await issueToken(ports, actor, { partner: partner.name, environment });
+      if (issued.kind !== "issued") throw new Error(`${partner.name} is no partner`);
+      return issued.token;
     },
     async call(operation, body, { version = "v1.0.1", token = service.trialToken, from, headers } = {}) {
       const response = await service.app.inject({
@@ -140,10 +149,14 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       await service.app.close();
       await store.close();
     },
-    importCatalogue: (rows, environment = "production") =>
-      importCatalogue(ports, environment, ndjson(rows), expectAllGood),
-    importCustomers: (rows, environment = "production") =>
-      importCustomers(ports, environment, () => ndjson(rows), "unsaid", expectAllGood),
+    async importCatalogue(rows, environment = "production") {
+      const request = { environment, open: () => ndjson(rows), allowLargeChange: true };
+      return expectDone(await importCatalogue(ports, actor, request, EXPECT_GOOD));
+    },
+    async importCustomers(rows, request = {}) {
+      const usual = { environment: "production", open: () => ndjson(rows), allowLargeChange: true } as const;
+      return expectDone(await importCustomers(ports, actor, { ...usual, ...request }, EXPECT_GOOD));
+    },
   };
   const { app } = await buildApp({
     ports: { ...ports, observer },
@@ -155,9 +168,9 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     logLine: (line) => logs.push(line),
     phase: () => "serving",
   });
-  const found = await store.findPartner("wallet");
+  const found = await store.partners.find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));
-  if (options.bare !== true) await resetTrial(ports);
+  if (options.bare !== true) await resetTrial(ports, actor);
   return Object.assign(service, {
     app,
     trialToken: await service.issue(wallet, "trial"),
@@ -169,13 +182,23 @@ export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Arra
   for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
 }
 
-const expectAllGood = {
-  skipInvalid: false,
+/** Hears of an import whose rows are all good. */
+export const EXPECT_GOOD = {
   onProgress: () => {},
-  onRejected: (rejected: unknown) => {
-    throw new Error(`the test's own data is wrong: ${JSON.stringify(rejected)}`);
-  },
+  onHeldBack: unexpected,
+  onWarning: () => {},
+  onRejected: unexpected,
 };
+
+function unexpected(what: unknown): never {
+  throw new Error(`the test's own data is wrong: ${JSON.stringify(what)}`);
+}
+
+/** What an import did. */
+export function expectDone<Report>(imported: { readonly kind: string; readonly report?: Report }): Report {
+  if (imported.kind === "done" && imported.report !== undefined) return imported.report;
+  throw new Error(`the test's own data is not taken: ${JSON.stringify(imported)}`);
+}
 
 /** Lists the packages of a connection, and gives what a top-up of one of its bouquets sends. */
 export async function prepareTopUp(

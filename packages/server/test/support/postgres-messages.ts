@@ -33,8 +33,3 @@ export class Framing {
 export function statementOf({ type, bytes }: Message): string | undefined {
   return bytes.toString("latin1", 5).split("\0")[type === "B" ? 1 : 0];
 }
-
-/** Whether it is what topupd first asks of a session. */
-export function isSetUp({ type, bytes }: Message): boolean {
-  return type === "P" && bytes.includes("set_config('statement_timeout'");
-}

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { Framing, isSetUp, type Message, statementOf } from "./postgres-messages.ts";
+import { Framing, type Message, statementOf } from "./postgres-messages.ts";
 
 /** What becomes of the next commit that a client sends. */
 export type CommitFault =
@@ -17,13 +17,7 @@ export class PostgresProxy {
   readonly url: string;
   /** Commits that clients have sent so far, whatever became of them. */
   commits = 0;
-  /** Notifications stay here and never arrive. */
-  dropsNotifications = false;
   commitFault: CommitFault | undefined;
-  /** Everything stands still, until `pass`, within the next statement of this name: with its last message, a Sync. */
-  splitStatement: string | undefined;
-  /** The next session that a client sets up is told that it ends, and then nothing more comes, not even the end. */
-  silencesNextSetUp = false;
 
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -75,11 +69,6 @@ export class PostgresProxy {
     this.#isHolding = true;
   }
 
-  /** As {@link hold}, for good, but only for what is connected: as a firewall does that has forgotten it. */
-  freeze(): void {
-    for (const link of this.#links) link.isFrozen = true;
-  }
-
   /** All is well again. */
   pass(): void {
     this.#isHolding = false;
@@ -96,8 +85,6 @@ export class PostgresProxy {
 
 /** One connection through the proxy. */
 class Link {
-  isFrozen = false;
-  isSplitting = false;
   readonly #sides: readonly [client: Socket, server: Socket];
   readonly #ways: readonly [toServer: Way, toClient: Way];
 
@@ -106,30 +93,15 @@ class Link {
     for (const side of this.#sides) side.setNoDelay();
     const cut = () => this.cut();
     const toServer = (message: Message) => {
-      if (proxy.silencesNextSetUp && isSetUp(message)) {
-        proxy.silencesNextSetUp = false;
-        this.isFrozen = true;
-        client.allowHalfOpen = true;
-        client.write(ENDED);
-      }
-      if (message.type === "B" && statementOf(message) === proxy.splitStatement) {
-        proxy.splitStatement = undefined;
-        this.isSplitting = true;
-      } else if (message.type === "S" && this.isSplitting) {
-        this.isSplitting = false;
-        proxy.hold();
-      }
       if (!isCommit(message)) return "pass";
       const fault = takeFault(proxy, ["lost", "held"]);
       if (fault === "held") proxy.hold();
       else if (fault === "lost" || message.type !== "P") proxy.commits += 1;
       return fault === "lost" ? "cut" : "pass";
     };
-    const toClient = (message: Message) => {
-      if (message.type === "A" && proxy.dropsNotifications) return "drop";
-      return isCommitted(message) && takeFault(proxy, ["unanswered"]) !== undefined ? "cut" : "pass";
-    };
-    const isHolding = () => proxy.isHolding || this.isFrozen;
+    const toClient = (message: Message) =>
+      isCommitted(message) && takeFault(proxy, ["unanswered"]) !== undefined ? "cut" : "pass";
+    const isHolding = () => proxy.isHolding;
     this.#ways = [
       new Way(client, server, new Framing("client"), toServer, isHolding, cut),
       new Way(server, client, new Framing("server"), toClient, isHolding, cut),
@@ -145,7 +117,7 @@ class Link {
   }
 }
 
-type Verdict = "pass" | "drop" | "cut";
+type Verdict = "pass" | "cut";
 
 /** What one side sends to the other. */
 class Way {
@@ -193,7 +165,7 @@ class Way {
         this.#cut();
         return;
       }
-      if (verdict === "pass" && this.#to.writable) this.#to.write(message.bytes);
+      if (this.#to.writable) this.#to.write(message.bytes);
     }
     if (this.#hasEnded && !this.#isHolding()) this.#to.end();
   }
@@ -204,17 +176,6 @@ function isCommit({ type, bytes }: Message): boolean {
   return type === "Q"
     ? bytes.includes("COMMIT")
     : ["P", "B"].includes(type) && statementOf({ type, bytes }) === "commit";
-}
-
-/** PostgreSQL's word to a session that somebody ends: a type, a length, and fields that end with a zero each. */
-const ENDED = asError("SFATAL", "VFATAL", "C57P01", "Mterminating connection due to administrator command");
-
-/** As PostgreSQL tells of it: each field with the letter of what it is. */
-export function asError(...fields: readonly string[]): Buffer {
-  const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
-  const head = Buffer.from("E....");
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
 }
 
 function isCommitted({ type, bytes }: Message): boolean {

@@ -2,16 +2,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Partner } from "../../src/domain/access-token.ts";
-import { importCatalogue } from "../../src/operations/import-catalogue.ts";
-import { importCustomers } from "../../src/operations/import-customers.ts";
-import { issueToken } from "../../src/operations/issue-token.ts";
-import type { StaffPorts } from "../../src/operations/ports.ts";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
+import { importCustomers } from "../../src/services/staff/import-customers.ts";
+import { addPartner } from "../../src/services/staff/partners.ts";
+import { issueToken } from "../../src/services/staff/tokens.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { by } from "./by.ts";
-import type { CommandLine } from "./command-line.ts";
-import { customersOf } from "./customers-of.ts";
-import { ndjson } from "./service.ts";
+import { EXPECT_GOOD, expectDone, ndjson } from "./open-service.ts";
 
 /* Rows as they stand in a provider's own files. */
 
@@ -40,59 +37,23 @@ export const SITA = {
 
 export const SITA_NET = { cuid: "2000001", service: "internet", reqId: "sita" };
 
-const expectAllGood = {
-  skipInvalid: false,
-  onProgress: () => {},
-  onRejected: (rejected: unknown) => {
-    throw new Error(`the test's own data is wrong: ${JSON.stringify(rejected)}`);
-  },
-};
-
-/** Works on the database of a command line's folder from this process, which is sooner done than by commands. */
-export async function inDatabase<Result>(
-  { folder }: CommandLine,
-  work: (ports: StaffPorts) => Promise<Result>,
-  timeZone?: string,
-): Promise<Result> {
-  const world = { clock: Date.now, random: randomBytes, author: "tester" };
-  const path = join(folder, "topupd.db");
-  const store = openSqliteStore({ path, timeZone, currencyExponent: undefined, ...world });
+/** Makes the database of a folder, with a partner, a catalogue and a customer. @returns a production token. */
+export async function fillDatabase({ folder }: { readonly folder: string }): Promise<string> {
+  const world = { clock: Date.now, random: randomBytes };
+  const wishes = { timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS };
+  const store = await openSqliteStore({ path: join(folder, "topupd.db"), ...wishes, ...world });
+  const [ports, actor, environment] = [{ store, ...world }, { name: "tester" }, "production"] as const;
   try {
-    return await work({ store, ...world });
+    const request = { environment, open: () => ndjson(CATALOGUE) };
+    expectDone(await importCatalogue(ports, actor, request, EXPECT_GOOD));
+    expectDone(await importCustomers(ports, actor, { environment, open: () => ndjson([SITA]) }, EXPECT_GOOD));
+    await addPartner(ports, actor, { name: "wallet" });
+    const issued = await issueToken(ports, actor, { partner: "wallet", environment });
+    if (issued.kind !== "issued") throw new Error(issued.kind);
+    return issued.token;
   } finally {
     await store.close();
   }
-}
-
-/** Makes the database, with a partner. */
-export async function addWallet(line: CommandLine, timeZone?: string): Promise<void> {
-  await inDatabase(line, ({ store, clock }) => store.addPartner("wallet", by(clock())), timeZone);
-}
-
-export async function addCatalogue(line: CommandLine): Promise<void> {
-  await inDatabase(line, (ports) => importCatalogue(ports, "production", ndjson(CATALOGUE), expectAllGood));
-}
-
-/** Makes the database, with a partner, a catalogue and a customer. @returns a production token. */
-export async function fillDatabase(line: CommandLine): Promise<string> {
-  await addCatalogue(line);
-  return inDatabase(line, async (ports) => {
-    await importCustomers(ports, "production", () => ndjson([SITA]), "unsaid", expectAllGood);
-    const wallet = (await ports.store.addPartner("wallet", by(ports.clock()))) as Partner;
-    return (await issueToken(ports, wallet, "production")).token;
-  });
-}
-
-/** The ids of the customers that a code finds. */
-export async function customersFound(line: CommandLine, code: string): Promise<string[]> {
-  const found = await inDatabase(line, ({ store }) => customersOf(store, "production", code));
-  return found.map(({ cuid }) => cuid);
-}
-
-/** The id of the only token. */
-export async function onlyTokenId(line: CommandLine): Promise<string | undefined> {
-  const [token] = await inDatabase(line, ({ store }) => store.listAccessTokens());
-  return token?.id;
 }
 
 /** A file of a real provider, which lies beside the repository where somebody has it; nothing else needs it. */

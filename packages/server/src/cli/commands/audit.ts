@@ -1,17 +1,12 @@
 import { type Command, Option } from "commander";
 import { AUDIT_ACTIONS, type AuditCheckpoint, type AuditEntry } from "../../domain/audit.ts";
-import { entryOfCustomer } from "../../domain/customer-audit.ts";
-import { type AuditVerdict, readAuditTrail, verifyAuditTrail } from "../../operations/verify-audit-trail.ts";
-import { examples } from "../help.ts";
-import { isoTime, jsonOption, type OutputOptions, printJson } from "../output.ts";
-import { FoundWrong, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { type FilterFlags, readDays } from "../transaction-flags.ts";
-import { readWholeNumber } from "../whole-number.ts";
-import { printable, printableJson, wrap } from "../words/text.ts";
-import { readCheckpoints } from "./audit-checkpoints.ts";
+import { listAudit, MAX_AUDIT_ENTRIES, readAudit, readCheckpoint, verifyAudit } from "../../services/staff/audit.ts";
+import { addGroup, addStoreCommand, type Session } from "../command.ts";
+import { type DayFlags, flags, readDays, readWholeNumber } from "../options.ts";
+import { isoTime, jsonLine, type OutputOptions, printable, wrap } from "../output/text.ts";
+import { FoundWrong, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface ListFlags extends OutputOptions, Pick<FilterFlags, "from" | "to"> {
+interface ListFlags extends OutputOptions, DayFlags {
   readonly author?: string;
   readonly action?: string;
   readonly subject?: string;
@@ -22,124 +17,97 @@ interface ListFlags extends OutputOptions, Pick<FilterFlags, "from" | "to"> {
 
 interface VerifyOptions extends OutputOptions {
   readonly checkpoint: readonly string[];
-  readonly against?: string;
 }
-
-const MOST_ENTRIES = 1_000;
 
 /** `topupd audit ...`: who changed what, when and why. */
 export function addAuditCommands(program: Command, runtime: Runtime): void {
-  const audit = program
-    .command("audit")
-    .description("list, verify and export what staff and imports have changed")
-    .helpCommand(false);
-  addListCommand(audit, runtime);
-  addVerifyCommand(audit, runtime);
-  addExportCommand(audit, runtime);
-}
-
-function addListCommand(parent: Command, runtime: Runtime): void {
-  const list = parent
-    .command("list")
-    .description("list changes, newest first")
-    .option("--from <DAY>", "from this day on, YYYY-MM-DD in the provider's zone")
-    .option("--to <DAY>", "up to and with this day")
-    .option("--author <NAME>", "made by this user, or --as this name")
-    .addOption(new Option("--action <ACTION>", "of this kind").choices(AUDIT_ACTIONS))
-    .option("--subject <TEXT>", "of this subject, just as a list shows it")
-    .option("--cuid <CUID>", "of this customer, and of an import what it did to this one")
-    .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MOST_ENTRIES}`).default("50", "50"))
-    .option("--up-to <SEQ>", "go on from this entry down")
-    .addOption(jsonOption());
-  examples(list, ["topupd audit list --from 2026-11-20", "topupd audit list --action transaction.reverse --json"]);
-  addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
-    const { author, action, subject, cuid, json } = flags;
-    const limit = readWholeNumber("--limit", flags.limit, MOST_ENTRIES);
-    const upTo = flags.upTo === undefined ? undefined : readWholeNumber("--up-to", flags.upTo, 2_147_483_647);
-    readDays(flags);
-    await withStore(list, runtime, { mustExist: true }, async (store) => {
-      const { calendar } = store.provider;
-      const filter = { author, action, subject, cuid, upTo, ...readDays(flags, calendar) };
-      const entries = await store.auditTrail.list(filter, limit + 1);
-      for (const each of entries.slice(0, limit)) {
-        const entry = cuid === undefined ? each : entryOfCustomer(each, cuid);
-        if (json === true) printJson(runtime, entryJson(entry));
-        else runtime.stdout(words(entry, calendar.format(entry.at)));
-      }
-      const next = entries[limit];
-      if (next !== undefined) runtime.stderr(`There are more: add --up-to ${next.seq}\n`);
-    });
+  const group = addGroup(program, "audit", "list, verify and export what staff and imports have changed");
+  addStoreCommand<ListFlags>(group, runtime, {
+    name: "list",
+    description: "list changes, newest first",
+    options: [
+      ...flags.days(),
+      new Option("--author <NAME>", "made by this user, or --as this name"),
+      new Option("--action <ACTION>", "of this kind").choices(AUDIT_ACTIONS),
+      new Option("--subject <TEXT>", "of this subject, just as a list shows it"),
+      new Option("--cuid <CUID>", "of this customer, and of an import what it did to this one"),
+      flags.limit(MAX_AUDIT_ENTRIES),
+      new Option("--up-to <SEQ>", "go on from this entry down"),
+    ],
+    examples: ["topupd audit list --from 2026-11-20", "topupd audit list --action transaction.reverse --json"],
+    async run({ store }, _, given) {
+      const { author, action, subject, cuid, json } = given;
+      const limit = readWholeNumber("--limit", given.limit, MAX_AUDIT_ENTRIES);
+      const upTo = given.upTo === undefined ? undefined : readWholeNumber("--up-to", given.upTo, 2_147_483_647);
+      const filter = { author, action, subject, cuid, upTo, ...readDays(given, store) };
+      const { entries, next } = await listAudit({ store }, { filter, limit });
+      const { zone } = store.provider;
+      for (const entry of entries)
+        runtime.stdout(json === true ? jsonLine(entryJson(entry)) : entryWords(entry, zone.wallTime(entry.at)));
+      if (next !== undefined) runtime.stderr(`There are more: add --up-to ${next}\n`);
+    },
   });
-}
-
-function addVerifyCommand(parent: Command, runtime: Runtime): void {
-  const verify = parent
-    .command("verify")
-    .description("find out whether an entry was changed, removed, moved or cut off (exit code 3: one was)")
-    .addOption(
-      new Option("--checkpoint <SEQ:HASH>", "an entry that was noted elsewhere; may be given again")
-        .argParser((text: string, former: readonly string[]) => [...former, text])
-        .default([], "none"),
-    )
-    .option("--against <FILE>", "the trail as audit export wrote it before: all of it must still be there")
-    .addOption(jsonOption());
-  examples(verify, ["topupd audit verify --against audit-2026-10.ndjson"]);
-  addSettings(verify, STORE_SETTINGS).action(async (options: VerifyOptions) => {
-    const checkpoints = await readCheckpoints(runtime, options);
-    await withStore(verify, runtime, { mustExist: true }, async (store) => {
-      conclude(runtime, await verifyAuditTrail({ store }, checkpoints), options);
-    });
+  addStoreCommand<VerifyOptions>(group, runtime, {
+    name: "verify",
+    description: "find out whether an entry was changed, removed, moved or cut off (exit code 3: one was)",
+    options: [flags.list("--checkpoint <SEQ:HASH>", "an entry that was noted elsewhere", "none")],
+    examples: ["topupd audit verify"],
+    run: verify,
   });
-}
-
-function addExportCommand(parent: Command, runtime: Runtime): void {
-  const command = parent
-    .command("export")
-    .description("print all entries as NDJSON, oldest first: its last line is a checkpoint");
-  examples(command, ["topupd audit export"]);
-  addSettings(command, STORE_SETTINGS).action(async () => {
-    await withStore(command, runtime, { mustExist: true }, async (store) => {
+  addStoreCommand<object>(group, runtime, {
+    name: "export",
+    description: "print all entries as NDJSON, oldest first, and on stderr a checkpoint to keep elsewhere",
+    examples: ["topupd audit export"],
+    json: false,
+    async run(session) {
       let last: AuditCheckpoint | undefined;
       const lines = async function* () {
-        for await (const entry of readAuditTrail({ store })) {
-          yield Buffer.from(`${printableJson(entryJson(entry))}\n`);
+        for await (const entry of readAudit(session)) {
+          yield Buffer.from(jsonLine(entryJson(entry)));
           last = entry;
         }
       };
-      const isWhole = await runtime.streamOut(lines());
-      if (isWhole && last !== undefined)
-        runtime.stderr(
-          `Keep this elsewhere: --checkpoint ${last.seq}:${last.hash} shows that nothing up to here was changed.\n`,
-        );
-    });
+      if ((await runtime.streamOut(lines())) && last !== undefined) runtime.stderr(toKeep(last));
+    },
   });
 }
 
-function conclude(runtime: Runtime, verdict: AuditVerdict, { json }: OutputOptions): void {
-  if (json === true) printJson(runtime, verdict);
+async function verify(session: Session, _: unknown, { checkpoint, json }: VerifyOptions): Promise<void> {
+  const { stdout, stderr }: Runtime = session.runtime;
+  const checkpoints = checkpoint.map((text) => {
+    const read = readCheckpoint(text);
+    if (read !== undefined) return read;
+    throw new WrongUsage("--checkpoint must be a number, a colon and 64 hexadecimal digits, as verify says them");
+  });
+  const verdict = await verifyAudit(session, { checkpoints });
+  if (json === true) stdout(jsonLine(verdict));
   if (verdict.kind === "broken") throw new FoundWrong(`the audit trail is broken: ${verdict.why}`);
+  const { last } = verdict;
   if (verdict.kind === "another") {
-    const { checkpoint, last } = verdict;
-    const why = checkpoint.seq > last.seq ? `it ends with entry ${last.seq}` : "another entry stands there";
-    throw new FoundWrong(`the audit trail is not the one of checkpoint ${checkpoint.seq}: ${why}`);
+    const { seq } = verdict.checkpoint;
+    const why = seq > last.seq ? `it ends with entry ${last.seq}` : "another entry stands there";
+    throw new FoundWrong(`the audit trail is not the one of checkpoint ${seq}: ${why}`);
   }
   if (json === true) return;
-  const { last, checkpoints } = verdict;
-  runtime.stdout(`ok     ${last.seq} entries, each follows from the one before it\n`);
-  if (checkpoints > 0) runtime.stdout(`ok     all that was kept elsewhere is still there (${checkpoints})\n`);
-  else runtime.stderr("Without --checkpoint or --against, nothing tells whether the end was cut off.\n");
+  stdout(`ok     ${last.seq} entries, each follows from the one before it\n`);
+  if (checkpoints.length > 0) stdout(`ok     all that was kept elsewhere is still there (${checkpoints.length})\n`);
+  stderr(toKeep(last));
 }
 
-/** By its own JSON where that is whole: what it was before and is after stays a text, of which the hash was taken. */
+function toKeep({ seq, hash }: AuditCheckpoint): string {
+  return `To find out later whether anything up to here was changed, keep this elsewhere: --checkpoint ${seq}:${hash}\n`;
+}
+
+/** What it was before and is after stays a text, of which the hash was taken. */
 function entryJson({ seq, at, author, action, subject, reason, before, after, hash }: AuditEntry) {
   const rest = { reason: reason ?? null, before: before ?? null, after: after ?? null, hash };
   return { seq, at: isoTime(at), author, action, subject, ...rest };
 }
 
-/** An import's entry tells of many: what is in it is for --json. */
+/** An import's entry tells of many: all that is in it is for --json. */
 const MOST_SHOWN = 400;
 
-function words({ seq, author, action, subject, reason, before, after }: AuditEntry, time: string): string {
+function entryWords({ seq, author, action, subject, reason, before, after }: AuditEntry, time: string): string {
   const title = `${seq}  ${time}  ${action}  ${subject}  by ${author}${reason === undefined ? "" : `: ${reason}`}`;
   const change = `${before ?? "nothing"} -> ${after ?? "nothing"}`;
   const shown = change.length > MOST_SHOWN ? `${change.slice(0, MOST_SHOWN)}… (--json shows all)` : change;

@@ -1,30 +1,27 @@
 import { type Command, Option } from "commander";
-import type { Instant } from "../../domain/calendar.ts";
 import {
   type Connection,
   type Customer,
   connectionState,
-  ENVIRONMENTS,
   type Environment,
   isBlocked,
+  subscriptionsOf,
   wireStatus,
 } from "../../domain/customer.ts";
-import { mayBeName } from "../../operations/find-by-name.ts";
-import { type CustomerAnswer, findCustomer } from "../../operations/find-customer.ts";
+import type { WallTime } from "../../domain/wall-time.ts";
+import { type CustomerAnswer, findCustomer, mayBeName } from "../../services/staff/customers.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
-import { examples } from "../help.ts";
-import { jsonOption, type OutputOptions, printJson } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { subscriptionJson } from "../words/subscription-output.ts";
-import { count, printable, printFields, shellWord } from "../words/text.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import { flags } from "../options.ts";
+import { count, fieldLines, type OutputOptions, printable, shellWord, show } from "../output/text.ts";
 import {
-  type ListShowing,
-  listedJson,
-  listShowingOf,
-  printTransactions,
   type Showing,
-} from "../words/transaction-output.ts";
+  showingOf,
+  subscriptionJson,
+  transactionJson,
+  transactionLines,
+} from "../output/transactions.ts";
+import { CommandFailed, type Runtime } from "../runtime.ts";
 
 interface ShowOptions extends OutputOptions {
   readonly environment: Environment;
@@ -38,32 +35,30 @@ const HISTORY = 20;
 
 /** `topupd customer ...`: whom partners top up for. */
 export function addCustomerCommands(program: Command, runtime: Runtime): void {
-  const customer = program.command("customer").description("show customers").helpCommand(false);
-  const show = customer
-    .command("show")
-    .description("show a customer: connections, subscriptions and the newest top-ups")
-    .argument("<CODE>", "a mobile number, customer id, set-top box number, username or name")
-    .option("--by-cuid", "take CODE for a customer id, and for nothing else")
-    .addOption(new Option("--environment <ENVIRONMENT>", "where to look").choices(ENVIRONMENTS).default("production"))
-    .addOption(jsonOption());
-  examples(show, [
-    "topupd customer show 9841000000",
-    'topupd customer show "maya rai"',
-    "topupd customer show 204117 --by-cuid",
-  ]);
-  addSettings(show, STORE_SETTINGS).action(async (code: string, options: ShowOptions) => {
-    // To find a name, all customers may be looked at.
-    if (mayBeName(code)) runtime.giveWay();
-    await withStore(show, runtime, { mustExist: true }, async (store) => {
-      const { environment, byCuid = false } = options;
-      const request = { environment, code: code.trim(), isCuid: byCuid, history: HISTORY };
-      const answer = await findCustomer({ store }, request);
+  addStoreCommand<ShowOptions>(addGroup(program, "customer", "show customers"), runtime, {
+    name: "show",
+    description: "show a customer: connections, subscriptions and the newest top-ups",
+    arguments: { "<CODE>": "a mobile number, customer id, set-top box number, username or name" },
+    options: [
+      new Option("--by-cuid", "take CODE for a customer id, and for nothing else"),
+      flags.environment("where to look"),
+    ],
+    examples: ['topupd customer show "maya rai"', "topupd customer show 204117 --by-cuid"],
+    async run({ store, clock }, [given = ""], options) {
+      const { environment, byCuid: isCuid = false } = options;
+      const code = given.trim();
+      // To find a name, all customers may be looked at.
+      if (mayBeName(code)) runtime.lowerPriority();
+      const answer = await findCustomer({ store }, { environment, code, isCuid, history: HISTORY });
       if (answer.kind === "not_found") throw new CommandFailed(notFound(code, options, answer.elsewhere));
       if (answer.kind === "ambiguous") throw new CommandFailed(fitsSeveral(code, options, answer.candidates));
-      const showing = await listShowingOf(store, environment);
-      if (options.json === true) printJson(runtime, foundJson(answer, options, showing, runtime.clock()));
-      else print(runtime, answer, options, showing);
-    });
+      const showing = await showingOf(store, environment);
+      const now = store.provider.zone.wallTime(clock());
+      const words = foundWords(answer, options, showing, now);
+      show(runtime, options, foundJson(answer, options, showing, now), words);
+      const list = `topupd transaction list --cuid ${shellWord(answer.customer.cuid)}${inTrial(options)}`;
+      if (answer.hasMore) runtime.stderr(`There are more: ${printable(list)}\n`);
+    },
   });
 }
 
@@ -73,76 +68,56 @@ function notFound(code: string, { environment, byCuid }: ShowOptions, elsewhere:
   return elsewhere === undefined ? nobody : `${nobody}, but a ${elsewhere} one has: add --environment ${elsewhere}`;
 }
 
-function fitsSeveral(code: string, { environment }: ShowOptions, candidates: readonly Customer[]): string {
-  const trial = environment === "trial" ? " --environment trial" : "";
-  const lines = candidates.map(({ cuid, firstName, lastName }) => {
-    return printable(`  topupd customer show ${shellWord(cuid)} --by-cuid${trial}  (${firstName} ${lastName})`);
-  });
+function fitsSeveral(code: string, options: ShowOptions, candidates: readonly Customer[]): string {
+  const lines = candidates.map(({ cuid, firstName, lastName }) =>
+    printable(`  topupd customer show ${shellWord(cuid)} --by-cuid${inTrial(options)}  (${firstName} ${lastName})`),
+  );
   const more = candidates.length < MOST_CANDIDATES ? "" : ", of whom these are the first";
   return `${printable(code)} fits several customers${more}: say which\n${lines.join("\n")}`;
 }
 
-function print(
-  runtime: Runtime,
-  { customer, transactions, hasMore }: Found,
-  options: ShowOptions,
-  showing: ListShowing,
-) {
+function inTrial({ environment }: ShowOptions): string {
+  return environment === "trial" ? " --environment trial" : "";
+}
+
+function foundWords(found: Found, { environment }: ShowOptions, showing: Showing, now: WallTime): string {
+  const { customer, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
-  printFields(runtime, [
-    ["customer", `${cuid} ${firstName} ${lastName} (${options.environment})`],
+  const profile = fieldLines([
+    ["customer", `${cuid} ${firstName} ${lastName} (${environment})`],
     ["mobile", mobile ?? "-"],
     ["status", status],
   ]);
-  for (const connection of connections) printConnection(runtime, connection, showing);
-  if (transactions.length === 0) {
-    runtime.stdout("\nNo top-ups.\n");
-    return;
-  }
-  runtime.stdout(`\n${hasMore ? `The newest ${HISTORY} top-ups` : count(transactions.length, "top-up")}:\n\n`);
-  printTransactions(runtime, transactions, showing);
-  const trial = options.environment === "trial" ? " --environment trial" : "";
-  if (hasMore)
-    runtime.stderr(`${printable(`There are more: topupd transaction list --cuid ${shellWord(cuid)}${trial}`)}\n`);
+  const parts = connections.map((connection) => connectionWords(connection, now)).join("");
+  if (transactions.length === 0) return `${profile}${parts}\nNo top-ups.\n`;
+  const title = hasMore ? `The newest ${HISTORY} top-ups` : count(transactions.length, "top-up");
+  return `${profile}${parts}\n${title}:\n\n${transactionLines(transactions, showing)}`;
 }
 
-function printConnection(runtime: Runtime, connection: Connection, { calendar }: Showing): void {
-  const { service, reqId, segment, subscriptions } = connection;
-  const status = statusOf(connection, runtime.clock());
-  const note = segment === undefined ? "" : `, segment ${segment}`;
-  runtime.stdout(`\n${printable(`${service} ${reqId}  ${status}${note}`)}\n`);
-  if (subscriptions.length === 0) runtime.stdout("  no subscription\n");
-  for (const { bouquet, start, end } of subscriptions) {
-    const ends = end > runtime.clock() ? "ends" : "ended";
-    runtime.stdout(`  ${printable(`${bouquet.name} (${bouquet.code})`)}\n`);
-    runtime.stdout(`    since ${calendar.format(start)}, ${ends} ${calendar.format(end)}\n`);
-  }
+function connectionWords(connection: Connection, now: WallTime): string {
+  const { service, reqId, segment } = connection;
+  // What partners see (decisions, "Customers and connections"), and what the provider said where that is more.
+  const status = `${wireStatus(connectionState(connection), now)}${isBlocked(connection) ? " (blocked)" : ""}`;
+  const subscriptions = subscriptionsOf(connection).map(({ bouquet, start, end }) => {
+    const times = `since ${start}, ${end > now ? "ends" : "ended"} ${end}`;
+    return `  ${printable(`${bouquet.name} (${bouquet.code})`)}\n    ${times}\n`;
+  });
+  const title = `${service} ${reqId}  ${status}${segment === undefined ? "" : `, segment ${segment}`}`;
+  return `\n${printable(title)}\n${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
 }
 
-/** What partners see (decisions, "Customers and connections"), and what the provider said where that is more. */
-function statusOf(connection: Connection, now: Instant): string {
-  const seen = wireStatus(connectionState(connection), now);
-  return isBlocked(connection) ? `${seen} (blocked)` : seen;
-}
-
-function foundJson(
-  { customer, transactions, hasMore }: Found,
-  { environment }: ShowOptions,
-  showing: ListShowing,
-  now: Instant,
-) {
+function foundJson(found: Found, { environment }: ShowOptions, showing: Showing, now: WallTime) {
+  const { customer, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   return {
     ...{ environment, cuid, first_name: firstName, last_name: lastName, mobile: mobile ?? null, status },
     connections: connections.map((connection) => ({
-      service: connection.service,
-      reqId: connection.reqId,
-      status: wireStatus(connectionState(connection), now),
-      blocked: isBlocked(connection),
+      ...{ service: connection.service, reqId: connection.reqId },
+      ...{ status: wireStatus(connectionState(connection), now), blocked: isBlocked(connection) },
       segment: connection.segment ?? null,
-      subscriptions: connection.subscriptions.map((each) => ({ plan: each.plan, ...subscriptionJson(each, showing) })),
+      subscriptions: subscriptionsOf(connection).map((each) => ({ plan: each.plan, ...subscriptionJson(each) })),
     })),
-    transactions: transactions.map((transaction) => listedJson(transaction, showing)),
+    transactions: transactions.map((transaction) => transactionJson(transaction, showing)),
     hasMore,
   };
 }

@@ -1,22 +1,18 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../config.ts";
 import { showDatabaseAddress } from "../../database-address.ts";
-import type { Partner } from "../../domain/access-token.ts";
-import { issueToken } from "../../operations/issue-token.ts";
-import { attributionOf } from "../../operations/ports.ts";
-import { resetTrial } from "../../operations/trial.ts";
+import { addPartner } from "../../services/staff/partners.ts";
+import { issueToken } from "../../services/staff/tokens.ts";
+import { resetTrial } from "../../services/staff/trial.ts";
 import type { Store } from "../../store/store.ts";
 import { examples } from "../help.ts";
-import { openMeasured } from "../metrics.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { RunningService } from "../service.ts";
 import { addSettings, configOf, type Fallbacks } from "../settings.ts";
-import { staffPorts } from "../staff.ts";
-import { refuseOthersDatabase } from "./demo-database.ts";
 
 const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
 const PARTNER_NAME = "demo";
-/** What the demo buys: see operations/trial.ts. */
+/** What the demo buys: see services/staff/trial.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
 /** `topupd demo`: the trial environment, fresh at each start, shown by one walk through the four calls. */
@@ -27,20 +23,15 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
   addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
-    // Whoever names one here means it.
-    if (command.getOptionValue("database") === undefined) await refuseOthersDatabase(runtime, config, PARTNER_NAME);
-    const log = runtime.openLog(config);
-    const opened = await openMeasured(runtime, config, log);
-    const askedToStop = runtime.untilAskedToStop();
     const { startService } = await import("../service.ts");
-    const service = await startService(runtime, config, opened, log);
+    const service = await startService(runtime, config, runtime.openLog(config));
     try {
-      const token = await prepare(runtime, opened.store);
+      const token = await prepare(runtime, service.store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, token);
       runtime.stdout(instructions(runtime.program, config, service, token));
-      await askedToStop;
+      await service.askedToStop;
     } finally {
       await service.stop({ drainSeconds: 0 });
     }
@@ -49,13 +40,16 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
 }
 
 /** Puts the trial environment into its first state, and issues a fresh trial token. */
-async function prepare(runtime: Runtime, store: Store): Promise<string> {
-  const ports = staffPorts(runtime, store, { as: "topupd demo" });
-  await resetTrial(ports);
-  const found = await store.findPartner(PARTNER_NAME);
-  const partner = found ?? ((await store.addPartner(PARTNER_NAME, attributionOf(ports))) as Partner);
-  const { token } = await issueToken(ports, partner, "trial");
-  return token;
+async function prepare({ clock, random }: Runtime, store: Store): Promise<string> {
+  // A shell may be set up for the database from which others are served.
+  if ((await store.currentCatalogue("production")) !== undefined)
+    throw new WrongUsage("this database has a catalogue for real customers: name another for the demo, by --database");
+  const [ports, actor] = [{ store, clock, random }, { name: "topupd demo" }];
+  await resetTrial(ports, actor);
+  await addPartner(ports, actor, { name: PARTNER_NAME });
+  const issued = await issueToken(ports, actor, { partner: PARTNER_NAME, environment: "trial" });
+  if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
+  return issued.token;
 }
 
 /** Makes the four calls of the interface's typical flow (section 1) against the service itself. */

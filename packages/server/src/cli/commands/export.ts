@@ -1,138 +1,134 @@
 import { type Command, Option } from "commander";
-import type { CatalogueRow } from "../../domain/catalogue-row.ts";
-import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import { exportCatalogue } from "../../operations/export-catalogue.ts";
-import { exportCustomers } from "../../operations/export-customers.ts";
-import { exportTransactions } from "../../operations/export-transactions.ts";
-import type { Store } from "../../store/store.ts";
-import { exportedTransaction, TRANSACTIONS_HEADER, transactionLine } from "../csv/exported-transaction.ts";
-import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, customerLines } from "../csv/writing.ts";
-import { type FileFormat, formatOf, formatOption } from "../file-format.ts";
-import { examples } from "../help.ts";
-import { isFileError, STDIO } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { stopSignal, untilStopped } from "../stopping.ts";
-import { type FilterFlags, filterOptions, readDays, readFilter } from "../transaction-flags.ts";
-import { progressLine } from "../words/progress-line.ts";
-import { showingOf } from "../words/transaction-output.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { exportCatalogue, exportCustomers, exportTransactions } from "../../services/staff/exports.ts";
+import { addGroup, addStoreCommand, type Session } from "../command.ts";
+import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, csvText, customerLines, guardCell } from "../csv/cells.ts";
+import { type FilterFlags, flags, isCsv, readFilter, STDIO } from "../options.ts";
+import { stopSignal } from "../output/progress.ts";
+import { isoTime, isoTimeOrNull } from "../output/text.ts";
+import { showingOf, transactionJson } from "../output/transactions.ts";
+import { CommandFailed, isFileError, type Runtime } from "../runtime.ts";
 
 interface ExportFlags {
   readonly environment: Environment;
-  readonly format?: FileFormat;
+  readonly format?: string;
   readonly output?: string;
 }
 
-/** How rows of one kind are written. */
-interface Form<Row> {
-  readonly header: readonly string[];
-  readonly toLines: (row: Row) => readonly (readonly string[])[];
-}
+/** Some rows, as NDJSON and as CSV have them; or, at the end, up to when all was exported, where that can be said. */
+type Page =
+  | { readonly rows: readonly object[]; readonly csv: () => readonly (readonly string[])[] }
+  | { readonly completeUntil: Instant };
 
-type Pages<Row> = AsyncIterable<readonly Row[]>;
+interface Exported {
+  readonly header: readonly string[];
+  readonly pages: AsyncIterable<Page>;
+}
 
 /** `topupd export ...`: what an import reads, and the history of top-ups. */
 export function addExportCommands(program: Command, runtime: Runtime): void {
-  const parent = program
-    .command("export")
-    .description("write catalogue, customers or transactions into a file")
-    .helpCommand(false);
-  const catalogue = addExport(parent, "catalogue", "what is sold, and what customers may still have");
-  catalogue.action(async (flags: ExportFlags) =>
-    run<CatalogueRow>(catalogue, runtime, flags, {
-      form: { header: CATALOGUE_HEADER, toLines: (row) => [catalogueLine(row)] },
-      pages: async function* (store) {
-        yield await exportCatalogue({ store }, flags.environment);
-      },
+  const group = addGroup(program, "export", "write catalogue, customers or transactions into a file");
+  addExport(
+    group,
+    runtime,
+    "catalogue",
+    "what is sold, and what customers may still have",
+    (session, { environment }) => ({
+      header: CATALOGUE_HEADER,
+      pages: (async function* () {
+        const rows = await exportCatalogue(session, { environment });
+        yield { rows, csv: () => rows.map(catalogueLine) };
+      })(),
     }),
   );
-  examples(catalogue, ["topupd export catalogue --output catalogue.csv"]);
-
-  const customers = addExport(parent, "customers", "all customers, in the form that import customers reads");
-  customers.action(async (flags: ExportFlags) =>
-    run(customers, runtime, flags, {
-      form: { header: CUSTOMERS_HEADER, toLines: customerLines },
-      pages: (store) => exportCustomers({ store }, flags.environment),
-    }),
-  );
-  examples(customers, ["topupd export customers --output customers.ndjson"]);
-
-  const transactions = addExport(parent, "transactions", "all top-ups, or those that all flags fit, newest first");
-  for (const option of filterOptions()) transactions.addOption(option);
-  transactions.action(async (flags: ExportFlags & FilterFlags) => {
-    // Checked first: whether a date exists does not depend on the zone.
-    readDays(flags);
-    await run<ReturnType<typeof exportedTransaction>>(transactions, runtime, flags, {
-      form: { header: TRANSACTIONS_HEADER, toLines: (row) => [transactionLine(row)] },
-      pages: async function* (store) {
-        const [filter, showing] = [await readFilter(store, flags), await showingOf(store)];
-        for await (const page of exportTransactions({ store }, filter))
-          yield page.map((each) => exportedTransaction(each, showing));
-      },
-    });
-  });
-  examples(transactions, ["topupd export transactions --from 2026-11-01 --output november.csv"]);
+  const customers = "all customers, in the form that import customers reads: plain records, without their history";
+  addExport(group, runtime, "customers", customers, (session, { environment }) => ({
+    header: CUSTOMERS_HEADER,
+    pages: (async function* () {
+      for await (const rows of exportCustomers(session, { environment }))
+        yield { rows, csv: () => rows.flatMap(customerLines) };
+    })(),
+  }));
+  const transactions =
+    "all top-ups, or those that all flags fit, newest first, without those of the last minute; without a flag, complete_until is said at the end";
+  addExport<ExportFlags & FilterFlags>(group, runtime, "transactions", transactions, (session, given) => ({
+    header: TRANSACTIONS_HEADER,
+    pages: transactionPages(session, given),
+  }));
 }
 
-function addExport(parent: Command, what: string, description: string): Command {
-  const command = parent
-    .command(what)
-    .description(description)
-    .addOption(
-      new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
-    )
-    .option("--output <FILE>", "a new file, for its owner alone; if left out, or -, stdout")
-    .addOption(formatOption("as the name of --output ends, else ndjson"));
-  return addSettings(command, STORE_SETTINGS);
+const TRANSACTIONS_HEADER = [
+  ...["txnId", "checkoutId", "status", "partner", "environment", "cuid", "service", "reqId", "bouquetId"],
+  ...["amount", "txnDate", "at", "udf1", "udf2", "reversedAt", "reversedBy", "reversalReason"],
+];
+
+/** Each as a list shows it, and how it was reversed; what does not hold is null. */
+async function* transactionPages(session: Session, given: FilterFlags): AsyncGenerator<Page> {
+  const filter = await readFilter(session.store, given);
+  const showing = await showingOf(session.store, given.environment);
+  const exported = exportTransactions(session, filter);
+  let next = await exported.next();
+  for (; next.done !== true; next = await exported.next()) {
+    const rows: Record<string, string | null>[] = next.value.map(({ transaction, reversal }) => ({
+      ...transactionJson(transaction, showing),
+      ...{ reversedAt: isoTimeOrNull(reversal?.at), reversedBy: reversal?.author ?? null },
+      reversalReason: reversal?.reason ?? null,
+    }));
+    yield { rows, csv: () => rows.map((row) => TRANSACTIONS_HEADER.map((name) => guardCell(row[name] ?? ""))) };
+  }
+  if (next.value !== undefined) yield { completeUntil: next.value };
 }
 
-async function run<Row>(
-  command: Command,
+function addExport<Flags extends ExportFlags>(
+  parent: Command,
   runtime: Runtime,
-  { format, output: named }: ExportFlags,
-  { form, pages }: { readonly form: Form<Row>; readonly pages: (store: Store) => Pages<Row> },
-): Promise<void> {
-  const output = named === STDIO ? undefined : named;
-  const progress = progressLine(runtime);
-  let count = 0;
-  let isWhole = true;
-  const counted = async function* (rows: Pages<Row>): Pages<Row> {
-    for await (const page of rows) {
-      yield page;
-      count += page.length;
-      progress.show(`exporting ... ${count}`);
+  name: string,
+  description: string,
+  open: (session: Session, given: Flags) => Exported,
+): void {
+  addStoreCommand<Flags>(parent, runtime, {
+    name,
+    description,
+    options: [
+      ...(name === "transactions" ? flags.filter() : [flags.environment()]),
+      new Option("--output <FILE>", "a new file, for its owner alone; if left out, or -, stdout"),
+      flags.format("as the name of --output ends, else ndjson"),
+    ],
+    examples: [`topupd export ${name} --output ${name}.csv`],
+    json: false,
+    run: async (session, _, given) => write(runtime, open(session, given), given),
+  });
+}
+
+async function write(runtime: Runtime, { header, pages }: Exported, given: ExportFlags): Promise<void> {
+  const output = given.output === STDIO ? undefined : given.output;
+  const csv = isCsv(given.format, output);
+  const stop = output === undefined ? undefined : stopSignal(runtime);
+  const said: string[] = [];
+  let rows = 0;
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    if (csv) yield Buffer.from(csvText([header]));
+    for await (const page of pages) {
+      if (stop?.aborted === true) throw new CommandFailed(`stopped by ${String(stop.reason)}: ${output} was not made`);
+      if ("completeUntil" in page) {
+        const until = isoTime(page.completeUntil);
+        if (csv) said.push(`complete_until ${until}\n`);
+        else yield Buffer.from(`${JSON.stringify({ complete_until: until })}\n`);
+        continue;
+      }
+      yield Buffer.from(csv ? csvText(page.csv()) : page.rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      rows += page.rows.length;
     }
   };
-  let stop: AbortSignal | undefined;
+  let isWhole = true;
   try {
-    await withStore(command, runtime, { mustExist: true }, async (store) => {
-      const rows = counted(pages(store));
-      const pieces = formatOf(format, output) === "csv" ? csvPieces(rows, form) : ndjsonPieces(rows);
-      if (output === undefined) {
-        isWhole = await runtime.streamOut(pieces);
-        return;
-      }
-      // Only now is there something that would be left behind.
-      stop = stopSignal(runtime);
-      await runtime.writeFile(output, untilStopped(pieces, stop), { overwrite: false });
-    });
+    if (output === undefined) isWhole = await runtime.streamOut(pieces());
+    else await runtime.writeFile(output, pieces(), { overwrite: false });
   } catch (error) {
-    progress.end();
-    if (stop?.aborted === true) throw new CommandFailed(`stopped by ${String(stop.reason)}: ${output} was not made`);
     if (output === undefined || !isFileError(error)) throw error;
     if (error.code === "EEXIST") throw new CommandFailed(`${output} is there already: name another file`);
     throw new CommandFailed(`${output} cannot be written: ${error.message}`);
   }
-  progress.end();
-  if (isWhole) runtime.stderr(`${count} exported\n`);
-}
-
-async function* csvPieces<Row>(pages: Pages<Row>, { header, toLines }: Form<Row>): AsyncGenerator<Uint8Array> {
-  const { csvText } = await import("../csv/text.ts");
-  yield Buffer.from(csvText([header]));
-  for await (const page of pages) yield Buffer.from(csvText(page.flatMap(toLines)));
-}
-
-async function* ndjsonPieces(pages: Pages<unknown>): AsyncGenerator<Uint8Array> {
-  for await (const page of pages) yield Buffer.from(page.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  if (isWhole) runtime.stderr(`${rows} exported\n${said.join("")}`);
 }

@@ -1,149 +1,186 @@
 import { type Command, Option } from "commander";
-import type { Calendar } from "../../domain/calendar.ts";
-import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import type { TopUpsInFile } from "../../domain/restatement.ts";
-import { importCatalogue } from "../../operations/import-catalogue.ts";
-import { importCustomers } from "../../operations/import-customers.ts";
-import { ClockInDoubt, FileChanged, type ImportOptions, type ImportReport } from "../../operations/import-report.ts";
-import { importTransactions } from "../../operations/import-transactions.ts";
-import type { StaffPorts } from "../../operations/ports.ts";
-import { type ReadRows, readNdjson } from "../../operations/source-rows.ts";
-import { type FileFormat, formatOf, formatOption } from "../file-format.ts";
-import { examples } from "../help.ts";
-import { isFileError, jsonOption } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { asOption, type StaffOptions, staffPorts } from "../staff.ts";
-import { clockDoubtWords } from "../words/clock-words.ts";
-import { type ImportFlags, importOutput } from "../words/import-output.ts";
+import { AS_OF_PROBLEMS } from "../../domain/as-of.ts";
+import type { BouquetEffect } from "../../domain/catalogue-effect.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { type CatalogueImported, importCatalogue } from "../../services/staff/import-catalogue.ts";
+import { type CustomersHooks, type CustomersImported, importCustomers } from "../../services/staff/import-customers.ts";
+import { FileChanged, type ReadRows, readNdjson } from "../../services/staff/import-file.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import { flags, isCsv, readWholeNumber } from "../options.ts";
+import {
+  bouquetWords,
+  countsOf,
+  customerWords,
+  heldBackWords,
+  type ImportFlags,
+  ImportOutput,
+  largeChangeWords,
+  reachWords,
+  warningWords,
+} from "../output/import.ts";
+import { count } from "../output/text.ts";
+import { CommandFailed, FoundWrong, isFileError, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface CliOptions extends ImportFlags, StaffOptions {
+interface FileFlags extends ImportFlags {
   readonly environment: Environment;
-  readonly format?: FileFormat;
-  readonly topUps?: TopUpsInFile;
-  readonly clockIsRight?: boolean;
-  readonly ownReversals?: boolean;
+  readonly format?: string;
+  readonly allowLargeChange?: boolean;
 }
 
-type Import = (
-  runtime: Runtime,
-  ports: StaffPorts,
-  file: string,
-  options: CliOptions,
-  hooks: ImportOptions,
-) => Promise<ImportReport>;
+interface CustomersFlags extends FileFlags {
+  readonly asOf?: string;
+  readonly oldRecords?: boolean;
+  readonly allowShorter: readonly string[];
+  readonly toleranceDays?: string;
+}
 
 // What reads CSV is loaded only where it is used: every command would take longer to begin.
 const readCatalogueCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/catalogue.ts")).readCatalogueCsv(pieces);
+  yield* (await import("../csv/files.ts")).readCatalogueCsv(pieces);
 };
 const readCustomersCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/customers.ts")).readCustomersCsv(pieces);
-};
-const readTransactionsCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/transactions.ts")).readTransactionsCsv(pieces);
+  yield* (await import("../csv/files.ts")).readCustomersCsv(pieces);
 };
 
-/** `topupd import ...`: the provider's catalogue and customers, and former top-ups, from NDJSON or CSV files. */
+const EXIT_CODES = `
+Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called;
+3 it is done, but lines were rejected or subscriptions held back.`;
+
+/** `topupd import ...`: the provider's catalogue and customers, from NDJSON or CSV files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
-  const parent = program
-    .command("import")
-    .description("import a catalogue, customers or transactions from an NDJSON or CSV file")
-    .helpCommand(false);
-  const catalogue = addImport(
-    parent,
-    runtime,
-    "catalogue",
-    "publish a file as the next catalogue revision: all of it, or nothing",
-    readCatalogueCsv,
-    ({ openFile }, ports, file, { environment }, hooks) => importCatalogue(ports, environment, openFile(file), hooks),
-  );
-  examples(catalogue, [
-    "topupd import catalogue catalogue.ndjson",
-    "topupd import catalogue catalogue.ndjson --dry-run",
-  ]);
-  const customers = addImport(
-    parent,
-    runtime,
-    "customers",
-    "add customers, and bring those that are there up to date, by cuid",
-    readCustomersCsv,
-    ({ openFile }, ports, file, { environment, topUps = "unsaid", clockIsRight = false }, hooks) =>
-      importCustomers(ports, environment, () => openFile(file), topUps, { ...hooks, isClockRight: clockIsRight }),
-  )
-    .addOption(
-      new Option("--top-ups <WHERE>", "whether the file's subscriptions hold the top-ups made here").choices([
-        "included",
-        "apart",
-      ]),
-    )
-    .option("--clock-is-right", "go by the clock although what is on record speaks against it");
-  examples(customers, [
-    "topupd import customers customers.ndjson",
-    "topupd import customers customers.csv --dry-run",
-    "topupd import customers customers.ndjson --skip-invalid --top-ups included",
-  ]);
-  const transactions = addImport(
-    parent,
-    runtime,
-    "transactions",
-    "put top-ups on record that another topupd has exported; they move no subscription",
-    readTransactionsCsv,
-    ({ openFile }, ports, file, { environment, ownReversals = false }, hooks) =>
-      importTransactions(ports, environment, () => openFile(file), { ...hooks, ownReversals }),
-  ).option("--own-reversals", "after a restore: take back what was made here, too, as of the file's time");
-  examples(transactions, [
-    "topupd import transactions transactions.ndjson",
-    "topupd import transactions transactions.csv --dry-run",
-    "topupd import transactions lost.ndjson --own-reversals",
-  ]);
+  const group = addGroup(program, "import", "import a catalogue or customers from an NDJSON or CSV file");
+  addCatalogueCommand(group, runtime);
+  addCustomersCommand(group, runtime);
+  for (const command of group.commands) command.addHelpText("after", EXIT_CODES);
 }
 
-function addImport(
-  parent: Command,
-  runtime: Runtime,
-  what: string,
-  description: string,
-  readCsv: ReadRows,
-  run: Import,
-): Command {
-  const command = parent
-    .command(what)
-    .description(description)
-    .argument("<FILE>", "the file to import")
-    .addOption(
-      new Option("--environment <ENVIRONMENT>", "which kind of customers it is for")
-        .choices(ENVIRONMENTS)
-        .default("production"),
-    )
-    .addOption(formatOption("as its name ends, else ndjson"))
-    .option("--skip-invalid", "write the good lines although others are bad")
-    .option("--dry-run", "say what would change, and write nothing")
-    .addOption(asOption())
-    .addOption(jsonOption());
-  return addSettings(command, STORE_SETTINGS).action(async (file: string, options: CliOptions) => {
-    const readRows = formatOf(options.format, file) === "csv" ? readCsv : readNdjson;
-    const output = importOutput(runtime, options, readRows);
-    // A dry run makes no database either.
-    const mustExist = options.dryRun === true;
-    try {
-      const report = await withStore(command, runtime, { mustExist }, async (store) => {
-        try {
-          return await run(runtime, staffPorts(runtime, store, options), file, options, output.hooks);
-        } catch (error) {
-          throw error instanceof ClockInDoubt ? clockFailure(error, store.provider.calendar) : error;
-        }
-      });
-      output.conclude(report);
-    } catch (error) {
-      output.fail();
-      if (error instanceof FileChanged) throw new CommandFailed(error.message);
-      throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
-    }
+const FILE = { "<FILE>": "the file to import" };
+// A dry run makes no database either.
+const makesDatabase = ({ dryRun }: ImportFlags) => dryRun !== true;
+
+function addCatalogueCommand(parent: Command, runtime: Runtime): void {
+  addStoreCommand<FileFlags>(parent, runtime, {
+    name: "catalogue",
+    description: "publish a file as the next catalogue revision: all of it, or nothing",
+    arguments: FILE,
+    options: fileOptions("take a catalogue that drops more than 20 % of its codes"),
+    examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --dry-run"],
+    changes: true,
+    makesDatabase,
+    async run(session, [file = ""], given) {
+      const output = new ImportOutput(runtime, given);
+      const hooks = {
+        ...output.hooks,
+        onChange: (bouquet: BouquetEffect) => {
+          const reach = reachWords(bouquet);
+          if (reach !== undefined) output.say("warnings", reach);
+          output.change(bouquet, bouquetWords(bouquet));
+        },
+      };
+      const request = { ...given, ...sourceOf(runtime, file, given, readCatalogueCsv) };
+      const run = importCatalogue(session, session.actor, request, hooks);
+      concludeCatalogue(output, given, await withFile(output, file, run));
+    },
   });
 }
 
-function clockFailure({ doubt }: ClockInDoubt, calendar: Calendar): CommandFailed {
-  const taken = "By that clock, this import would take back what was paid for, and nothing brings it back.";
-  return new CommandFailed(`${clockDoubtWords(doubt, calendar)} ${taken}`);
+function addCustomersCommand(parent: Command, runtime: Runtime): void {
+  addStoreCommand<CustomersFlags>(parent, runtime, {
+    name: "customers",
+    description: "add customers, and bring those that are there up to date, by cuid",
+    arguments: FILE,
+    options: [
+      new Option(
+        "--as-of <TIME>",
+        "the records hold every top-up and reversal up to then: UTC (2026-11-23T02:00:00Z) or the provider's zone " +
+          "(2026-11-23 02:00:00); needed once anything was topped up",
+      ),
+      new Option("--old-records", "take records of more than 35 days ago"),
+      ...fileOptions("take a file that ends more than 10 % of the running subscriptions, or stops as many customers"),
+      flags.list("--allow-shorter <CUID>", "let the file end what this customer has paid for", "nobody"),
+      new Option("--tolerance-days <N>", "keep the later end where records end less than N days earlier (default: 1)"),
+    ],
+    examples: [
+      'topupd import customers customers.ndjson --as-of "2026-11-23 02:00:00"',
+      "topupd import customers customers.csv --as-of 2026-11-23T02:00:00Z --dry-run",
+    ],
+    changes: true,
+    makesDatabase,
+    async run(session, [file = ""], given) {
+      const { toleranceDays: days, ...others } = given;
+      const tolerance = days === undefined ? {} : { toleranceDays: readWholeNumber("--tolerance-days", days, 31) };
+      const output = new ImportOutput(runtime, given);
+      const hooks: CustomersHooks = {
+        ...output.hooks,
+        onChange: (change) => output.change(change, customerWords(change)),
+        onHeldBack: (held) => output.say("held back", heldBackWords(held)),
+        onWarning: (warning) => output.say("warnings", warningWords(warning)),
+      };
+      const request = { ...others, ...sourceOf(runtime, file, given, readCustomersCsv), ...tolerance };
+      const run = importCustomers(session, session.actor, request, hooks);
+      concludeCustomers(output, given, await withFile(output, file, run));
+    },
+  });
+}
+
+function fileOptions(largeChange: string): Option[] {
+  return [
+    flags.environment("which kind of customers it is for"),
+    flags.format("as its name ends, else ndjson"),
+    new Option("--skip-invalid", "write the good lines although others are bad"),
+    new Option("--allow-large-change", largeChange),
+    new Option("--dry-run", "say what would change, and write nothing"),
+  ];
+}
+
+function sourceOf({ openFile }: Runtime, file: string, { format }: FileFlags, readCsv: ReadRows) {
+  return { open: () => openFile(file), readRows: isCsv(format, file) ? readCsv : readNdjson };
+}
+
+async function withFile<Result>(output: ImportOutput, file: string, run: Promise<Result>): Promise<Result> {
+  try {
+    return await run;
+  } catch (error) {
+    output.fail();
+    if (error instanceof FileChanged) throw new CommandFailed(error.message);
+    throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
+  }
+}
+
+function concludeCatalogue(output: ImportOutput, given: ImportFlags, imported: CatalogueImported): void {
+  if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
+  if (imported.kind === "large_change") throw output.refuse(largeChangeWords([imported.change]));
+  const { report, revision } = imported;
+  const { accepted, rejected, added, changed, unchanged, removed, reorders } = report;
+  const counts = countsOf({ accepted, rejected, added, changed, unchanged, removed });
+  const notes = `${reorders ? ", in another order" : ""}${revision === undefined ? "" : `, as revision ${revision}`}`;
+  output.conclude({ ...report, ...(revision === undefined ? {} : { revision }) }, `${counts}${notes}`);
+  if (rejected > 0) throw new FoundWrong(`${count(rejected, "line")} rejected`);
+}
+
+function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: CustomersImported): void {
+  if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
+  if (imported.kind === "large_change") throw output.refuse(largeChangeWords(imported.changes));
+  if (imported.kind === "as_of_refused") throw new WrongUsage(`--as-of ${asOfWords(imported.problem)}`);
+  const { accepted, rejected, added, changed, unchanged, heldBack } = imported.report;
+  if (accepted === 0) throw badLines(output, given, rejected);
+  const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
+  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack }, summary);
+  if (rejected + heldBack === 0) return;
+  throw new FoundWrong(`${count(rejected, "line")} rejected, ${count(heldBack, "subscription")} held back`);
+}
+
+/** Nothing was written. */
+function badLines(output: ImportOutput, { skipInvalid }: ImportFlags, rejected: number): CommandFailed {
+  const report = { accepted: 0, rejected, added: 0, changed: 0, unchanged: 0, heldBack: 0 };
+  output.conclude(report, countsOf({ accepted: 0, rejected }));
+  const isEmpty = rejected === 0 || skipInvalid === true;
+  const todo = isEmpty ? "the file holds no good line" : "mend these lines, or give --skip-invalid to leave them out";
+  return new CommandFailed(`nothing was written: ${todo}`);
+}
+
+function asOfWords(problem: Extract<CustomersImported, { kind: "as_of_refused" }>["problem"]): string {
+  if (problem === "required")
+    return "is needed, since customers were topped up here: say up to when the file's records hold that, such as the complete_until of the export that billing took in";
+  return `${AS_OF_PROBLEMS[problem]}${problem === "too_old" ? " with --old-records" : ""}`;
 }

@@ -1,13 +1,10 @@
 import type { Command } from "commander";
 import type { MigrationState } from "../../store/store.ts";
+import { jsonOption } from "../command.ts";
 import { examples } from "../help.ts";
-import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "../output.ts";
+import { isoTimeOrNull, type OutputOptions, show, table } from "../output/text.ts";
 import { CommandFailed, FoundWrong, type Runtime } from "../runtime.ts";
 import { addSettings, configOf, STORE_SETTINGS, withStore } from "../settings.ts";
-
-interface MigrateOptions extends OutputOptions {
-  readonly status?: boolean;
-}
 
 /** `topupd migrate`: brings the tables of a database up to date, or tells how far they are. */
 export function addMigrateCommand(program: Command, runtime: Runtime): void {
@@ -17,28 +14,16 @@ export function addMigrateCommand(program: Command, runtime: Runtime): void {
     .option("--status", "change nothing; tell which migrations the database has had (exit code 3: not up to date)")
     .addOption(jsonOption());
   examples(command, ["topupd migrate", "topupd migrate --status --json"]);
-  addSettings(command, STORE_SETTINGS).action(async (options: MigrateOptions) => {
+  addSettings(command, STORE_SETTINGS).action(async (options: OutputOptions & { readonly status?: boolean }) => {
     const config = configOf(command, runtime);
-    if (options.status !== true) await withStore(command, runtime, { mustExist: false }, async () => {});
+    if (options.status !== true) await withStore(config, runtime, { mustExist: false }, async () => {});
     const states = await runtime.readMigrations(config);
-    print(runtime, states, options);
+    const rows = states.map(({ name, state, appliedAt }) => ({ name, state, appliedAt: isoTimeOrNull(appliedAt) }));
+    show(runtime, options, rows, table(["name", "state", "appliedAt"], rows));
     const wrong = wrongWith(states);
     if (wrong === undefined) return;
     throw options.status === true ? new FoundWrong(wrong) : new CommandFailed(wrong);
   });
-}
-
-function print(runtime: Runtime, states: readonly MigrationState[], { json }: OutputOptions): void {
-  const rows = states.map(({ name, state, appliedAt }) => ({
-    name,
-    state,
-    appliedAt: appliedAt === undefined ? null : isoTime(appliedAt),
-  }));
-  if (json === true) printJson(runtime, rows);
-  else {
-    const cells = rows.map(({ name, state, appliedAt }) => [name, state, appliedAt ?? "-"]);
-    printTable(runtime, ["MIGRATION", "STATE", "APPLIED"], cells);
-  }
 }
 
 /** What keeps this topupd from serving the database. */

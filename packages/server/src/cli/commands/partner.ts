@@ -1,91 +1,115 @@
-import type { Command } from "commander";
-import type { Partner, PartnerStatus } from "../../domain/access-token.ts";
-import { examples } from "../help.ts";
-import { isoTime, jsonOption, type OutputOptions, printJson, printTable } from "../output.ts";
+import { type Command, Option } from "commander";
+import type { Partner } from "../../domain/access-token.ts";
+import { AddressList, MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
+import { readAddressRange } from "../../domain/address-range.ts";
+import { addPartner, listPartners, setPartnerAddresses, setPartnerStatus } from "../../services/staff/partners.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import { flags } from "../options.ts";
+import { isoTime, type OutputOptions, show, table } from "../output/text.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { asOption, attributed, type StaffOptions } from "../staff.ts";
-import { addPartnerAllowCommand } from "./partner-allow.ts";
 
-const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
+interface AllowOptions extends OutputOptions {
+  readonly address: readonly string[];
+  readonly any?: boolean;
+}
+
+const NAME = { "<NAME>": "the partner's name" };
 
 /** `topupd partner ...`: who may call. */
 export function addPartnerCommands(program: Command, runtime: Runtime): void {
-  const partner = program
-    .command("partner")
-    .description("add, list, suspend and resume partners, and limit from where they call")
-    .helpCommand(false);
-
-  const add = partner
-    .command("add")
-    .description("add a partner")
-    .argument("<NAME>", "a name of up to 64 characters")
-    .addOption(asOption())
-    .addOption(jsonOption());
-  examples(add, ['topupd partner add "Blue Wallet"']);
-  addSettings(add, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
-    if (!NAME.test(name)) throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
-    await withStore(add, runtime, { mustExist: false }, async (store) => {
-      const added = await store.addPartner(name, attributed(runtime, store, options));
-      if (added === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
-      print(runtime, [added], options.json === true ? "one" : "table");
-    });
+  const description = "add, list, suspend and resume partners, and limit from where they call";
+  const group = addGroup(program, "partner", description);
+  addStoreCommand<OutputOptions>(group, runtime, {
+    name: "add",
+    description: "add a partner",
+    arguments: { "<NAME>": "a name of up to 64 characters" },
+    examples: ['topupd partner add "Blue Wallet"'],
+    changes: true,
+    makesDatabase: () => true,
+    async run(session, [name = ""], options) {
+      const added = await addPartner(session, session.actor, { name });
+      if (added.kind === "bad_name")
+        throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
+      if (added.kind === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
+      printOne(runtime, options, added.partner);
+    },
   });
-
-  const list = partner.command("list").description("list partners").addOption(jsonOption());
-  examples(list, ["topupd partner list", "topupd partner list --json"]);
-  addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    await withStore(list, runtime, { mustExist: true }, async (store) => {
-      print(runtime, await store.listPartners(), options.json === true ? "many" : "table");
-    });
+  addStoreCommand<OutputOptions>(group, runtime, {
+    name: "list",
+    description: "list partners",
+    examples: ["topupd partner list", "topupd partner list --json"],
+    async run(session, _, options) {
+      const rows = (await listPartners(session)).map(partnerRow);
+      show(runtime, options, rows, table(COLUMNS, rows));
+    },
   });
-
-  addStatusCommand(partner, runtime, "suspend", "suspended", "refuse all requests of a partner until it is resumed");
-  addStatusCommand(partner, runtime, "resume", "active", "let a suspended partner call again");
-  addPartnerAllowCommand(partner, runtime, (allowed, { json }) =>
-    print(runtime, [allowed], json === true ? "one" : "table"),
-  );
+  for (const [verb, status, what] of [
+    ["suspend", "suspended", "refuse all requests of a partner until it is resumed"],
+    ["resume", "active", "let a suspended partner call again"],
+  ] as const) {
+    addStoreCommand<OutputOptions>(group, runtime, {
+      name: verb,
+      description: what,
+      arguments: NAME,
+      examples: [`topupd partner ${verb} "Blue Wallet"`],
+      changes: true,
+      async run(session, [name = ""], options) {
+        printChanged(runtime, options, name, await setPartnerStatus(session, session.actor, { name, status }));
+      },
+    });
+  }
+  addStoreCommand<AllowOptions>(group, runtime, {
+    name: "allow",
+    description: "set the addresses from which a partner may call, in place of any former ones",
+    arguments: NAME,
+    options: [
+      flags.list("--address <RANGE>", "an address, or a range such as 203.0.113.0/24", "none"),
+      new Option("--any", "lift the limit: requests may come from anywhere"),
+    ],
+    examples: [
+      "topupd partner allow Bank --address 203.0.113.7 --address 2001:db8::/32",
+      'topupd partner allow "Blue Wallet" --any',
+    ],
+    changes: true,
+    async run(session, [name = ""], options) {
+      const addresses = readAddresses(options);
+      printChanged(runtime, options, name, await setPartnerAddresses(session, session.actor, { name, addresses }));
+    },
+  });
 }
 
-function addStatusCommand(
-  parent: Command,
+/** @returns undefined for any. */
+function readAddresses({ address, any }: AllowOptions): AddressList | undefined {
+  if (address.length === 0 && any === true) return undefined;
+  if (address.length === 0 || any === true) throw new WrongUsage("say either --address, once or more, or --any");
+  const ranges = new Set(address.map(readRange));
+  if (ranges.size <= MOST_ADDRESS_RANGES) return new AddressList([...ranges]);
+  throw new WrongUsage(`--address may be given ${MOST_ADDRESS_RANGES} times: name larger ranges`);
+}
+
+function readRange(text: string): string {
+  const range = readAddressRange(text);
+  if (typeof range === "string") return range;
+  throw new WrongUsage(`--address ${range.problem}, but is ${JSON.stringify(text)}; --any lifts the limit`);
+}
+
+function printChanged(
   runtime: Runtime,
-  verb: string,
-  status: PartnerStatus,
-  description: string,
+  options: OutputOptions,
+  name: string,
+  changed: Awaited<ReturnType<typeof setPartnerStatus>>,
 ): void {
-  const command = parent
-    .command(verb)
-    .description(description)
-    .argument("<NAME>", "the partner's name")
-    .addOption(asOption())
-    .addOption(jsonOption());
-  examples(command, [`topupd partner ${verb} "Blue Wallet"`]);
-  addSettings(command, STORE_SETTINGS).action(async (name: string, options: OutputOptions & StaffOptions) => {
-    await withStore(command, runtime, { mustExist: true }, async (store) => {
-      const partner = await store.setPartnerStatus(name, status, attributed(runtime, store, options));
-      if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
-      print(runtime, [partner], options.json === true ? "one" : "table");
-    });
-  });
+  if (changed.kind === "not_found") throw new CommandFailed(`there is no partner named ${name}`);
+  printOne(runtime, options, changed.partner);
 }
 
-function print(runtime: Runtime, partners: readonly Partner[], form: "table" | "one" | "many"): void {
-  const rows = partners.map(({ id, name, status, createdAt, allowedAddresses }) => {
-    return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: allowedAddresses?.ranges ?? null };
-  });
-  if (form === "one") printJson(runtime, rows[0]);
-  else if (form === "many") printJson(runtime, rows);
-  else
-    printTable(
-      runtime,
-      ["ID", "NAME", "STATUS", "CREATED", "ALLOWED ADDRESSES"],
-      rows.map((row) => [
-        String(row.id),
-        row.name,
-        row.status,
-        row.createdAt,
-        row.allowedAddresses?.join(" ") ?? "any",
-      ]),
-    );
+function printOne(runtime: Runtime, options: OutputOptions, partner: Partner): void {
+  show(runtime, options, partnerRow(partner), table(COLUMNS, [partnerRow(partner)]));
+}
+
+/** In a table, `-` stands for any address. */
+const COLUMNS = ["id", "name", "status", "createdAt", "allowedAddresses"];
+
+function partnerRow({ id, name, status, createdAt, allowedAddresses }: Partner) {
+  return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: allowedAddresses?.ranges ?? null };
 }

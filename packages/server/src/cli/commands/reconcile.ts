@@ -1,20 +1,22 @@
 import { type Command, Option } from "commander";
-import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import { RECONCILIATION_KEYS, type ReconciliationKey, type TheirStatus } from "../../domain/reconciliation.ts";
-import { reconcile } from "../../operations/reconcile.ts";
-import { ScratchFailed } from "../../operations/scratch.ts";
-import type { FileFormat } from "../csv/partner-file.ts";
-import { examples } from "../help.ts";
-import { type CsvOptions, csvOption, isFileError, jsonOption } from "../output.ts";
-import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { readDays, readPartner } from "../transaction-flags.ts";
-import { unfinishedAt } from "../unfinished-day.ts";
-import { answerPrinter, printSummary } from "../words/reconcile-output.ts";
-import { showingOf } from "../words/transaction-output.ts";
-import { tellOfPruning } from "./prune.ts";
+import type { Environment } from "../../domain/customer.ts";
+import {
+  type Answer,
+  RECONCILIATION_KEYS,
+  type ReconciliationKey,
+  type TheirStatus,
+} from "../../domain/reconciliation.ts";
+import { reconcile } from "../../services/staff/reconcile.ts";
+import { addStoreCommand, type Session } from "../command.ts";
+import type { PartnerFileFormat } from "../csv/partner-file.ts";
+import { flags, readDays, readPartner } from "../options.ts";
+import { printAnswers, summaryWords } from "../output/reconciliation.ts";
+import { count, type ReportOptions } from "../output/text.ts";
+import { tellOfPruning } from "../output/transactions.ts";
+import { CommandFailed, FoundWrong, isFileError, type Runtime, WrongUsage } from "../runtime.ts";
+import { tellIfOpen } from "./report.ts";
 
-interface ReconcileFlags extends CsvOptions {
+interface ReconcileFlags extends ReportOptions {
   readonly partner: string;
   readonly from: string;
   readonly to: string;
@@ -33,63 +35,57 @@ interface ReconcileFlags extends CsvOptions {
 
 /** `topupd reconcile ...`: a partner's book against what is on record. */
 export function addReconcileCommand(program: Command, runtime: Runtime): void {
-  const command = program
-    .command("reconcile")
-    .description("compare a partner's own list of top-ups with what is on record (exit code 3: they differ)")
-    .argument("<FILE>", "a CSV file whose first line names the columns")
-    .requiredOption("--partner <NAME>", "whose file it is")
-    .requiredOption("--from <DAY>", "the first day, YYYY-MM-DD in the provider's zone")
-    .requiredOption("--to <DAY>", "the last day, which is included")
-    .addOption(
-      new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
-    )
-    .addOption(
-      new Option("--key <KEY>", "what the file tells top-ups apart by")
+  addStoreCommand<ReconcileFlags>(program, runtime, {
+    name: "reconcile",
+    description: "compare a partner's own list of top-ups with what is on record (exit code 3: they differ)",
+    arguments: { "<FILE>": "a CSV file whose first line names the columns" },
+    options: [
+      new Option("--partner <NAME>", "whose file it is").makeOptionMandatory(),
+      ...flags.period(),
+      flags.environment(),
+      new Option("--key <KEY>", "what tells top-ups apart in the file")
         .choices(RECONCILIATION_KEYS)
         .default("checkoutId"),
-    )
-    .option("--key-column <NAME>", "the column of the key (default: as the key)")
-    .option("--amount-column <NAME>", "the column of the amount", "amount")
-    .option("--status-column <NAME>", "the column of the status (default: none)")
-    .option("--date-column <NAME>", "a column to show with each row (default: none)")
-    .option("--success-values <WORDS>", "statuses of what was paid", "success,successful,paid,ok,completed")
-    .option("--reversed-values <WORDS>", "of what was given back", "reversed,refunded")
-    .option("--failed-values <WORDS>", "of what was not made", "failed,failure,declined,cancelled")
-    .option("--delimiter <CHARACTER>", "between two cells, or the word tab", ",")
-    .option("--all", "print what matches, too")
-    .addOption(csvOption())
-    .addOption(jsonOption());
-  examples(command, [
-    'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
-  ]);
-  addSettings(command, STORE_SETTINGS).action(async (file: string, flags: ReconcileFlags) => {
-    const { environment, key, to } = flags;
-    runtime.giveWay();
-    // Checked first: whether a date exists does not depend on the zone.
-    readDays(flags);
-    const [delimiter, statuses] = [readDelimiter(flags.delimiter), readStatuses(flags)];
-    const different = await withStore(command, runtime, { mustExist: true }, async (store) => {
-      const partnerId = (await readPartner(store, flags.partner)) as number;
-      const { from, until } = readDays(flags, store.provider.calendar) as { from: number; until: number };
-      const { currencyExponent } = store.provider;
-      const rows = readFile(runtime, file, { delimiter, statuses, columns: columnsOf(flags), currencyExponent });
-      const period = { environment, partnerId, from, until };
-      const request = { period, key, isAll: flags.all === true };
-      const printer = await answerPrinter(runtime, await showingOf(store), flags);
-      const { openScratch } = runtime;
-      const tellIfUnfinished = await unfinishedAt(runtime, store, to, until);
-      const reconciled = await reconcile({ store, openScratch }, request, rows, printer).catch(explain);
-      printSummary(runtime, reconciled, { currencyExponent });
-      await tellOfPruning(runtime, store, from);
-      tellIfUnfinished();
-      return reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
-    });
-    if (different > 0) throw new FoundWrong(`the two books differ in ${different} ${different === 1 ? "row" : "rows"}`);
+      new Option("--key-column <NAME>", "the column of the key (default: as the key)"),
+      new Option("--amount-column <NAME>", "the column of the amount").default("amount"),
+      new Option("--status-column <NAME>", "the column of the status (default: none)"),
+      new Option("--date-column <NAME>", "a column to show with each row (default: none)"),
+      new Option("--success-values <WORDS>", "statuses of what was paid").default(
+        "success,successful,paid,ok,completed",
+      ),
+      new Option("--reversed-values <WORDS>", "of what was given back").default("reversed,refunded"),
+      new Option("--failed-values <WORDS>", "of what was not made").default("failed,failure,declined,cancelled"),
+      new Option("--delimiter <CHARACTER>", "between two cells, or the word tab").default(","),
+      new Option("--all", "print what matches, too"),
+      flags.csv(),
+    ],
+    examples: [
+      'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
+    ],
+    run: compare,
   });
 }
 
-/** The file is opened before anything is asked of the store. */
-async function* readFile(runtime: Runtime, file: string, format: FileFormat) {
+async function compare(session: Session, [file = ""]: readonly (string | undefined)[], given: ReconcileFlags) {
+  const { runtime, store } = session;
+  const { environment, key, to } = given;
+  runtime.lowerPriority();
+  const partnerId = (await readPartner(store, given.partner)) as number;
+  const days = readDays(given, store) as { readonly from: number; readonly until: number };
+  const { currencyExponent } = store.provider;
+  const rows = readFile(runtime, file, { ...formatOf(given), currencyExponent });
+  const answers: Answer[] = [];
+  const request = { environment, partnerId, ...days, key, isAll: given.all === true };
+  const reconciled = await reconcile({ store }, request, rows, (answer) => answers.push(answer));
+  printAnswers(runtime, answers, store.provider, given);
+  runtime.stderr(summaryWords(reconciled, currencyExponent));
+  await tellOfPruning(runtime, store, days.from);
+  tellIfOpen(session, to);
+  const different = reconciled.total.answers - (reconciled.verdicts.get("matched")?.answers ?? 0);
+  if (different > 0) throw new FoundWrong(`the two books differ in ${count(different, "row")}`);
+}
+
+async function* readFile(runtime: Runtime, file: string, format: PartnerFileFormat) {
   const { readPartnerFile } = await import("../csv/partner-file.ts");
   try {
     yield* readPartnerFile(runtime.openFile(file), format);
@@ -98,32 +94,27 @@ async function* readFile(runtime: Runtime, file: string, format: FileFormat) {
   }
 }
 
-function explain(error: unknown): never {
-  throw error instanceof ScratchFailed ? new CommandFailed(error.message) : error;
-}
-
-function columnsOf({ key, keyColumn = key, amountColumn, statusColumn, dateColumn }: ReconcileFlags) {
-  return { key: keyColumn, amount: amountColumn, status: statusColumn, date: dateColumn };
-}
-
-function readDelimiter(text: string): string {
-  const delimiter = text === "tab" ? "\t" : text;
-  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
-  throw new WrongUsage(`--delimiter must be one character such as ; or the word tab, but is ${JSON.stringify(text)}`);
+function formatOf(given: ReconcileFlags): Omit<PartnerFileFormat, "currencyExponent"> {
+  const { key, keyColumn = key, amountColumn, statusColumn, dateColumn } = given;
+  const delimiter = given.delimiter === "tab" ? "\t" : given.delimiter;
+  if (!/^[^"\r\n]$/u.test(delimiter))
+    throw new WrongUsage("--delimiter must be one character such as ; or the word tab");
+  const columns = { key: keyColumn, amount: amountColumn, status: statusColumn, date: dateColumn };
+  return { delimiter, columns, statuses: readStatuses(given) };
 }
 
 /** Words are compared without regard to capital letters. */
-function readStatuses(flags: ReconcileFlags): Map<string, TheirStatus> {
+function readStatuses({ successValues, reversedValues, failedValues }: ReconcileFlags): Map<string, TheirStatus> {
   const statuses = new Map<string, TheirStatus>();
-  const take = (flag: string, words: string, status: TheirStatus) => {
+  const take = (words: string, status: TheirStatus) => {
     for (const word of words.split(",").map((each) => each.trim().toLowerCase())) {
-      if (statuses.has(word) && statuses.get(word) !== status)
-        throw new WrongUsage(`${flag} names ${JSON.stringify(word)}, which has another meaning already`);
+      if ((statuses.get(word) ?? status) !== status)
+        throw new WrongUsage(`${JSON.stringify(word)} cannot mean both ${statuses.get(word)} and ${status}`);
       if (word !== "") statuses.set(word, status);
     }
   };
-  take("--success-values", flags.successValues, "success");
-  take("--reversed-values", flags.reversedValues, "reversed");
-  take("--failed-values", flags.failedValues, "failed");
+  take(successValues, "success");
+  take(reversedValues, "reversed");
+  take(failedValues, "failed");
   return statuses;
 }

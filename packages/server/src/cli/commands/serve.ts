@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import { SETTING_NAMES } from "../../config.ts";
 import { showDatabaseAddress } from "../../database-address.ts";
-import type { Store } from "../../store/store.ts";
 import { examples } from "../help.ts";
-import { openMeasured } from "../metrics.ts";
 import type { Runtime } from "../runtime.ts";
 import { addSettings, configOf } from "../settings.ts";
 
@@ -20,31 +18,23 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
     const { startService } = await import("../service.ts");
     const log = runtime.openLog(config);
     const { logger } = log;
-    const opened = await openMeasured(runtime, config, log);
-    const askedToStop = runtime.untilAskedToStop();
-    const isEmpty = await hasNoPartner(opened.store);
-    const service = await startService(runtime, config, opened, log);
-    if (isEmpty) logger.warn("the database has no partner yet: nobody can call");
-    const { calendar, currencyExponent } = opened.store.provider;
+    const service = await startService(runtime, config, log);
+    const { store, url, metricsUrl } = service;
+    const { zone, currencyExponent } = store.provider;
     // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
-    const provider = { timeZone: calendar.timeZone, currencyExponent };
-    const facts = { url: service.url, database: showDatabaseAddress(config.database), version: runtime.version };
-    logger.info({ ...facts, ...provider }, "listening");
-    if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
-    const signal = await askedToStop;
+    const provider = { timeZone: zone.name, currencyExponent };
+    logger.info(
+      { url, database: showDatabaseAddress(config.database), version: runtime.version, ...provider },
+      "listening",
+    );
+    if (metricsUrl !== undefined) logger.info({ url: metricsUrl }, "serving metrics");
+    // A store that is away by now is told of at /readyz.
+    const partners = await store.partners.list().catch(() => undefined);
+    if (partners?.length === 0) logger.warn("the database has no partner yet: nobody can call");
+    const signal = await service.askedToStop;
     logger.info({ signal }, "stopping");
     // At a terminal nobody waits for a load balancer to notice.
     await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
     logger.info("stopped");
   });
-}
-
-/** Asked before anything listens: a store that cannot tell cannot serve. */
-async function hasNoPartner(store: Store): Promise<boolean> {
-  try {
-    return (await store.listPartners()).length === 0;
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
 }

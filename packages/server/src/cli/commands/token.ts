@@ -1,150 +1,133 @@
 import { type Command, Option } from "commander";
-import { type AccessToken, hasTokenEnded } from "../../domain/access-token.ts";
-import type { Instant } from "../../domain/calendar.ts";
+import type { AccessToken } from "../../domain/access-token.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import { issueToken } from "../../operations/issue-token.ts";
-import { examples } from "../help.ts";
-import { isoTime, isoTimeOrNull, jsonOption, jsonText, type OutputOptions, printJson, printTable } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { showToken } from "../show-token.ts";
-import { asOption, attributed, type StaffOptions, staffPorts } from "../staff.ts";
-import { checkExpiry, expiresOption, readExpiry, refuseExpiryOf } from "../token-expiry.ts";
-import { addTokenRotateCommand } from "./token-rotate.ts";
+import { issueToken, type ListedToken, listTokens, revokeToken, rotateToken } from "../../services/staff/tokens.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import { flags, readDuration, readExpiry } from "../options.ts";
+import { isoTime, isoTimeOrNull, type OutputOptions, printable, show, table } from "../output/text.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface IssueOptions extends OutputOptions, StaffOptions {
+interface IssueOptions extends OutputOptions {
   readonly partner: string;
   readonly environment: Environment;
   readonly expires?: string;
 }
 
+interface RotateOptions extends OutputOptions {
+  readonly overlap: string;
+  readonly expires?: string;
+}
+
 const ABOUT_USES = `
-A use is a request that was let through; "never" counts from the token's issue.
+A use is a request that was let through; - counts from the token's issue.
 Each process writes uses down every 30 seconds and when it stops: those of the
 last half minute may be missing yet, and are lost where a process is killed.`;
 
+const NO_TOKEN = "there is no token with this id: see topupd token list";
+const ID = { "<ID>": "the token's id, as token list shows it" };
+const MOST_OVERLAP_DAYS = 365;
+
 /** `topupd token ...`: what partners authenticate with (interface, section 5). */
 export function addTokenCommands(program: Command, runtime: Runtime): void {
-  const token = program.command("token").description("issue, rotate, list and revoke access tokens").helpCommand(false);
-
-  const issue = token
-    .command("issue")
-    .description("issue an access token: it is printed once, and stored nowhere")
-    .requiredOption("--partner <NAME>", "the partner it is for")
-    .addOption(
+  const group = addGroup(program, "token", "issue, rotate, list and revoke access tokens");
+  addStoreCommand<IssueOptions>(group, runtime, {
+    name: "issue",
+    description: "issue an access token: it is printed once, and stored nowhere",
+    options: [
+      new Option("--partner <NAME>", "the partner it is for").makeOptionMandatory(),
       new Option("--environment <ENVIRONMENT>", "which customers it shows").choices(ENVIRONMENTS).makeOptionMandatory(),
-    )
-    .addOption(expiresOption("until revoked"))
-    .addOption(asOption())
-    .addOption(jsonOption());
-  examples(issue, [
-    'topupd token issue --partner "Blue Wallet" --environment trial',
-    'topupd token issue --partner "Blue Wallet" --environment production \\\n      --expires 2027-12-31',
-  ]);
-  addSettings(issue, STORE_SETTINGS).action(async (options: IssueOptions) => {
-    refuseExpiryOf(options.environment, options.expires);
-    checkExpiry(options.expires);
-    await withStore(issue, runtime, { mustExist: true }, async (store) => {
-      const partner = await store.findPartner(options.partner);
-      if (partner === undefined)
-        throw new CommandFailed(`there is no partner named ${options.partner}: add it with topupd partner add`);
+      flags.expires("until revoked"),
+    ],
+    examples: [
+      'topupd token issue --partner "Blue Wallet" --environment trial',
+      'topupd token issue --partner "Blue Wallet" --environment production \\\n      --expires 2027-12-31',
+    ],
+    changes: true,
+    async run(session, _, options) {
+      const { partner, environment, expires } = options;
+      if (environment === "trial" && expires !== undefined)
+        throw new WrongUsage("--expires is for production tokens: a trial token always ends after 7 days");
+      const expiresAt = expires === undefined ? undefined : readExpiry(expires, session.store, session.clock());
+      const issued = await issueToken(session, session.actor, { partner, environment, expiresAt });
+      if (issued.kind === "no_partner")
+        throw new CommandFailed(`there is no partner named ${partner}: add it with topupd partner add`);
+      showToken(runtime, options, issued.token, issued.record);
+    },
+  });
+  addStoreCommand<RotateOptions>(group, runtime, {
+    name: "rotate",
+    description: "issue the token that takes the place of another, which ends after an overlap",
+    arguments: ID,
+    options: [
+      new Option("--overlap <TIME>", "for how long the old token still holds, such as 0s, 30m or 7d").default("24h"),
+      flags.expires("as the old one"),
+    ],
+    examples: ["topupd token rotate tok_521b2246ae3995b2da", "topupd token rotate tok_521b2246ae3995b2da --overlap 0s"],
+    changes: true,
+    async run(session, [id = ""], options) {
       const { expires } = options;
-      const expiresAt =
-        expires === undefined ? undefined : readExpiry(expires, store.provider.calendar, runtime.clock());
-      const ports = staffPorts(runtime, store, options);
-      const issued = await issueToken(ports, partner, options.environment, expiresAt);
-      await printIssued(runtime, issued.token, issued.record, options);
-    });
+      const overlapMs = readDuration("--overlap", options.overlap, MOST_OVERLAP_DAYS);
+      const expiresAt = expires === undefined ? "as_before" : readExpiry(expires, session.store, session.clock());
+      const rotated = await rotateToken(session, session.actor, { id, overlapMs, expiresAt });
+      if (rotated.kind === "not_found") throw new CommandFailed(NO_TOKEN);
+      if (rotated.kind === "replaced")
+        throw new CommandFailed(`this token was replaced by ${rotated.token.replacedBy} already: rotate that one`);
+      if (rotated.kind !== "rotated")
+        throw new CommandFailed(`this token is ${rotated.kind}: issue a new one with topupd token issue`);
+      showToken(runtime, options, rotated.token, rotated.successor, rotated.former);
+    },
   });
-
-  addTokenRotateCommand(token, runtime);
-
-  const list = token
-    .command("list")
-    .description("list access tokens, without what is secret, and when each was last used")
-    .addOption(jsonOption());
-  examples(list, ["topupd token list", "topupd token list --json"]);
-  list.addHelpText("after", ABOUT_USES);
-  addSettings(list, STORE_SETTINGS).action(async (options: OutputOptions) => {
-    await withStore(list, runtime, { mustExist: true }, async (store) => {
-      const [tokens, uses] = [await store.listAccessTokens(), await store.access.lastUses()];
-      printTokens(runtime, tokens, uses, options.json === true ? "many" : "table");
-    });
-  });
-
-  const revoke = token
-    .command("revoke")
-    .description("revoke an access token: within a second, it holds nowhere")
-    .argument("<ID>", "the token's id, as token list shows it")
-    .addOption(asOption())
-    .addOption(jsonOption());
-  examples(revoke, ["topupd token revoke tok_521b2246ae3995b2da"]);
-  addSettings(revoke, STORE_SETTINGS).action(async (id: string, options: OutputOptions & StaffOptions) => {
-    await withStore(revoke, runtime, { mustExist: true }, async (store) => {
-      // Before anything is done: what fails after that reads as though it had not been.
-      const uses = await store.access.lastUses();
-      const revoked = await store.revokeAccessToken(id, attributed(runtime, store, options));
-      if (revoked === undefined) throw new CommandFailed("there is no token with this id: see topupd token list");
-      printTokens(runtime, [revoked], uses, options.json === true ? "one" : "table");
-    });
+  addStoreCommand<OutputOptions>(group, runtime, {
+    name: "list",
+    description: "list access tokens, without what is secret, and when each was last used",
+    examples: ["topupd token list", "topupd token list --json"],
+    async run(session, _, options) {
+      const rows = (await listTokens(session)).map(tokenRow);
+      show(runtime, options, rows, table(COLUMNS, rows));
+    },
+  }).addHelpText("after", ABOUT_USES);
+  addStoreCommand<OutputOptions>(group, runtime, {
+    name: "revoke",
+    description: "revoke an access token: within a second, it holds nowhere",
+    arguments: ID,
+    examples: ["topupd token revoke tok_521b2246ae3995b2da"],
+    changes: true,
+    async run(session, [id = ""], options) {
+      const listed = (await listTokens(session)).find(({ token }) => token.id === id);
+      const revoked = await revokeToken(session, session.actor, { id });
+      if (revoked.kind === "not_found" || listed === undefined) throw new CommandFailed(NO_TOKEN);
+      const row = tokenRow({ ...listed, token: revoked.token, state: "revoked" });
+      show(runtime, options, row, table(COLUMNS, [row]));
+    },
   });
 }
 
-/** The token alone goes to stdout, so that a shell can take it as it is. */
-async function printIssued(
+/** The token alone goes to stdout, so that a shell can take it as it is. @param former the token whose place it takes. */
+function showToken(
   runtime: Runtime,
+  options: OutputOptions,
   token: string,
-  record: AccessToken,
-  { json }: OutputOptions,
-): Promise<void> {
-  const { id, partner, environment, expiresAt } = record;
-  if (json === true) {
-    const shown = { token, id, partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt) };
-    return showToken(runtime, id, jsonText(shown));
-  }
-  await showToken(runtime, id, `${token}\n`);
-  const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
-  runtime.stderr(
-    `This is the only time that the token is shown. It is a ${environment} token of ${partner.name}, has the id ${id}, and holds ${end}.\n`,
-  );
-}
-
-function printTokens(
-  runtime: Runtime,
-  tokens: readonly AccessToken[],
-  uses: ReadonlyMap<string, Instant>,
-  form: "table" | "one" | "many",
+  { id, partner, environment, expiresAt }: AccessToken,
+  former?: AccessToken,
 ): void {
-  const now = runtime.clock();
-  const rows = tokens.map((token) => ({
-    id: token.id,
-    partner: token.partner.name,
-    environment: token.environment,
-    state: stateOf(token, now),
-    createdAt: isoTime(token.createdAt),
-    expiresAt: isoTimeOrNull(token.expiresAt),
-    revokedAt: isoTimeOrNull(token.revokedAt),
-    replacedBy: token.replacedBy ?? null,
-    lastUsedAt: isoTimeOrNull(uses.get(token.id)),
-  }));
-  if (form === "one") printJson(runtime, rows[0]);
-  else if (form === "many") printJson(runtime, rows);
-  else {
-    const cells = rows.map((row) => [
-      row.id,
-      row.partner,
-      row.environment,
-      row.state,
-      row.createdAt,
-      row.expiresAt ?? "-",
-      row.revokedAt ?? "-",
-      row.lastUsedAt ?? "never",
-    ]);
-    printTable(runtime, ["ID", "PARTNER", "ENVIRONMENT", "STATE", "CREATED", "EXPIRES", "REVOKED", "LAST USED"], cells);
-  }
+  const formerEnd = isoTimeOrNull(former?.expiresAt);
+  const replaces = former === undefined ? {} : { replaces: { id: former.id, expiresAt: formerEnd } };
+  const record = { id, partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt), ...replaces };
+  show(runtime, options, { token, ...record }, `${token}\n`);
+  if (options.json === true) return;
+  const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
+  const of = `a ${environment} token of ${printable(partner.name)}, has the id ${id}, and holds ${end}`;
+  runtime.stderr(`This is the only time that the token is shown. It is ${of}.\n`);
+  if (former !== undefined) runtime.stderr(`The old token ${former.id} holds until ${formerEnd}.\n`);
 }
 
-function stateOf(token: AccessToken, now: Instant): string {
-  if (token.revokedAt !== undefined) return "revoked";
-  return hasTokenEnded(token, now) ? "expired" : "valid";
+const COLUMNS = ["id", "partner", "environment", "state", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"];
+
+function tokenRow({ token, state, lastUsedAt }: ListedToken) {
+  const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
+  return {
+    ...{ id, partner: partner.name, environment, state, createdAt: isoTime(createdAt) },
+    ...{ expiresAt: isoTimeOrNull(expiresAt), revokedAt: isoTimeOrNull(revokedAt) },
+    ...{ replacedBy: replacedBy ?? null, lastUsedAt: isoTimeOrNull(lastUsedAt) },
+  };
 }

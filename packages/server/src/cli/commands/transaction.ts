@@ -1,31 +1,39 @@
 import { type Command, Option } from "commander";
-import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import { findByName } from "../../operations/find-by-name.ts";
-import { listTransactions, MAX_TRANSACTIONS } from "../../operations/list-transactions.ts";
-import { type Moved, type ShownTransaction, showTransaction } from "../../operations/show-transaction.ts";
+import { isTransactionId } from "../../domain/transaction-id.ts";
+import { findCuidsByName } from "../../services/staff/customers.ts";
+import {
+  listTransactions,
+  MAX_TRANSACTIONS,
+  type ReversalAnswer,
+  reverseTransaction,
+  type ShownTransaction,
+  showTransaction,
+} from "../../services/staff/transactions.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
-import type { Store } from "../../store/store.ts";
-import { examples } from "../help.ts";
-import { isoTime, jsonOption, type OutputOptions, printJson } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import { type FilterFlags, filterOptions, readCursor, readDays, readFilter } from "../transaction-flags.ts";
-import { readWholeNumber } from "../whole-number.ts";
-import { IMPORTED_WORDS, wordsOf } from "../words/step-words.ts";
-import { endWords, subscriptionJson } from "../words/subscription-output.ts";
-import { printable, printFields, wrap } from "../words/text.ts";
+import { addGroup, addStoreCommand, type Session } from "../command.ts";
+import {
+  type FilterFlags,
+  flags,
+  readAmount,
+  readFilter,
+  readPartner,
+  readReason,
+  readWholeNumber,
+} from "../options.ts";
+import { fieldLines, isoTime, jsonLine, type OutputOptions, printable, show } from "../output/text.ts";
 import {
   amountOf,
   bouquetOf,
-  type ListShowing,
-  listedJson,
-  listShowingOf,
+  changeFields,
+  changeJson,
   partnerName,
-  printTransactions,
   type Showing,
-} from "../words/transaction-output.ts";
-import { tellOfPruning } from "./prune.ts";
-import { addReverseCommand } from "./reverse.ts";
+  showingOf,
+  tellOfPruning,
+  transactionJson,
+  transactionLines,
+} from "../output/transactions.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
 interface ListFlags extends OutputOptions, FilterFlags {
   readonly name?: string;
@@ -33,140 +41,155 @@ interface ListFlags extends OutputOptions, FilterFlags {
   readonly cursor?: string;
 }
 
+interface ReverseOptions extends OutputOptions {
+  readonly reason: string;
+  readonly partner?: string;
+  readonly amount?: string;
+}
+
+const ID = { "<ID>": "its txnId, or the checkoutId (orderId) that was used" };
+const NOT_FOUND =
+  "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known";
+
 /** `topupd transaction ...`: what was topped up. */
 export function addTransactionCommands(program: Command, runtime: Runtime): void {
-  const transaction = program
-    .command("transaction")
-    .description("list top-ups, show what one of them did, and take one back")
-    .helpCommand(false);
-  addListCommand(transaction, runtime);
-  addShowCommand(transaction, runtime);
-  addReverseCommand(transaction, runtime);
-}
-
-function addListCommand(parent: Command, runtime: Runtime): void {
-  const list = parent
-    .command("list")
-    .description("list top-ups, newest first")
-    .addOption(
-      new Option("--environment <ENVIRONMENT>", "of which customers").choices(ENVIRONMENTS).default("production"),
-    );
-  for (const option of filterOptions()) list.addOption(option);
-  list
-    .addOption(new Option("--name <NAME>", "for customers of this name, or parts of it").conflicts("cuid"))
-    .addOption(new Option("--limit <NUMBER>", `how many at most, up to ${MAX_TRANSACTIONS}`).default("50", "50"))
-    .option("--cursor <TXNID>", "go on after this one, the last of the page before")
-    .addOption(jsonOption());
-  examples(list, [
-    "topupd transaction list --from 2026-11-20 --to 2026-11-20",
-    'topupd transaction list --name "maya rai"',
-    'topupd transaction list --partner "Blue Wallet" --limit 200 --json',
-  ]);
-  addSettings(list, STORE_SETTINGS).action(async (flags: ListFlags) => {
-    const [limit, cursor] = [readWholeNumber("--limit", flags.limit, MAX_TRANSACTIONS), readCursor(flags.cursor)];
-    // With a customer, somebody is on the telephone, and there is little to do.
-    if (flags.cuid === undefined) runtime.giveWay();
-    // Checked first: whether a date exists does not depend on the zone.
-    readDays(flags);
-    await withStore(list, runtime, { mustExist: true }, async (store) => {
-      const filter = await readFilter(store, flags);
-      const cuids = flags.name === undefined ? undefined : await readName(store, flags.environment, flags.name);
-      const page = await listTransactions({ store }, { filter, cuids, cursor, limit });
-      const showing = await listShowingOf(store, flags.environment);
-      if (flags.json === true)
-        for (const transaction of page.transactions) printJson(runtime, listedJson(transaction, showing));
-      else printTransactions(runtime, page.transactions, showing);
-      await tellOfPruning(runtime, store, filter.from);
-      if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
-    });
+  const group = addGroup(program, "transaction", "list top-ups, show what one of them did, and take one back");
+  addStoreCommand<ListFlags>(group, runtime, {
+    name: "list",
+    description: "list top-ups, newest first",
+    options: [
+      ...flags.filter(),
+      new Option("--name <NAME>", "for customers of this name, or parts of it").conflicts("cuid"),
+      flags.limit(MAX_TRANSACTIONS),
+      new Option("--cursor <TXNID>", "go on after this one, the last of the page before"),
+    ],
+    examples: [
+      "topupd transaction list --from 2026-11-20 --to 2026-11-20",
+      'topupd transaction list --name "maya rai" --json',
+    ],
+    run: list,
+  });
+  addStoreCommand<OutputOptions>(group, runtime, {
+    name: "show",
+    description: "show a top-up, and the subscription before and after it, or before and after its reversal",
+    arguments: ID,
+    examples: ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"],
+    async run({ store }, [id = ""], options) {
+      const shown = await showTransaction({ store }, { id });
+      if (shown === undefined) throw new CommandFailed(NOT_FOUND);
+      const showing = await showingOf(store, shown.transaction.environment);
+      show(runtime, options, shownJson(shown, showing), shownWords(shown, store.provider.zone.name, showing));
+      if (shown.effect === undefined) runtime.stderr("The entry of this top-up is missing: run topupd check.\n");
+    },
+  });
+  addStoreCommand<ReverseOptions>(group, runtime, {
+    name: "reverse",
+    description: "take a top-up back, for good: partners see it as reversed",
+    arguments: ID,
+    options: [
+      flags.reason(),
+      new Option("--partner <NAME>", "only if this partner made it"),
+      new Option("--amount <AMOUNT>", "only if it is of this amount, such as 1130.50"),
+    ],
+    examples: [
+      'topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"',
+      "topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --amount 1130 --reason x",
+    ],
+    changes: true,
+    run: reverse,
   });
 }
 
-/** @returns the ids of all who have the name. @throws CommandFailed where nobody has it, or more than a list is good for. */
-async function readName(store: Store, environment: Environment, name: string): Promise<readonly string[]> {
-  const customers = await findByName({ store }, environment, name, MOST_CANDIDATES);
-  if (customers.length === 0) throw new CommandFailed(`no ${environment} customer has the name ${printable(name)}`);
-  if (customers.length === MOST_CANDIDATES)
+async function list({ runtime, store }: Session, _: unknown, given: ListFlags): Promise<void> {
+  const { cursor, environment, name } = given;
+  const limit = readWholeNumber("--limit", given.limit, MAX_TRANSACTIONS);
+  if (cursor !== undefined && !isTransactionId(cursor))
+    throw new WrongUsage("--cursor must be the txnId of the last top-up that was listed");
+  // With a customer, somebody is on the telephone, and there is little to do.
+  if (given.cuid === undefined) runtime.lowerPriority();
+  const filter = await readFilter(store, given);
+  const named = name === undefined ? undefined : await findCuidsByName({ store }, { environment, name });
+  if (named?.kind === "not_found")
+    throw new CommandFailed(`no ${environment} customer has the name ${printable(name ?? "")}`);
+  if (named?.kind === "too_many")
     throw new CommandFailed(
-      `${MOST_CANDIDATES} customers or more have the name ${printable(name)}: say more of it, or name one with --cuid`,
+      `${MOST_CANDIDATES} customers or more have the name ${printable(name ?? "")}: say more of it, or name one with --cuid`,
     );
-  return customers.map(({ cuid }) => cuid);
+  const cuids = named?.kind === "found" ? named.cuids : undefined;
+  const page = await listTransactions({ store }, { filter, cuids, cursor, limit });
+  const showing = await showingOf(store, environment);
+  const lines = () => page.transactions.map((each) => jsonLine(transactionJson(each, showing))).join("");
+  runtime.stdout(given.json === true ? lines() : transactionLines(page.transactions, showing));
+  await tellOfPruning(runtime, store, filter.from);
+  if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
 }
 
-function addShowCommand(parent: Command, runtime: Runtime): void {
-  const show = parent
-    .command("show")
-    .description("show a top-up, and the subscription before and after it")
-    .argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")
-    .addOption(jsonOption());
-  examples(show, ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"]);
-  addSettings(show, STORE_SETTINGS).action(async (id: string, options: OutputOptions) => {
-    await withStore(show, runtime, { mustExist: true }, async (store) => {
-      const shown = await showTransaction({ store }, id);
-      if (shown === undefined)
-        throw new CommandFailed(
-          "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known",
-        );
-      const showing = await listShowingOf(store, shown.transaction.environment);
-      if (options.json === true) printJson(runtime, shownJson(shown, showing));
-      else print(runtime, shown, showing);
-    });
-  });
-}
-
-/** @param what it was that moved the end; nothing where it is the top-up itself. */
-function endsOf(what: string, moved: Moved | undefined, showing: Showing): [name: string, value: string | undefined][] {
-  return [
-    [`before${what}`, moved && endWords(moved.before, showing)],
-    [`after${what}`, moved && endWords(moved.after, showing)],
-  ];
-}
-
-function shownJson({ transaction, customer, grant, reversal }: ShownTransaction, showing: ListShowing) {
+function shownJson({ transaction, customer, plan, effect, reversal }: ShownTransaction, showing: Showing) {
+  const reversed = reversal && { at: isoTime(reversal.at), author: reversal.author, reason: reversal.reason };
   return {
-    ...listedJson(transaction, showing),
-    imported: transaction.imported === true,
+    ...transactionJson(transaction, showing),
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
-    reversal: reversal === undefined ? null : reversalJson(reversal, showing),
-    plan: grant?.plan ?? null,
-    before: subscriptionJson(grant?.step.before, showing),
-    after: subscriptionJson(grant?.step.after, showing),
-    words: transaction.imported ? IMPORTED_WORDS : grant === undefined ? null : wordsOf(grant.step, showing),
+    ...{ plan: plan ?? null, ...changeJson(effect) },
+    reversal: reversed === undefined ? null : { ...reversed, ...changeJson(reversal?.effect) },
   };
 }
 
-function reversalJson({ at, author, reason, moved }: NonNullable<ShownTransaction["reversal"]>, showing: Showing) {
-  const [before, after] = [subscriptionJson(moved?.before, showing), subscriptionJson(moved?.after, showing)];
-  return { at: isoTime(at), author, reason, before, after };
-}
-
-function print(
-  runtime: Runtime,
-  { transaction, customer, grant, reversal }: ShownTransaction,
-  showing: ListShowing,
-): void {
-  const { calendar } = showing;
-  const { txnId, checkoutId, status, at, environment, cuid, service, reqId, udf1, udf2 } = transaction;
-  printFields(runtime, [
+function shownWords(shown: ShownTransaction, zone: string, showing: Showing): string {
+  const { transaction, customer, plan, effect, reversal } = shown;
+  const { txnId, checkoutId, status, txnDate, environment, cuid, service, reqId, udf1, udf2 } = transaction;
+  const name = customer === undefined ? "" : ` ${customer.firstName} ${customer.lastName}`;
+  return fieldLines([
     ["transaction", txnId],
     ["checkout", checkoutId],
     ["status", status],
-    ["reversed", reversal && `${calendar.format(reversal.at)} by ${reversal.author}: ${reversal.reason}`],
-    ["time", `${calendar.format(at)} (${calendar.timeZone})`],
+    ["reversed", reversal && `${reversal.wall} by ${reversal.author}: ${reversal.reason}`],
+    ["time", `${txnDate} (${zone})`],
     ["partner", partnerName(transaction, showing)],
-    [
-      "customer",
-      `${cuid}${customer === undefined ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`,
-    ],
+    ["customer", `${cuid}${name} (${environment})`],
     ["connection", `${service} ${reqId}`],
     ["bouquet", bouquetOf(transaction, showing)],
-    ["amount", amountOf(transaction, showing)],
+    ["amount", amountOf(transaction.amount, showing)],
     ["udf1", udf1],
     ["udf2", udf2],
-    ["plan", grant?.plan],
-    ...(reversal === undefined ? endsOf("", grant?.step, showing) : endsOf(" reversal", reversal.moved, showing)),
+    ["plan", plan],
+    ...(reversal === undefined ? changeFields(effect) : changeFields(reversal.effect, " reversal")),
   ]);
-  if (transaction.imported === true) runtime.stdout(`\n${wrap(IMPORTED_WORDS, "")}`);
-  else if (grant === undefined) runtime.stderr("The grant of this top-up is missing: run topupd check.\n");
-  else runtime.stdout(`\n${wrap(wordsOf(grant.step, showing), "")}`);
+}
+
+async function reverse(session: Session, [id = ""]: readonly (string | undefined)[], options: ReverseOptions) {
+  const { runtime, store, actor } = session;
+  const reason = readReason(options.reason);
+  const [partnerId, amount] = [await readPartner(store, options.partner), readAmount(options.amount, store)];
+  const answer = await reverseTransaction(session, actor, { id, reason, partnerId, amount });
+  if (!("transaction" in answer)) throw new CommandFailed(answer.kind === "not_found" ? NOT_FOUND : HISTORY_GONE);
+  const { transaction } = answer;
+  const showing = await showingOf(store, transaction.environment);
+  if (answer.kind !== "reversed") throw new CommandFailed(whyNotReversed(answer, showing));
+  const words = fieldLines([
+    ["reversed", transaction.txnId],
+    ["amount", amountOf(transaction.amount, showing)],
+    ["partner", partnerName(transaction, showing)],
+    ["connection", `${transaction.service} ${transaction.reqId} of customer ${transaction.cuid}`],
+    ["plan", answer.plan],
+    ...changeFields(answer),
+  ]);
+  show(runtime, options, { ...transactionJson(transaction, showing), plan: answer.plan, ...changeJson(answer) }, words);
+  if (answer.before !== undefined && answer.before.end === answer.after?.end)
+    runtime.stderr(
+      "The end has not moved: the time of this top-up was used up before, or the provider's records, imported since, hold it. See topupd why.\n",
+    );
+}
+
+const HISTORY_GONE = "nothing was reversed: what there was before this top-up was let go (topupd prune)";
+
+type Refused = Extract<ReversalAnswer, { kind: "another" | "already_reversed" }>;
+
+function whyNotReversed(answer: Refused, showing: Showing): string {
+  const { transaction } = answer;
+  const about = `${amountOf(transaction.amount, showing)} of ${partnerName(transaction, showing)}`;
+  if (answer.kind === "another")
+    return `nothing was reversed: this top-up is one of ${about}, and not what --partner or --amount say`;
+  const { reversal } = answer;
+  const how = reversal === undefined ? "" : `, ${isoTime(reversal.at)} by ${reversal.author}: ${reversal.reason}`;
+  return `this top-up of ${about} was reversed already${how}`;
 }

@@ -1,53 +1,75 @@
 import type { Command } from "commander";
-import { SERVICES, type Service } from "../../domain/bouquet.ts";
-import { explainSubscription } from "../../operations/explain-subscription.ts";
-import { examples } from "../help.ts";
-import { jsonOption, type OutputOptions, printJson } from "../output.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { addSettings, STORE_SETTINGS, withStore } from "../settings.ts";
-import {
-  addHolderOptions,
-  type ConnectionFlags,
-  noConnection,
-  readService,
-  severalHaveIt,
-} from "../words/connection-words.ts";
-import { explanationJson, printExplanation } from "../words/explanation-output.ts";
-import { showingOf } from "../words/transaction-output.ts";
-
-interface WhyOptions extends OutputOptions, ConnectionFlags {}
+import { SERVICES } from "../../domain/bouquet.ts";
+import type { WallTime } from "../../domain/wall-time.ts";
+import { type Explanation, explainSubscriptions } from "../../services/staff/subscriptions.ts";
+import { addStoreCommand } from "../command.ts";
+import { entryJson, entryTitle, entryWords } from "../output/entries.ts";
+import { type OutputOptions, printable, show, wrap } from "../output/text.ts";
+import { type Showing, showingOf, subscriptionJson } from "../output/transactions.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
+import { type ConnectionFlags, connectionUnclear, holderOptions, readService } from "./connection.ts";
 
 /** `topupd why`: how each end date came to be. */
 export function addWhyCommand(program: Command, runtime: Runtime): void {
-  const command = program
-    .command("why")
-    .description("explain the end date of each subscription of a connection, grant by grant")
-    .argument("[SERVICE]", "tv, internet or iptv, where several have this REQID")
+  addStoreCommand<OutputOptions & ConnectionFlags>(program, runtime, {
+    name: "why",
+    description: "explain the end date of each subscription of a connection, entry by entry",
     // Optional only for commander: of a single word, it takes the last argument to be missing.
-    .argument("[REQID]", "the set-top box number or username");
-  addHolderOptions(command, "was another's once, or is gone").addOption(jsonOption());
-  examples(command, ["topupd why maya.rai", "topupd why tv 00012345 --cuid 204117"]);
-  addSettings(command, STORE_SETTINGS).action(
-    async (first: string | undefined, second: string | undefined, options: WhyOptions) => {
+    arguments: {
+      "[SERVICE]": "tv, internet or iptv, where several have this REQID",
+      "[REQID]": "the set-top box number or username",
+    },
+    options: holderOptions("was another's once, or is gone"),
+    examples: ["topupd why maya.rai", "topupd why tv 00012345 --cuid 204117"],
+    async run({ store, clock }, [first, second], options) {
       const reqId = second ?? first;
       if (reqId === undefined || (second === undefined && SERVICES.some((each) => each === reqId)))
-        return command.error("error: missing required argument 'REQID'");
-      const service = second === undefined ? undefined : readService("topupd why", first as string, reqId);
-      await withStore(command, runtime, { mustExist: true }, async (store) => {
-        const { environment, cuid } = options;
-        const answer = await explainSubscription({ store }, { service, reqId, environment, cuid });
-        if (answer.kind === "not_found") throw new CommandFailed(notFound(service, reqId, options));
-        if (answer.kind === "ambiguous")
-          throw new CommandFailed(severalHaveIt(service, reqId, answer.candidates, options));
-        const showing = await showingOf(store);
-        if (options.json === true) printJson(runtime, explanationJson(answer.explanation, showing));
-        else printExplanation(runtime, answer.explanation, showing);
-      });
+        throw new WrongUsage("missing required argument 'REQID': try topupd why internet maya.rai");
+      const service = second === undefined ? undefined : readService(first ?? "", reqId);
+      const { environment, cuid } = options;
+      const request = { service, reqId, environment, cuid };
+      const answer = await explainSubscriptions({ store }, request);
+      if (answer.kind !== "explained") {
+        const { message } = connectionUnclear(answer, request);
+        const isGone = answer.kind === "no_connection" && cuid === undefined;
+        throw new CommandFailed(isGone ? `${message}: if it is gone, name its customer with --cuid` : message);
+      }
+      const { explanation } = answer;
+      const showing = await showingOf(store, explanation.connection.environment);
+      const { zone } = store.provider;
+      const words = explanationWords(explanation, showing, zone.wallTime(clock()));
+      const zoneWords = `Times are those of ${zone.name}.`;
+      show(runtime, options, explanationJson(explanation, showing), `${words}\n${zoneWords}\n`);
     },
-  );
+  });
 }
 
-function notFound(service: Service | undefined, reqId: string, options: WhyOptions): string {
-  const nothing = noConnection(service, reqId, options);
-  return options.cuid === undefined ? `${nothing}: if it is gone, name its customer with --cuid` : nothing;
+function explanationWords({ connection, customer, plans }: Explanation, showing: Showing, now: WallTime): string {
+  const { service, reqId, cuid, environment } = connection;
+  const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
+  const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n`;
+  if (plans.length === 0) return `${title}\nThere never was a subscription.\n`;
+  const parts = plans.map((explained) => {
+    const { plan, subscription, entries } = explained;
+    const { end } = subscription ?? { end: undefined };
+    const ends = end === undefined ? "no subscription any more" : `${end > now ? "ends" : "ended"} ${end}`;
+    const lines = entries.map(
+      (entry) => `\n${wrap(entryTitle(entry, showing), "  ")}${wrap(entryWords(entry, explained), "    ")}`,
+    );
+    return `\n${printable(plan)}: ${ends}\n${lines.join("")}`;
+  });
+  return `${title}${parts.join("")}`;
+}
+
+function explanationJson({ connection, customer, plans }: Explanation, showing: Showing) {
+  const { environment, cuid, service, reqId } = connection;
+  const profile = customer && { first_name: customer.firstName, last_name: customer.lastName };
+  return {
+    ...{ environment, cuid, ...profile, service, reqId },
+    plans: plans.map((explained) => ({
+      plan: explained.plan,
+      subscription: subscriptionJson(explained.subscription),
+      entries: explained.entries.map((entry) => entryJson(entry, explained, showing)),
+    })),
+  };
 }

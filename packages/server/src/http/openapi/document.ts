@@ -37,7 +37,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
     const isTopUp = operation.name === TOP_UP_OPERATION;
     const request = operation.request.schema(provider.currencyExponent);
     const answers = Object.entries(shown).map(([name, { answer }]) => {
-      const body = operation.rendering.render(answer, examples.provider) as Json;
+      const body = operation.rendering.render(answer, provider.currencyExponent) as Json;
       return [name, { value: { success: true, code: operation.code, body } }] as const;
     });
     return {

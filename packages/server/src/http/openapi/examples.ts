@@ -1,14 +1,13 @@
 import type { Bouquet } from "../../domain/bouquet.ts";
-import { createCalendar, DAY_MS, type Instant } from "../../domain/calendar.ts";
 import type { CustomerProfile } from "../../domain/customer.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
-import { applyGrant, type Subscription } from "../../domain/subscription.ts";
+import { lengthened, newRun, type Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import type { Packages, PackagesRequest } from "../../operations/list-packages.ts";
-import type { CustomerInformation } from "../../operations/look-up-customer.ts";
-import type { TopUpAnswer } from "../../operations/top-up.ts";
-import { trialCatalogue } from "../../operations/trial.ts";
-import type { ProviderSettings } from "../../store/store.ts";
+import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
+import type { Packages, PackagesRequest } from "../../services/partner/list-packages.ts";
+import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
+import type { TopUpAnswer } from "../../services/partner/top-up.ts";
+import { trialCatalogue } from "../../services/staff/trial.ts";
 
 /*
  * What the trial environment answers, at one moment of its life. A test makes the same calls and compares.
@@ -21,14 +20,13 @@ export interface Example<Answer> {
 }
 
 export interface Examples {
-  readonly provider: ProviderSettings;
   readonly lookUp: Readonly<Record<string, Example<CustomerInformation>>>;
   readonly listing: Readonly<Record<string, Example<Packages>>>;
   readonly topUp: Readonly<Record<string, Example<TopUpAnswer>>>;
   readonly query: Readonly<Record<string, Example<Transaction>>>;
 }
 
-/** When the examples happen. */
+/** When the examples happen, for a provider whose clocks show UTC. */
 export const EXAMPLE_TIME: Instant = Date.UTC(2026, 10, 20, 9);
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
@@ -40,21 +38,14 @@ const CHECKOUT = "EAGh-CGVwgAAAeyIBoAPrxmSBouxIqwQKGYz3QnbVdhiKp41U5jR4B545JFa1f
 
 /** @param exponent of the provider's currency: the trial prices are the same number of major units in each. */
 export function makeExamples(exponent: CurrencyExponent): Examples {
-  const provider = { calendar: createCalendar("UTC"), currencyExponent: exponent };
   const catalogue = trialCatalogue(exponent);
   const sold = (service: string) => catalogue.filter((bouquet) => bouquet.service === service);
   const find = (code: string) => catalogue.find((bouquet) => bouquet.code === code) as Bouquet;
   /** A subscription of one purchase, so many days old. */
   const running = (code: string, daysAgo: number): Subscription => {
     const { plan, name, addOn, period } = find(code);
-    const grant = {
-      kind: "top_up",
-      at: EXAMPLE_TIME - daysAgo * DAY_MS,
-      bouquet: { code, name, addOn },
-      period,
-      checkoutId: CHECKOUT,
-    } as const;
-    return applyGrant(plan, undefined, grant, provider.calendar);
+    const start = writeWallTime(EXAMPLE_TIME - daysAgo * DAY_MS);
+    return lengthened(newRun(plan, { code, name, addOn }, start, 1), period);
   };
   const bought = find("TRIAL-NET-3M");
   const transaction: Transaction = {
@@ -66,12 +57,12 @@ export function makeExamples(exponent: CurrencyExponent): Examples {
     bouquetCode: bought.code,
     amount: bought.price,
     at: EXAMPLE_TIME,
+    txnDate: writeWallTime(EXAMPLE_TIME),
     status: "success",
     udf1: "INV-2041",
     udf2: undefined,
   };
   return {
-    provider,
     lookUp: {
       "by mobile number": {
         request: { code: "9800000001" },

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import type { Packages } from "../../operations/list-packages.ts";
-import type { CustomerInformation } from "../../operations/look-up-customer.ts";
-import type { ProviderSettings } from "../../store/store.ts";
+import type { CurrencyExponent } from "../../domain/money.ts";
+import type { Packages } from "../../services/partner/list-packages.ts";
+import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
 import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
 import { serializeListing } from "./shared-list.ts";
@@ -38,8 +38,8 @@ function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody
   return { customer, connection: connections };
 }
 
-function renderPackages(answer: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
-  const { checkoutId, customer, tv, internet, iptv } = v1_0_1.packages.render(answer, provider);
+function renderPackages(answer: Packages, exponent: CurrencyExponent): Static<typeof PackagesBody> {
+  const { checkoutId, customer, tv, internet, iptv } = v1_0_1.packages.render(answer, exponent);
   return {
     checkoutId,
     customer,

@@ -1,12 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { Bouquet, Service } from "../../domain/bouquet.ts";
 import type { CustomerProfile } from "../../domain/customer.ts";
-import { moneyToJson } from "../../domain/money.ts";
+import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import type { Packages } from "../../operations/list-packages.ts";
-import type { ConnectionInformation, CustomerInformation } from "../../operations/look-up-customer.ts";
-import type { ProviderSettings } from "../../store/store.ts";
+import type { Packages } from "../../services/partner/list-packages.ts";
+import type { ConnectionInformation, CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP } from "../requests.ts";
 import {
   amount,
@@ -63,11 +62,11 @@ function renderCustomer({ customer, connections }: CustomerInformation): Static<
   return { customer: { cuid, first_name, last_name, status, connections: byService } };
 }
 
-function renderPackages(packages: Packages, provider: ProviderSettings): Static<typeof PackagesBody> {
+function renderPackages(packages: Packages, exponent: CurrencyExponent): Static<typeof PackagesBody> {
   const { checkoutId, connection } = packages;
   const customer = renderProfile(packages.customer);
-  const subscriptions = packages.subscriptions.map((subscription) => renderSubscription(subscription, provider));
-  const bouquets = renderBouquets(packages.bouquets, provider);
+  const subscriptions = packages.subscriptions.map(renderSubscription);
+  const bouquets = renderBouquets(packages.bouquets, exponent);
   switch (connection.service) {
     case "tv":
       return { checkoutId, customer, tv: { connection: renderSetTopBox(connection), subscriptions, bouquets } };
@@ -78,7 +77,7 @@ function renderPackages(packages: Packages, provider: ProviderSettings): Static<
   }
 }
 
-function renderTransaction(transaction: Transaction, provider: ProviderSettings): Static<typeof TransactionBody> {
+function renderTransaction(transaction: Transaction, exponent: CurrencyExponent): Static<typeof TransactionBody> {
   return {
     result: {
       orderId: transaction.checkoutId,
@@ -86,8 +85,8 @@ function renderTransaction(transaction: Transaction, provider: ProviderSettings)
       cuid: transaction.cuid,
       reqId: transaction.reqId,
       bouquetId: transaction.bouquetCode,
-      amt: moneyToJson(transaction.amount, provider.currencyExponent),
-      txnDate: provider.calendar.format(transaction.at),
+      amt: moneyToJson(transaction.amount, exponent),
+      txnDate: transaction.txnDate,
       status: transaction.status,
       service: transaction.service,
     },
@@ -106,27 +105,17 @@ function renderUsername({ reqId, status }: ConnectionInformation): Static<typeof
   return { username: reqId, status };
 }
 
-function renderSubscription(
-  { bouquet, start, end }: Subscription,
-  { calendar }: ProviderSettings,
-): Static<typeof SubscriptionItem> {
-  return { code: bouquet.code, name: bouquet.name, startdate: calendar.format(start), enddate: calendar.format(end) };
+function renderSubscription({ bouquet, start, end }: Subscription): Static<typeof SubscriptionItem> {
+  return { code: bouquet.code, name: bouquet.name, startdate: start, enddate: end };
 }
 
 /** A list that is offered again has been rendered before. */
 const renderedBouquets = new WeakMap<readonly Bouquet[], Static<typeof BouquetItem>[]>();
 
-function renderBouquets(bouquets: readonly Bouquet[], provider: ProviderSettings): Static<typeof BouquetItem>[] {
+function renderBouquets(bouquets: readonly Bouquet[], exponent: CurrencyExponent): Static<typeof BouquetItem>[] {
   const known = renderedBouquets.get(bouquets);
   if (known !== undefined) return known;
-  const rendered = bouquets.map((bouquet) => renderBouquet(bouquet, provider));
+  const rendered = bouquets.map(({ code, name, price }) => ({ code, name, price: moneyToJson(price, exponent) }));
   renderedBouquets.set(bouquets, rendered);
   return rendered;
-}
-
-function renderBouquet(
-  { code, name, price }: Bouquet,
-  { currencyExponent }: ProviderSettings,
-): Static<typeof BouquetItem> {
-  return { code, name, price: moneyToJson(price, currencyExponent) };
 }

@@ -1,15 +1,15 @@
 import type { TSchema } from "typebox";
+import type { CurrencyExponent } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import type { Packages } from "../../operations/list-packages.ts";
-import type { CustomerInformation } from "../../operations/look-up-customer.ts";
-import type { TopUpRequest } from "../../operations/top-up.ts";
-import type { ProviderSettings } from "../../store/store.ts";
+import type { Packages } from "../../services/partner/list-packages.ts";
+import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
+import type { TopUpRequest } from "../../services/partner/top-up.ts";
 import type { RequestForm } from "../request-fields.ts";
 
 /** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
 export interface Rendering<Answer> {
   readonly schema: TSchema;
-  readonly render: (answer: Answer, provider: ProviderSettings) => object;
+  readonly render: (answer: Answer, exponent: CurrencyExponent) => object;
   /** A quicker way to the same text that `serialize` makes of the envelope. */
   readonly serialize?: (envelope: Envelope, serialize: (envelope: Envelope) => string) => string;
 }

@@ -1,54 +1,34 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import type { ObserveCheckpoints } from "../store.ts";
-import { CACHE_KIB, CHECKPOINT_PAGES, type OpenOptions, openFile } from "./file.ts";
-import { type FileIdentities, FileWatch } from "./file-watch.ts";
-import { checkpointTrouble, isBusy, translate } from "./trouble.ts";
+import { openFile } from "./file.ts";
+import { isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 20;
 
-/** Of a log that nobody else seems to write into the file. */
-const LEFT_BEHIND_PAGES = 4 * CHECKPOINT_PAGES;
-
 const SYNCHRONOUS_FULL = 2;
+
+export type Value = string | number | null | Uint8Array;
 
 /** One connection to the file, with the durability that topupd promises. */
 export class Database {
   readonly #connection: DatabaseSyncInstance;
-  readonly #files: FileWatch;
-  readonly #observeCheckpoints: ObserveCheckpoints | undefined;
-  readonly #iterated = new Set<StatementSyncInstance>();
-  /** Whether anything was asked to be written since opening: commands that only read leave the log alone. */
-  #hasWritten = false;
   /** Whether the transaction that is open is the turn's, for reading. */
   #isReading = false;
   #view = 0;
+  /** Those that only read leave the log alone. */
+  #hasWritten = false;
 
   /** @throws StoreRefused where the file is no database of topupd's, cannot be written, or is not durable. */
-  constructor(path: string, options: OpenOptions) {
-    this.#files = new FileWatch(path, options.files);
-    this.#observeCheckpoints = options.observeCheckpoints;
-    // Before anything is made beside a file that is another.
-    this.#files.verify();
-    this.#connection = openFile(path, options);
+  constructor(path: string, { mustExist }: { readonly mustExist: boolean }) {
+    this.#connection = openFile(path, mustExist);
     try {
       this.verifyDurability();
-      this.#files.opened(this.#connection.location() ?? path);
     } catch (error) {
       this.#connection.close();
       throw error;
     }
-  }
-
-  get files(): FileIdentities {
-    return this.#files.known;
-  }
-
-  /** Whether nobody else is at work on the file by a log, or an index of it, that is not this connection's. */
-  get isOurs(): boolean {
-    return this.#files.isOurs;
   }
 
   /** The number of the view that is open for reading, or was last. */
@@ -60,23 +40,17 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
-  /** As {@link prepare}, for a query whose rows come as lists of their values, which is much faster. */
-  prepareRows(sql: string): (...values: (string | number | null)[]) => unknown[][] {
+  /** A query and its rows. From lists of their values, they are made faster than the driver makes them. */
+  prepareRows<Row>(sql: string): (...values: Value[]) => Row[] {
     const statement = this.prepare(sql);
+    const names = statement.columns().map(({ name }) => name);
     statement.setReturnArrays(true);
-    return (...values) => statement.all(...values) as unknown[][];
-  }
-
-  /** The rows of a query, one after the other, however many they are. */
-  *iterate(sql: string): Generator<unknown> {
-    const statement = this.prepare(sql);
-    // The driver's iterator does not hold its statement: once collected, it would take the process with it.
-    this.#iterated.add(statement);
-    try {
-      yield* statement.iterate();
-    } finally {
-      this.#iterated.delete(statement);
-    }
+    const toRow = (values: unknown[]) => {
+      const row: Record<string, unknown> = {};
+      for (const [index, name] of names.entries()) row[name] = values[index];
+      return row as Row;
+    };
+    return (...values) => (statement.all(...values) as unknown[][]).map(toRow);
   }
 
   exec(sql: string): void {
@@ -102,11 +76,15 @@ export class Database {
    */
   async write<Result>(work: () => Result): Promise<Result> {
     return this.#patiently(() => {
-      this.#hasWritten = true;
-      return this.#transact("BEGIN IMMEDIATE", () => {
-        this.#files.verify();
-        return work();
-      });
+      this.#begin("BEGIN IMMEDIATE");
+      try {
+        const result = work();
+        this.commit();
+        return result;
+      } catch (error) {
+        this.#tryToRollBack();
+        throw error;
+      }
     });
   }
 
@@ -116,11 +94,7 @@ export class Database {
    * @throws StoreUnavailable as {@link write}.
    */
   async beginWriting(): Promise<void> {
-    await this.#patiently(() => {
-      this.#endReading();
-      this.exec("BEGIN IMMEDIATE");
-      this.#files.verify();
-    });
+    await this.#patiently(() => this.#begin("BEGIN IMMEDIATE"));
   }
 
   /**
@@ -130,19 +104,18 @@ export class Database {
    */
   async beginView(): Promise<void> {
     await this.#patiently(() => {
-      this.#endReading();
-      this.rollBack();
-      this.exec("BEGIN");
       // SQLite looks at the database, and at nothing later, from the first read on.
-      this.prepare("SELECT count(*) FROM provider").get();
-      this.#files.verify();
+      this.#begin("BEGIN; SELECT count(*) FROM provider");
     });
   }
 
   commit(): void {
     this.#hasWritten = true;
-    this.#files.verify();
     this.exec("COMMIT");
+  }
+
+  rollBack(): void {
+    if (this.#connection.isTransaction) this.exec("ROLLBACK");
   }
 
   /**
@@ -151,75 +124,47 @@ export class Database {
    * everything that was answered before it, also by other processes, is asked by {@link ask}.
    */
   read<Result>(work: () => Result): Result {
-    return this.#translating(() => {
-      this.#beginReading();
+    return translating(() => {
+      if (!this.#isReading) {
+        this.#begin("BEGIN");
+        this.#isReading = true;
+        this.#view += 1;
+        setImmediate(() => this.seeAnew());
+      }
       return work();
     });
   }
 
-  /** Runs `work`, which is a single statement, on the database as it is now. */
+  /** Runs `work`, each of whose statements sees the database as it is now. */
   ask<Result>(work: () => Result): Result {
-    return this.#translating(() => {
+    return translating(() => {
       this.#endReading();
       return work();
     });
   }
 
-  /** What is read from now on sees what another connection has committed by now. */
-  changedElsewhere(): void {
-    this.#hasWritten = true;
-    this.#endReadingWhereItCan();
+  /** @throws StoreUnavailable where the database does not answer. */
+  ping(): void {
+    this.ask(() => this.prepare("SELECT count(*) FROM partner").get());
   }
 
-  #translating<Result>(work: () => Result): Result {
+  /** What is read from now on sees what another connection has committed by now. */
+  seeAnew(): void {
     try {
-      return work();
-    } catch (error) {
-      throw translate(error);
+      this.#endReading();
+    } catch {
+      // Nobody waits for it: whoever asks next tries again, and is told.
     }
   }
 
   /**
-   * What `find` finds, or else what `make` makes of it, in a write transaction in which it was looked for again. For
-   * start-up only: to write waits with the event loop blocked. Where it is found, nobody is waited for, the disk may be
-   * full, and no other process has to read anew what it keeps in memory.
-   */
-  findOrMake<Result>(find: () => Result | undefined, make: () => Result): Result {
-    return this.#transact("BEGIN", find) ?? this.#transact("BEGIN IMMEDIATE", () => find() ?? make());
-  }
-
-  /** @throws StoreUnavailable where the database does not answer, or is not the one that was opened. */
-  ping(): void {
-    this.#files.verify();
-    this.ask(() => this.prepare("SELECT count(*) FROM partner").get());
-  }
-
-  /** Ends the patience of opening: from now on, waiting is done without blocking the event loop. */
-  opened(): void {
-    this.exec("PRAGMA busy_timeout = 0");
-  }
-
-  /** Keeps no more pages in memory than is due to one of two connections of a process. */
-  sharesCache(): void {
-    this.exec(`PRAGMA cache_size = -${CACHE_KIB / 2}`);
-  }
-
-  /** Leaves it to another connection of the process to write the log into the file, unless that lets it become very long. */
-  leavesCheckpoints(): void {
-    this.exec(`PRAGMA wal_autocheckpoint = ${LEFT_BEHIND_PAGES}`);
-  }
-
-  /**
-   * Closes the connection. Where it has written, and nobody else has the file open, the log is written into the file first,
-   * so that the file alone is complete. Not so where other files are at the path: whoever made them may be at work there
-   * without minding this one's locks. Nor where the file is gone from there: it may be gone for good once this process has
-   * closed it, and the log, which still has its name, is then all that is left. SQLite, too, leaves the log of such a file as
-   * it is when its last connection is closed.
+   * Closes the connection. The log is written into the file first, so that the file alone is complete: SQLite puts that off
+   * for as long as a statement is still about.
    */
   close(): void {
     if (!this.#connection.isOpen) return;
     this.#endReading();
-    if (this.#hasWritten && this.#files.isOurs) this.#emptyLog();
+    if (this.#hasWritten) this.#emptyLog();
     this.#connection.close();
   }
 
@@ -237,21 +182,19 @@ export class Database {
     }
   }
 
-  #beginReading(): void {
-    if (this.#isReading) return;
-    this.rollBack();
-    this.exec("BEGIN");
-    this.#isReading = true;
-    this.#view += 1;
-    setImmediate(() => this.#endReadingWhereItCan());
+  #emptyLog(): void {
+    try {
+      this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Others are at work, or the disk does not take it: nothing is lost by leaving it there.
+    }
   }
 
-  #endReadingWhereItCan(): void {
-    try {
-      this.#endReading();
-    } catch {
-      // Nobody waits for it: whoever asks next tries again, and is told.
-    }
+  #begin(statement: string): void {
+    this.#isReading = false;
+    // Whatever is open: the turn's view, or what a disk that failed did not let go.
+    this.rollBack();
+    this.exec(statement);
   }
 
   #endReading(): void {
@@ -260,39 +203,24 @@ export class Database {
     if (this.#connection.isOpen) this.rollBack();
   }
 
-  #emptyLog(): void {
+  #tryToRollBack(): void {
     try {
-      this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    } catch (error) {
-      // The disk does not take it: nothing is lost by leaving it there.
-      this.#observeCheckpoints?.(checkpointTrouble(error));
+      this.rollBack();
+    } catch {
+      // What went wrong first is what the caller must hear.
     }
   }
 
   #pragma(name: string): unknown {
     return this.prepare(`PRAGMA ${name}`).get()?.[name];
   }
+}
 
-  #transact<Result>(begin: string, work: () => Result): Result {
-    // A disk that failed may have failed the rollback too.
-    this.rollBack();
-    this.#isReading = false;
-    this.exec(begin);
-    try {
-      const result = work();
-      this.exec("COMMIT");
-      return result;
-    } catch (error) {
-      try {
-        this.rollBack();
-      } catch {
-        // What went wrong first is what the caller must hear.
-      }
-      throw error;
-    }
-  }
-
-  rollBack(): void {
-    if (this.#connection.isTransaction) this.exec("ROLLBACK");
+/** Runs `work`, and says of the database's own trouble that the store is unavailable. */
+export function translating<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error);
   }
 }

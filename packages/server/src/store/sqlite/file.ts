@@ -1,69 +1,86 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import type { ObserveCheckpoints } from "../store.ts";
-import type { FileIdentities } from "./file-watch.ts";
-import { OpenElsewhere, refuseOtherNames } from "./other-names.ts";
+import { writeLogAnew } from "./left-log.ts";
 import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;
 const OPENING_PAUSE_MS = 20;
 
-/** Of pages in memory, for each process: enough that no batch spills, and that the upper levels of the trees stay. */
-export const CACHE_KIB = 32 * 1024;
+/** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
+const CACHE_KIB = 32 * 1024;
 
 /**
- * Of the log, after which a command has SQLite write it into the file: 16 MiB. A page that was changed many times is then
- * written once. A service writes earlier, for it has others waiting.
+ * Of the log, after which a connection has SQLite write it into the file: 16 MiB. A page that was changed many times is then
+ * written once. A thread that settles writes earlier, for it has others waiting.
  */
 export const CHECKPOINT_PAGES = 4_000;
 
-export interface OpenOptions {
-  /** Refuses to make a new database. */
-  readonly mustExist: boolean;
-  /** Those that another connection of this process has open: no others are taken for them. */
-  readonly files?: FileIdentities;
-  /** Hears why the log cannot be written into the file as the connection is closed. */
-  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
+/** How long others are tried past that have the file open only to find out whether anybody else has. */
+const TRYING_MS = 10;
+
+/**
+ * Writes and flushes the log anew that a process may have left, and has its commits in the file: only then is what it holds
+ * answered. To be called before this process opens the file. Whoever has it open did the same before.
+ * @throws StoreRefused where the file cannot be opened.
+ */
+export function takeUpLog(path: string): void {
+  try {
+    if (!existsSync(path)) return;
+    // SQLite, too, follows links, and has the log beside the file itself.
+    const log = `${realpathSync(path)}-wal`;
+    if (!isMissingOrEmpty(log)) withFileAlone(path, () => writeLogAnew(log));
+  } catch (error) {
+    throw cannotBeOpened(path, error as Error);
+  }
+}
+
+/** Runs `work` where nobody has the file open. */
+function withFileAlone(path: string, work: () => void): void {
+  const connection = new DatabaseSync(path, { timeout: TRYING_MS });
+  try {
+    connection.exec("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema");
+    work();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  } finally {
+    connection.close();
+  }
 }
 
 /**
  * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
+ * @param mustExist refuses to make a new database.
  * @throws StoreRefused where the file is no database, not topupd's, or cannot be written.
  */
-export function openFile(path: string, options: OpenOptions): DatabaseSyncInstance {
+export function openFile(path: string, mustExist: boolean): DatabaseSyncInstance {
   // SQLite does not wait for others by itself where several put a new file into write-ahead logging at once.
   for (let waited = 0; ; waited += OPENING_PAUSE_MS) {
     try {
-      return tryToOpen(path, options);
+      return tryToOpen(path, mustExist);
     } catch (error) {
-      const mayPass = isBusy(error) || error instanceof OpenElsewhere;
-      if (!mayPass || waited >= OPENING_TIMEOUT_MS) throw isBusy(error) ? translate(error) : error;
+      if (!isBusy(error)) throw error;
+      if (waited >= OPENING_TIMEOUT_MS) throw translate(error);
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPENING_PAUSE_MS);
   }
 }
 
-function tryToOpen(path: string, { mustExist, files }: OpenOptions): DatabaseSyncInstance {
+function tryToOpen(path: string, mustExist: boolean): DatabaseSyncInstance {
   let connection: DatabaseSyncInstance | undefined;
   try {
     const isNew = isMissingOrEmpty(path);
     if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
     if (isNew) makeFolder(dirname(path));
     else accessSync(path, constants.W_OK);
-    if (files === undefined && existsSync(path)) refuseOtherNames(path);
     connection = new DatabaseSync(path);
     // It holds customers and a secret: no business of other users of the machine.
     if (isNew) chmodSync(path, 0o600);
     refuseForeign(connection);
-    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
-    connection.exec(
-      `PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
-    );
-    // From its first look on, a connection has the log open too, and what tells where in the log everything is.
-    connection.exec("SELECT 1 FROM sqlite_schema");
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return connection;
   } catch (error) {
     connection?.close();

@@ -7,7 +7,7 @@ const CHUNK_BYTES = 1024 * 1024;
  * and a power cut would take them and whatever is logged after them. A flush by itself is not enough: what an earlier one
  * failed to write, the system takes for written. To be called while nobody else can write to it.
  */
-export function flushAnew(log: string): void {
+export function writeLogAnew(log: string): void {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return;
   const file = openSync(log, "r+");

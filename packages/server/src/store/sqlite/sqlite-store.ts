@@ -1,203 +1,153 @@
-import type { AccessToken, Partner, PartnerStatus } from "../../domain/access-token.ts";
+import type { AccessToken } from "../../domain/access-token.ts";
 import type { Attribution } from "../../domain/audit.ts";
-import * as auditOf from "../../domain/audited-changes.ts";
-import type { Bouquet } from "../../domain/bouquet.ts";
-import type { Instant } from "../../domain/calendar.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import { type CheckoutSecret, type Rotation, type RotationRefusal, rotation } from "../../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
-import type { ImportMode } from "../../domain/customer-import.ts";
-import type { StatedCustomer } from "../../domain/customer-row.ts";
-import type { CustomerEffect } from "../../domain/import-effect.ts";
+import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../domain/top-up.ts";
-import { codesToFind } from "../common/provider-settings.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { exportArchive } from "../archive.ts";
+import { importArchive } from "../archive-filling.ts";
+import { type BackOffice, backOffice } from "../back-office/back-office.ts";
+import { Batcher } from "../batcher.ts";
+import { StoreUnavailable } from "../errors.ts";
+import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../settling.ts";
 import type {
   ArchiveChunk,
   ArchiveTotals,
   ArchiveWork,
   CheckEvent,
   Conclusion,
+  CustomerRowOfFile,
+  FileRules,
   FoundConnection,
+  ObserveBatch,
+  ObserveCheckpoints,
   Outcome,
   ProviderSettings,
   Store,
   Writers,
 } from "../store.ts";
-import { exportArchive, importArchive } from "./archive.ts";
-import { checkDatabase } from "./check.ts";
+import { checkFile } from "./check.ts";
+import { CustomerImports } from "./customer-imports.ts";
+import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
-import { Memory } from "./memory.ts";
-import { verifyProviderSettings } from "./provider.ts";
-import { Settler, type SettlerParts } from "./settling/settler.ts";
-import { AccessTables } from "./tables/access.ts";
-import { type Tables, tablesOf } from "./tables/all-tables.ts";
-import type { AuditTable } from "./tables/audit.ts";
-import { CheckoutSecretTable } from "./tables/checkout-secrets.ts";
-import { CorrectionTables } from "./tables/corrections.ts";
-import { CustomerImports } from "./tables/customer-imports.ts";
-import { HistoryTables } from "./tables/history.ts";
-import { PartnerTables } from "./tables/partners.ts";
-import { RetentionTables } from "./tables/retention.ts";
-import { SearchTables } from "./tables/search.ts";
+import type { createSqliteEngine } from "./engine.ts";
+import { ReferenceTables } from "./reference.ts";
+import { settleIn } from "./settling/settling.ts";
+import { SettlingThread, type StartSettlingThread } from "./settling/settling-thread.ts";
+import { TopUpTables } from "./top-ups.ts";
+import { isDamage, translate } from "./trouble.ts";
+
+export interface SqliteStoreParts {
+  readonly path: string;
+  readonly clock: () => Instant;
+  readonly observeBatch?: ObserveBatch | undefined;
+  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
+  /** For a service, which has others to answer while the disk takes a commit. */
+  readonly settlingThread?: StartSettlingThread | undefined;
+}
 
 export class SqliteStore implements Store {
   readonly provider: ProviderSettings;
-  readonly auditTrail: AuditTable;
+  readonly partners: Store["partners"];
+  readonly secrets: Store["secrets"];
+  readonly catalogues: Store["catalogues"];
+  readonly corrections: Store["corrections"];
+  readonly search: Store["search"];
+  readonly auditTrail: Store["auditTrail"];
+  readonly retention: Store["retention"];
   readonly #path: string;
-  readonly #clock: () => Instant;
   readonly #database: Database;
-  readonly #memory: Memory;
-  readonly #tables: Tables;
-  readonly #partners: PartnerTables;
-  readonly #checkoutSecrets: CheckoutSecretTable;
+  readonly #engine: ReturnType<typeof createSqliteEngine>;
+  readonly #backOffice: BackOffice;
+  readonly #reference: ReferenceTables;
+  readonly #customers: CustomerTables;
+  readonly #topUps: TopUpTables;
   #imports: CustomerImports | undefined;
-  #search: SearchTables | undefined;
-  readonly #settler: Settler;
+  readonly #thread: SettlingThread | undefined;
+  readonly #batcher: Batcher<SettlingItem, Settled>;
+  #isClosed = false;
 
-  constructor(database: Database, provider: ProviderSettings, parts: SettlerParts) {
-    this.#path = parts.path;
-    this.#clock = parts.clock;
+  /** @param engine for what staff ask and change, on a connection of its own. */
+  constructor(
+    database: Database,
+    engine: ReturnType<typeof createSqliteEngine>,
+    provider: ProviderSettings,
+    { path, clock, observeBatch, observeCheckpoints, settlingThread }: SqliteStoreParts,
+  ) {
     this.provider = provider;
+    this.#path = path;
     this.#database = database;
-    this.#memory = new Memory(database);
-    this.#tables = tablesOf(database, provider);
-    this.auditTrail = this.#tables.audit;
-    this.#partners = new PartnerTables(database, this.auditTrail);
-    this.#checkoutSecrets = new CheckoutSecretTable(database);
-    this.#settler = new Settler(database, this.#tables.topUps, provider, parts);
+    this.#engine = engine;
+    this.#backOffice = backOffice(engine, provider, clock);
+    this.partners = this.#backOffice.partners;
+    this.secrets = this.#backOffice.secrets;
+    this.catalogues = this.#backOffice.catalogues;
+    this.corrections = this.#backOffice.corrections;
+    this.search = this.#backOffice.search;
+    this.auditTrail = this.#backOffice.auditTrail;
+    this.retention = this.#backOffice.retention;
+    this.#reference = new ReferenceTables(database, provider);
+    this.#customers = new CustomerTables(database, provider);
+    this.#topUps = new TopUpTables(database, { customers: this.#customers, reference: this.#reference, provider });
+    this.#thread = settlingThread && new SettlingThread({ start: settlingThread, path, provider, observeCheckpoints });
+    const settleHere = settleIn(database, this.#topUps, provider, clock);
+    this.#batcher = new Batcher({
+      settle: (batch) => (this.#thread === undefined ? settleHere(batch) : this.#settleThere(this.#thread, batch)),
+      isAway: (error) => error instanceof StoreUnavailable,
+      ...BATCH_LIMITS,
+      overloaded,
+      observe: observeBatch,
+    });
   }
 
   async ping(): Promise<void> {
     this.#database.ping();
-    this.#database.ask(() => verifyProviderSettings(this.#database, this.provider));
-    await this.#settler.ping();
+    await this.#thread?.settle([]);
   }
 
+  /** Nothing is taken from now on. Resolves once nothing is being settled. */
   async close(): Promise<void> {
-    try {
-      await this.#settler.close();
-    } finally {
-      this.#database.close();
-    }
-  }
-
-  async addPartner(name: string, by: Attribution): Promise<Partner | "name_taken"> {
-    return this.#change(() => this.#partners.add(name, by));
-  }
-
-  async setPartnerStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined> {
-    return this.#change(() => this.#partners.setStatus(name, status, by));
-  }
-
-  async findPartner(name: string): Promise<Partner | undefined> {
-    return this.#database.ask(() => this.#partners.find(name));
-  }
-
-  async listPartners(): Promise<Partner[]> {
-    return this.#database.ask(() => this.#partners.list());
-  }
-
-  async addAccessToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void> {
-    await this.#change(() => this.#partners.addToken(token, hash, by));
+    this.#isClosed = true;
+    await this.#batcher.drained();
+    await this.#thread?.close();
+    await this.#engine.close();
+    this.#database.close();
   }
 
   async findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined> {
-    const key = `token ${Buffer.from(hash).toString("base64")}`;
-    return this.#database.read(() => this.#memory.recall(key, () => this.#partners.findToken(hash)));
-  }
-
-  async listAccessTokens(): Promise<AccessToken[]> {
-    return this.#database.ask(() => this.#partners.listTokens());
-  }
-
-  async revokeAccessToken(id: string, by: Attribution): Promise<AccessToken | undefined> {
-    return this.#change(() => this.#partners.revokeToken(id, by));
+    return this.#database.read(() => this.#reference.findToken(hash));
   }
 
   async checkoutSecrets(): Promise<readonly CheckoutSecret[]> {
-    const list = () => this.#checkoutSecrets.list();
-    return this.#database.read(() => this.#memory.recall("secrets", list)) as readonly CheckoutSecret[];
-  }
-
-  async rotateCheckoutSecret(
-    key: Uint8Array,
-    by: Attribution,
-    isClockRight = false,
-  ): Promise<Rotation | RotationRefusal> {
-    return this.#change(() => {
-      const request = { key, now: by.at, isClockRight, newestTopUp: this.#checkoutSecrets.newestTopUp() };
-      const rotated = rotation(this.#checkoutSecrets.list(), request);
-      if (rotated === "too_soon" || "kind" in rotated) return rotated;
-      for (const secret of [...rotated.redated, rotated.added]) this.#checkoutSecrets.put(secret);
-      this.auditTrail.append(auditOf.secretRotated(rotated), by);
-      return rotated;
-    });
+    return this.#database.read(() => this.#reference.listSecrets());
   }
 
   async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
-    const revision = () => this.#tables.catalogues.currentRevision(environment);
-    return this.#database.read(() => {
-      const current = this.#memory.recall(`catalogue ${environment}`, revision);
-      return current === undefined ? undefined : this.#tables.catalogues.read(current);
-    });
-  }
-
-  async publishCatalogue(...what: Parameters<Tables["catalogues"]["publish"]>): Promise<Catalogue> {
-    return this.#change(() => this.#tables.catalogues.publish(...what));
-  }
-
-  async knownBouquets(environment: Environment): Promise<readonly Bouquet[]> {
-    return this.#database.read(() => this.#tables.catalogues.known(environment));
+    return this.#database.read(() => this.#reference.currentCatalogue(environment));
   }
 
   async lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    return this.#database.read(() => this.#tables.customers.lookUp(environment, ...codesToFind(code, this.provider)));
+    return this.#database.read(() => this.#customers.lookUp(environment, code));
   }
 
   async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
-    return this.#database.read(() => this.#tables.customers.findConnection(key));
-  }
-
-  async importCustomers(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    by: Attribution,
-    mode: ImportMode,
-  ): Promise<readonly CustomerEffect[]> {
-    return this.#database.write(() => {
-      verifyProviderSettings(this.#database, this.provider);
-      return this.#customerImports.import(environment, customers, by, mode, this.provider);
-    });
-  }
-
-  async previewCustomers(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    now: Instant,
-    mode: ImportMode,
-  ): Promise<readonly CustomerEffect[]> {
-    return this.#database.read(() => {
-      verifyProviderSettings(this.#database, this.provider);
-      return this.#customerImports.preview(environment, customers, now, mode, this.provider);
-    });
+    return this.#database.read(() => this.#customers.findConnection(key));
   }
 
   settleTopUp(command: TopUpCommand): Promise<SettledTopUp> {
-    return this.#settler.topUp(command);
+    return this.#settle({ kind: "top_up", command }) as Promise<SettledTopUp>;
   }
 
   async findTransaction(checkoutId: string): Promise<Transaction | undefined> {
     // Once recorded, always recorded; that it is not must hold for all that was answered by now.
-    const seen = this.#database.read(() => this.#tables.topUps.find(checkoutId));
-    return seen ?? this.#database.ask(() => this.#tables.topUps.find(checkoutId));
+    const seen = this.#database.read(() => this.#topUps.find(checkoutId));
+    return seen ?? this.#database.ask(() => this.#topUps.find(checkoutId));
   }
 
   async findOutcome(checkoutId: string): Promise<Outcome> {
-    const found = await this.findTransaction(checkoutId);
-    // Asked after it: what is retired by now is not recorded any more.
-    if (found !== undefined) return found;
-    const retiredAt = this.#database.ask(() => this.#tables.topUps.retiredAt(checkoutId));
-    return retiredAt === undefined ? undefined : { retiredAt };
+    return this.#database.ask(() => this.#topUps.findOutcome(checkoutId));
   }
 
   /*
@@ -205,66 +155,65 @@ export class SqliteStore implements Store {
    * until SQLite recovers it. The write that retires the checkout takes its place there.
    */
   concludeCheckout(checkoutId: string): Promise<Conclusion> {
-    return this.#settler.conclude(checkoutId);
+    return this.#settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>;
   }
 
-  get corrections(): CorrectionTables {
-    return new CorrectionTables(this.#database, this.#tables, {
-      calendar: this.provider.calendar,
-      clock: this.#clock,
-    });
+  importCustomers(
+    environment: Environment,
+    rows: readonly CustomerRowOfFile[],
+    by: Attribution,
+    rules: FileRules,
+  ): Promise<readonly CustomerEffect[]> {
+    return this.#database.write(() => this.#customerImports.import(environment, rows, by, rules));
   }
 
-  get retention(): RetentionTables {
-    return new RetentionTables(this.#database, this.auditTrail, this.provider.calendar);
+  async previewCustomers(
+    environment: Environment,
+    rows: readonly CustomerRowOfFile[],
+    rules: FileRules,
+  ): Promise<readonly CustomerEffect[]> {
+    return this.#database.read(() => this.#customerImports.preview(environment, rows, rules));
   }
 
-  get history(): HistoryTables {
-    return new HistoryTables(this.#database, this.auditTrail, this.provider);
-  }
-
-  get access(): AccessTables {
-    return new AccessTables(this.#database, { audit: this.auditTrail, memory: this.#memory, partners: this.#partners });
-  }
-
-  /** Made when it is first asked for, as for imports. */
-  get search(): SearchTables {
-    this.#search ??= new SearchTables(this.#database, this.#tables.customers, this.provider);
-    return this.#search;
-  }
-
-  /** Made only here: a service that serves has no use for its statements. */
-  get #customerImports(): CustomerImports {
-    this.#imports ??= new CustomerImports(this.#database, this.auditTrail);
-    return this.#imports;
-  }
-
-  /** On a connection of its own: others may use the store while the check has its one view of it. */
   async *check(): AsyncIterable<CheckEvent> {
-    const view = this.#newConnection();
+    const database = new Database(this.#path, { mustExist: true });
     try {
-      yield* checkDatabase(view, this.provider, this.#clock());
+      yield* checkFile(database);
+      yield* this.#backOffice.check();
+    } catch (error) {
+      const translated = translate(error);
+      if (!isDamage(translated)) throw translated;
+      yield { kind: "wrong", what: `integrity: ${(translated as Error).message}` };
     } finally {
-      view.close();
+      database.close();
     }
   }
 
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result> {
-    return exportArchive(() => this.#newConnection(), writers, work);
+    return exportArchive(this.#engine, writers, work);
   }
 
   importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals> {
-    return importArchive(() => this.#newConnection(), chunks, this.provider, this.#clock());
+    return importArchive(this.#engine, chunks, this.provider);
   }
 
-  #newConnection(): Database {
-    return new Database(this.#path, { mustExist: true, files: this.#database.files });
+  async #settle(item: SettlingItem): Promise<Settled> {
+    if (this.#isClosed) throw new StoreUnavailable("the store is closed");
+    return this.#batcher.add(item);
   }
 
-  /** As a write, of something that every process keeps in memory. */
-  async #change<Result>(work: () => Result): Promise<Result> {
-    const result = await this.#database.write(work);
-    this.#memory.forget();
-    return result;
+  async #settleThere(thread: SettlingThread, batch: readonly SettlingItem[]): Promise<Settled[]> {
+    try {
+      return await thread.settle(batch);
+    } finally {
+      // Whoever is answered now may ask at once, and is to see what was settled.
+      this.#database.seeAnew();
+    }
+  }
+
+  /** Made when it is first asked for: a service that serves partners has no use for its statements. */
+  get #customerImports(): CustomerImports {
+    this.#imports ??= new CustomerImports(this.#database, this.provider);
+    return this.#imports;
   }
 }

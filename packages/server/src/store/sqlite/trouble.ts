@@ -53,9 +53,9 @@ export function checkpointTrouble(error: unknown): string {
   return translated instanceof StoreUnavailable ? translated.message : "SQLite has failed";
 }
 
-/** Whether an error met in reading speaks of the file, and not of whoever would read it. */
+/** Whether an error, translated or not, speaks of the file, and not of whoever would read it. */
 export function isDamage(error: unknown): boolean {
-  const code = errorCode(error);
+  const code = errorCode(error instanceof StoreUnavailable ? error.cause : error);
   return code === DAMAGED || code === NO_DATABASE;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCalendar } from "../../../src/domain/calendar.ts";
+import { DEFAULT_BASE_PLANS } from "../../../src/domain/catalogue.ts";
+import { createZone } from "../../../src/domain/zone.ts";
 import type { Json } from "../../../src/http/openapi/components.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { EXAMPLE_TIME } from "../../../src/http/openapi/examples.ts";
@@ -24,7 +25,7 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
     const { statusCode, headers, body } = await service.inject(`/openapi/${version}.json`);
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
-    const provider = { calendar: createCalendar("Asia/Kathmandu"), currencyExponent: 3 };
+    const provider = { zone: createZone("Asia/Kathmandu"), currencyExponent: 3, basePlans: DEFAULT_BASE_PLANS };
     const found = VERSIONS.find(({ name }) => name === version) as (typeof VERSIONS)[number];
     expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix, provider, retirement: undefined }));
     expect(body).toContain("Asia/Kathmandu");

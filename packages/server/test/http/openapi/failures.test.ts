@@ -72,10 +72,11 @@ test("every refusal that the contract lists of an operation can be had, and none
     await prepare("1", "gone-later"),
     await prepare("3", "c"),
   ];
-  await service.importCustomers([
+  const later = [
     person("1", [box("a"), box("blocked-later", "blocked")]),
     person("3", [box("c")], { status: "inactive" }),
-  ]);
+  ];
+  await service.importCustomers(later, { asOf: new Date(START - 60_000).toISOString() });
   await topUp(blocked);
   await topUp(gone);
   await topUp(inactive);

@@ -67,21 +67,6 @@ describe.concurrent("a network that takes everything and gives nothing", () => {
     await expect(store.ping()).rejects.toThrow(StoreUnavailable);
   });
 
-  test("that only what is connected falls into costs no request anything once the watch has noticed", async ({
-    onTestFinished,
-  }) => {
-    const { store, proxy, command } = await openFaultyProvider({ onTestFinished });
-    await Promise.all(Array.from({ length: 4 }, () => store.ping()));
-    proxy.freeze();
-    await sleep(4_000);
-    const requests = Array.from({ length: 4 }, () => timed(() => store.ping()));
-    for (const { ms, result } of await Promise.all(requests)) {
-      expect(result).toBeUndefined();
-      expect(ms).toBeLessThan(1_500);
-    }
-    expect(await store.settleTopUp(command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "recorded" });
-  });
-
   test("leaves no socket behind", async ({ expect, onTestFinished }) => {
     const proxy = await PostgresProxy.start(inject("postgresUrl"));
     onTestFinished(() => proxy.close());

@@ -1,5 +1,7 @@
 import type pg from "pg";
 import { inject } from "vitest";
+import { DEFAULT_BASE_PLANS } from "../../../src/domain/catalogue.ts";
+import type { TopUpCommand } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import type { OnFinished } from "../../store-suite/database.ts";
@@ -25,18 +27,6 @@ export interface FaultyOptions {
   readonly connections?: number;
 }
 
-/** A store of the test's own, by any way to a database. */
-export function openElsewhere(url: string) {
-  return openPostgresStore({
-    url,
-    connections: 1,
-    timeZone: undefined,
-    currencyExponent: undefined,
-    clock: () => 0,
-    random: seededRandom(1),
-  });
-}
-
 export async function openFaultyProvider(options: FaultyOptions): Promise<FaultyProvider> {
   const { onTestFinished, server = inject("postgresUrl"), connections = 4 } = options;
   const { url, made } = makeEmptyDatabase(server, onTestFinished);
@@ -46,17 +36,11 @@ export async function openFaultyProvider(options: FaultyOptions): Promise<Faulty
   const opened = await openProvider(
     () => ({
       open: (wishes) =>
-        openPostgresStore({
-          timeZone: undefined,
-          currencyExponent: undefined,
-          ...wishes,
-          url: proxy.url,
-          connections,
-        }),
+        openPostgresStore({ timeZone: undefined, currencyExponent: undefined, ...wishes, url: proxy.url, connections }),
       read: (query) => withClient(url, async (client) => (await client.query(query)).rows),
       tamper: (sql) => withClient(url, (client) => client.query(`SET session_replication_role = replica; ${sql}`)),
     }),
-    { onFinished: onTestFinished },
+    { onFinished: onTestFinished } as object,
   );
   const otherSession = () =>
     new Promise<pg.Client>((resolve, reject) => {
@@ -66,6 +50,20 @@ export async function openFaultyProvider(options: FaultyOptions): Promise<Faulty
       }).catch(reject);
     });
   return Object.assign(opened, { proxy, url, otherSession });
+}
+
+/** A store of the test's own, by any way to a database. */
+export function openElsewhere(url: string) {
+  return openPostgresStore({
+    ...{ url, connections: 1, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+    clock: () => 0,
+    random: seededRandom(1),
+  });
+}
+
+/** The same top-up as a later attempt sends it: with the id that its transaction would get now. */
+export function again(command: TopUpCommand): TopUpCommand {
+  return { ...command, txnId: `${command.txnId.slice(0, 10)}AGN${command.txnId.slice(13)}` };
 }
 
 export interface Timed {

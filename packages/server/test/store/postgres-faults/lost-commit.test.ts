@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
-import { anotherTxnId, endOf, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
-import { openFaultyProvider, sleep } from "./faulty-provider.ts";
+import { endOf, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
+import { again, openFaultyProvider, sleep } from "./faulty-provider.ts";
 
 const PURCHASES = [
   [SITA_NET, "NET-1M"],
@@ -39,9 +39,7 @@ describe.concurrent("a connection that dies at COMMIT", () => {
       expect(proxy.commits - commits).toBe(1);
       expect(await countRows(opened, "top_up")).toBe(isRecorded ? count : 0);
 
-      const repeated = await Promise.all(
-        commands.map((command) => store.settleTopUp({ ...command, txnId: anotherTxnId(command.txnId) })),
-      );
+      const repeated = await Promise.all(commands.map((command) => store.settleTopUp(again(command))));
       expect(repeated.map(({ kind }) => kind)).toEqual(commands.map(() => (isRecorded ? "replayed" : "recorded")));
       if (isRecorded)
         expect(repeated.map((outcome) => outcome.kind === "replayed" && outcome.transaction)).toEqual(found);

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { translate } from "../../../src/store/postgres/session/trouble.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { type PoolMode, startPooler } from "../../support/postgres-pooler.ts";
+import { openElsewhere } from "./faulty-provider.ts";
 
 test("a pooler that lends a backend for each transaction is refused in words, before anything is made", async () => {
   const { url, opening } = await openThrough("transaction");
@@ -37,14 +36,7 @@ async function openThrough(mode: PoolMode) {
   await made;
   const pooler = await startPooler(url, mode);
   onTestFinished(() => pooler.close());
-  const opening = openPostgresStore({
-    url: pooler.url,
-    connections: 2,
-    clock: Date.now,
-    random: randomBytes,
-    timeZone: undefined,
-    currencyExponent: undefined,
-  });
+  const opening = openElsewhere(pooler.url);
   opening.catch(() => {});
   return { url, opening };
 }

@@ -1,12 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TopUpCommand } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
-import { anotherTxnId, RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
+import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
-import { seededRandom } from "../../support/random.ts";
-import { type FaultyProvider, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
+import {
+  again,
+  type FaultyProvider,
+  openElsewhere,
+  openFaultyProvider,
+  sleep,
+  timed,
+  untilWell,
+} from "./faulty-provider.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -36,7 +42,7 @@ describe("a restart of PostgreSQL in the middle of top-ups", () => {
         expect(await store.findTransaction(checkoutId)).toMatchObject({ txnId });
       for (const { command } of load.failed) {
         const found = await store.findTransaction(command.checkoutId);
-        const outcome = await store.settleTopUp({ ...command, txnId: anotherTxnId(command.txnId) });
+        const outcome = await store.settleTopUp(again(command));
         expect(outcome.kind).toBe(found === undefined ? "recorded" : "replayed");
       }
       expect(await countRows(opened, "top_up")).toBe(load.recorded.length + load.failed.length);
@@ -59,7 +65,7 @@ describe("while PostgreSQL is down", () => {
       () => store.settleTopUp(command(SITA_NET, "NET-1M")),
       () => store.findConnection(SITA_NET),
       () => store.checkoutSecrets(),
-      () => openPostgresStore({ ...OPENING, url: opened.url }),
+      () => openElsewhere(opened.url),
     ];
     for (const { ms, result } of await Promise.all(requests.map(timed))) {
       expect(result).toBeInstanceOf(StoreUnavailable);
@@ -75,14 +81,6 @@ describe("while PostgreSQL is down", () => {
     expect(await store.settleTopUp(command(SITA_NET, "NET-1M"))).toMatchObject({ kind: "recorded" });
   });
 });
-
-const OPENING = {
-  connections: 1,
-  timeZone: undefined,
-  currencyExponent: undefined,
-  clock: () => 0,
-  random: seededRandom(1),
-};
 
 /** Partners who send one top-up after the other, and go on whatever the answer. */
 class Load {

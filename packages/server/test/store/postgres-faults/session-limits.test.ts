@@ -1,33 +1,26 @@
 import { expect, inject, onTestFinished, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../../src/domain/top-up.ts";
 import { Database } from "../../../src/store/postgres/session/database.ts";
-import { embeddedPackage, findPostgres } from "../../support/postgres-programs.ts";
-import { startPostgres } from "../../support/postgres-server.ts";
+import { withClient } from "../../support/postgres-database.ts";
+import { sleep, timed } from "./faulty-provider.ts";
 
 /** Those that may follow a decision, the commit among them; before each, the session may be idle. */
-const STATEMENTS_AFTER_DECISION = 6;
+const STATEMENTS_AFTER_DECISION = 5;
 
 const LIMITS = {
   name: "limits",
-  text: `SELECT name, setting::int FROM pg_settings WHERE name IN
-    ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
+  text: `SELECT name, setting::int FROM pg_settings
+    WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`,
 };
 
-test("PostgreSQL itself ends what takes longer than the deadline of recording", () =>
-  expectLimits(inject("postgresUrl")));
-
-test.skipIf(embeddedPackage() === undefined)("the newest PostgreSQL limits the whole transaction too", async () => {
-  const server = await startPostgres({}, await findPostgres("embedded"));
-  onTestFinished(() => server.close());
-  const limits = await expectLimits(server.url);
-  expect(limits["transaction_timeout"]).toBeGreaterThan(0);
-  expect(limits["transaction_timeout"]).toBeLessThan(RECORDING_DEADLINE_MS);
-});
-
-async function expectLimits(url: string): Promise<Record<string, number>> {
-  const database = new Database({ url, connections: 1 });
+function openDatabase(): Database {
+  const database = new Database({ url: inject("postgresUrl"), connections: 1, purpose: "serving" });
   onTestFinished(() => database.close());
-  const rows = await database.ask<{ name: string; setting: number }>(LIMITS);
+  return database;
+}
+
+test("PostgreSQL itself ends what takes longer than the deadline of recording", async () => {
+  const rows = await openDatabase().ask<{ name: string; setting: number }>([LIMITS]);
   const limits = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   const {
     statement_timeout: statement = 0,
@@ -37,5 +30,25 @@ async function expectLimits(url: string): Promise<Record<string, number>> {
   for (const limit of [statement, lock, idle]) expect(limit).toBeGreaterThan(0);
   expect(lock).toBeLessThan(statement);
   expect(STATEMENTS_AFTER_DECISION * (statement + idle)).toBeLessThan(RECORDING_DEADLINE_MS);
-  return limits;
-}
+});
+
+test("a session that was ended before it was to commit leaves nothing, and says that it is not known", async () => {
+  const pid = { name: "pid", text: "SELECT pg_backend_pid() AS pid" };
+  const { result } = await timed(() =>
+    openDatabase().transact([[pid]], async (rows, session) => {
+      const [[row]] = rows as [[{ pid: number }]];
+      await withClient(inject("postgresUrl"), (client) => client.query("SELECT pg_terminate_backend($1)", [row.pid]));
+      await sleep(200);
+      await session.commit([[pid]]);
+    }),
+  );
+  expect(String(result)).toMatch(/^StoreUnavailable: .*look before you do it again$/);
+});
+
+test("a transaction in which something has failed is not taken for committed, though nobody minded", async () => {
+  const committing = openDatabase().transact([], async (_, session) => {
+    await session.run([{ name: "fails", text: "SELECT 1 / 0" }]).catch(() => {});
+    await session.commit();
+  });
+  await expect(committing).rejects.toThrow("PostgreSQL rolled back what was to be committed");
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { WAITS } from "../../../src/store/postgres/session/session.ts";
+import { LIMITS } from "../../../src/store/postgres/session/session.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { openFaultyProvider, untilWell } from "./faulty-provider.ts";
@@ -11,16 +11,12 @@ test("a process that stands still between reading and writing finds its transact
   const opened = await openFaultyProvider({ onTestFinished });
   const { store, now } = opened;
   const command = opened.command(SITA_NET, "NET-1M");
-  let stillMs = WAITS.idleInTransaction + 1_000;
-  let isInTransaction = false;
-  // Time is asked for before the transaction, and again for the decision, once everything is read, and locked.
+  let stillMs = LIMITS.serving.idleInTransaction + 1_000;
+  // Time is first asked for when the decision is due, once everything is read, and locked.
   Object.defineProperty(opened, "now", {
     get: () => {
-      if (isInTransaction) {
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs);
-        stillMs = 0;
-      }
-      isInTransaction = true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs);
+      stillMs = 0;
       return now;
     },
   });

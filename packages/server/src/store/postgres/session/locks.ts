@@ -1,31 +1,28 @@
 import type { Query } from "./session.ts";
 
 /*
- * Advisory locks. Their numbers mean something in topupd alone.
+ * Advisory locks, by numbers that mean something in topupd alone. Whoever takes several takes them in this order, and
+ * customers' rows before the last two.
  */
-const OPENING = 7_461_001;
-const REFERENCE = 7_461_002;
-const IMPORT = 7_461_003;
-const AUDIT = 7_461_004;
-const RETIREMENT = 7_461_005;
 
 /** One process at a time makes or migrates the database. */
-export const LOCK_OPENING = lock("lock_opening", OPENING);
-/** One session at a time changes partners, tokens, secrets or catalogues: few do, and they are numbered one by one. */
-export const LOCK_REFERENCE = lock("lock_reference", REFERENCE);
+export const LOCK_OPENING = lock("lock_opening", 7_461_001);
+/** One transaction at a time changes partners, tokens, secrets, catalogues or settings: few do, and rows are numbered. */
+export const LOCK_REFERENCE = lock("lock_reference", 7_461_002);
 /** One transaction at a time imports customers: new ones have no row yet that could be locked. */
-export const LOCK_IMPORT = lock("lock_import", IMPORT);
-/** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
-export const LOCK_AUDIT = lock("lock_audit", AUDIT);
+export const LOCK_IMPORT = lock("lock_import", 7_461_003);
 /**
- * While top-ups of another topupd are put on record, no checkout is retired: whose customer is not here yet has no row
- * by which the two would hold each other off. Taken after the customers, by both.
+ * A checkout is concluded while nobody records: a commit that waits for a standby, or for a disk that stands still, is on
+ * record once that is over, and until then nobody sees what it wrote. It does not say whose checkout it is, so no
+ * customer's row tells the two apart.
  */
-export const LOCK_RETIREMENT = lock("lock_retirement", RETIREMENT);
-/** Any number of batches retire at a time: each holds its customers. */
-export const SHARE_RETIREMENT: Query = [
-  { name: "share_retirement", text: `SELECT pg_advisory_xact_lock_shared(${RETIREMENT})` },
+export const LOCK_RECORDING = lock("lock_recording", 7_461_005);
+/** Any number of batches record at a time: each holds its customers. */
+export const SHARE_RECORDING: Query = [
+  { name: "share_recording", text: "SELECT pg_advisory_xact_lock_shared(7461005)" },
 ];
+/** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
+export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
 
 function lock(name: string, number: number): Query {
   return [{ name, text: `SELECT pg_advisory_xact_lock(${number})` }];

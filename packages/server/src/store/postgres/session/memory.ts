@@ -1,10 +1,6 @@
-/** Entries are small, and few partners have many tokens. */
-const MOST = 10_000;
-
 /**
- * What processes keep in memory of partners, tokens, secrets and catalogues. It holds as long as the watch
- * says so, and is forgotten as a whole: what changes with the first change, what never does when another server may have
- * taken over.
+ * What processes keep in memory of partners, tokens, secrets and catalogues. It holds as long as the watch says so, and is
+ * forgotten as a whole.
  */
 export class Memory {
   readonly #isFresh: () => boolean;
@@ -13,7 +9,7 @@ export class Memory {
   #generation = 0;
 
   /** @param most entries; what is beyond is asked for anew. */
-  constructor(isFresh: () => boolean, most = MOST) {
+  constructor(isFresh: () => boolean, most: number) {
     this.#isFresh = isFresh;
     this.#most = most;
   }

@@ -8,42 +8,27 @@ const CONTENDED = new Map([
   ["40001", "another session wrote at the same time"],
 ]);
 
-const LACKS_PRIVILEGE = "42501";
-const READ_ONLY = "25006";
-const CANCELLED = "57014";
-
-const BEYOND_LIMIT = "54000";
-
-/** Where PostgreSQL finds that it has no further number for a transaction, or for those that share a row. */
-const NUMBERING = ["GetNewTransactionId", "GetNewMultiXactId"];
-
-/** Where PostgreSQL finds that a table has other columns than when a statement was prepared. */
-const OUTDATED_PLAN = "RevalidateCachedQuery";
-
 export const SHARED_BACKENDS =
   "a pooler gives one session's statements to different backends of PostgreSQL: PgBouncer must have pool_mode = session";
 
+const LACKS_PRIVILEGE = "42501";
+const RAISED = "P0001";
+
 /** What speaks of the server and not of the statement, by the first characters of the code. */
 const AWAY: readonly (readonly [code: string, reason: string])[] = [
-  [CANCELLED, "PostgreSQL took too long"],
+  ["57014", "PostgreSQL took too long"],
   ["57P03", "PostgreSQL is starting or stopping"],
   ["57P", "PostgreSQL is stopping, or has ended the session"],
-  ["25P03", "the session was left idle in a transaction, and PostgreSQL has ended it"],
-  ["25P04", "the transaction took too long"],
-  [READ_ONLY, "PostgreSQL takes no writes: it is a standby, or read-only"],
-  [
-    "53300",
-    "PostgreSQL has no connection left: see max_connections, the limits of role and database, and --database-connections",
-  ],
+  ["25P0", "the session was left idle in a transaction, and PostgreSQL has ended it"],
+  ["25006", "PostgreSQL takes no writes: it is a standby, or read-only"],
+  ["53300", "PostgreSQL has no connection left: see max_connections and --database-connections"],
   ["53", "PostgreSQL is out of memory or disk"],
   ["58", "PostgreSQL's own disk or files failed"],
   ["08", "the connection to PostgreSQL was lost"],
   // A statement that the session has prepared is not there, or one that it has not prepared is.
   ["26000", SHARED_BACKENDS],
   ["42P05", SHARED_BACKENDS],
-  ["40003", "PostgreSQL does not know what became of the statement"],
-  ["XX001", "PostgreSQL's data is damaged"],
-  ["XX002", "PostgreSQL's data is damaged"],
+  ["XX00", "PostgreSQL's data is damaged"],
 ];
 
 /** What keeps a session from being had at all, and does not pass by itself. */
@@ -51,7 +36,6 @@ const REFUSED: readonly (readonly [code: string, what: string])[] = [
   ["28", "PostgreSQL does not let this user in"],
   ["3D000", "PostgreSQL has no database of this name: make it with createdb"],
   [LACKS_PRIVILEGE, "this user of PostgreSQL lacks a privilege"],
-  ["55000", "the database cannot be opened"],
   ["3F000", "the schema of search_path is not there: make it with CREATE SCHEMA"],
 ];
 
@@ -62,122 +46,66 @@ export class StatementFailed extends Error {
   readonly isDiscreet = true;
   readonly code: string;
 
-  constructor({ code = "", table, constraint, column }: pg.DatabaseError) {
-    const where = [table, constraint ?? column].filter((name) => name !== undefined).join(", ");
-    super(`PostgreSQL refused a statement with ${code}${where === "" ? "" : ` (${where})`}`);
+  constructor({ code = "", table, constraint, column, message }: pg.DatabaseError) {
+    // What a trigger of topupd's says is in its own words.
+    const why =
+      code === RAISED ? message : [table, constraint ?? column].filter((name) => name !== undefined).join(", ");
+    super(`PostgreSQL refused a statement with ${code}${why === "" ? "" : ` (${why})`}`);
     this.code = code;
-  }
-}
-
-/** A table has other columns than when a statement was prepared. Nothing was written; a fresh session knows them. */
-export class OutdatedPlan extends StoreContended {
-  constructor(options: ErrorOptions) {
-    super("somebody has altered a table meanwhile", options);
   }
 }
 
 /** Tells what is wrong with the server from what is wrong with a statement, which is a defect of topupd. */
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable || error instanceof StoreRefused) return error;
-  if (error instanceof StatementFailed) return error;
-  if (error instanceof TypeError || error instanceof RangeError) return error;
+  if (error instanceof StatementFailed || error instanceof TypeError || error instanceof RangeError) return error;
   const code = sqlState(error);
-  if (isLostBefore(error))
-    return new StoreUnavailable("the session with PostgreSQL was lost before this was asked of it", cause(error));
   // The driver gives no code of PostgreSQL's where the connection itself failed.
   if (code === undefined)
-    return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause(error));
-  if ((error as pg.DatabaseError).routine === OUTDATED_PLAN) return new OutdatedPlan(cause(error));
+    return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, { cause: error });
   const contended = CONTENDED.get(code);
-  if (contended !== undefined) return new StoreContended(contended, cause(error));
+  if (contended !== undefined) return new StoreContended(contended, { cause: error });
   // PostgreSQL's own words for it name a table or a schema, and nothing that is stored.
   if (code === LACKS_PRIVILEGE)
-    return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, cause(error));
-  if (code === BEYOND_LIMIT && NUMBERING.includes((error as pg.DatabaseError).routine ?? ""))
-    return new StoreUnavailable(
-      "PostgreSQL takes no writes until the whole of it is vacuumed: it has run out of transaction numbers",
-      cause(error),
-    );
+    return new StoreUnavailable(`this user of PostgreSQL lacks a privilege (${words(error)})`, { cause: error });
   const away = find(AWAY, code);
-  return away === undefined ? new StatementFailed(error as pg.DatabaseError) : new StoreUnavailable(away, cause(error));
+  if (away === undefined) return new StatementFailed(error as pg.DatabaseError);
+  return new StoreUnavailable(away, { cause: error });
 }
 
 /** Of what a commit failed with: where its answer was lost, it may have been done. */
 export function translateAtCommit(error: unknown): unknown {
-  const mayBeDone = error instanceof StoreUnavailable && isOutage(error) && !isLostBefore(error.cause);
-  if (!mayBeDone) return error;
-  return new StoreUnavailable(
-    `${error.message}; it may have been done: look before you do it again`,
-    cause(error.cause),
-  );
-}
-
-/** As {@link translate}, for the operator who has just said where the database is, and must say it otherwise. */
-export function translateAtOpening(error: unknown): unknown {
-  if (isPasswordMissing(error)) return new StoreRefused("PostgreSQL asks for a password, and the address holds none");
-  const original = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
-  const refused = find(REFUSED, sqlState(original) ?? "");
-  if (refused !== undefined) return new StoreRefused(`${refused} (${words(original)})`, cause(error));
-  const translated = translate(error);
-  if (!(translated instanceof StatementFailed)) return translated;
-  const said = error instanceof StatementFailed ? "" : `: ${words(error)}`;
-  return new StoreRefused(`${translated.message}${said}`, cause(error));
-}
-
-/** What PostgreSQL says where it has read what it should not have, or cannot read what it has. */
-const DAMAGED = ["XX001", "XX002", "58030", "58P01"];
-
-/** Whether it speaks of the data, and not of whoever would read them. */
-export function isDamage(error: unknown): boolean {
-  return DAMAGED.includes(sqlState((error as Error).cause) ?? "");
-}
-
-export function isCancelled(error: unknown): boolean {
-  return sqlState(error) === CANCELLED;
-}
-
-export function isDivisionByZero(error: unknown): boolean {
-  return sqlState(error) === "22012";
-}
-
-/** Whether it was for want of a privilege. */
-export function lacksPrivilege(error: unknown): boolean {
-  return sqlState((error as Error).cause) === LACKS_PRIVILEGE;
-}
-
-/** Whether the database takes no writes from anybody. */
-export function isReadOnly(error: unknown): boolean {
-  return sqlState((error as Error).cause) === READ_ONLY;
+  if (!(error instanceof StoreUnavailable) || !isOutage(error)) return error;
+  return new StoreUnavailable(`${error.message}; it may have been done: look before you do it again`, {
+    cause: error.cause,
+  });
 }
 
 /** As {@link translate}, for a session that could not be had: whatever the reason, nothing was asked of PostgreSQL. */
 export function translateAtConnecting(error: unknown): unknown {
   const refused = find(REFUSED, sqlState(error) ?? "");
-  if (refused !== undefined) return new StoreUnavailable(`${refused} (${words(error)})`, cause(error));
+  if (refused !== undefined) return new StoreUnavailable(`${refused} (${words(error)})`, { cause: error });
   const translated = translate(error);
   if (!(translated instanceof StoreRefused) && !(translated instanceof StatementFailed)) return translated;
-  return new StoreUnavailable(translated.message, cause(error));
+  return new StoreUnavailable(translated.message, { cause: error });
+}
+
+/** As {@link translate}, for the operator who has just said where the database is, and must say it otherwise. */
+export function translateAtOpening(error: unknown): unknown {
+  if (error instanceof Error && /client password must be a string/.test(error.message))
+    return new StoreRefused("PostgreSQL asks for a password, and the address holds none");
+  const original = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
+  const refused = find(REFUSED, sqlState(original) ?? "");
+  if (refused !== undefined) return new StoreRefused(`${refused} (${words(original)})`, { cause: error });
+  const translated = translate(error);
+  if (!(translated instanceof StatementFailed)) return translated;
+  return new StoreRefused(translated.message, { cause: error });
 }
 
 /** Whether it says that nobody is served: by silence, or in PostgreSQL's own words. Otherwise it speaks of one session. */
 export function isOutage(error: unknown): boolean {
   const code = sqlState(error) ?? sqlState((error as Error).cause);
   return code === undefined || code.startsWith("57P") || code.startsWith("08");
-}
-
-/** Whether PostgreSQL said nothing at all. */
-export function isSilence(error: unknown): boolean {
-  return error instanceof StoreUnavailable && sqlState(error.cause) === undefined;
-}
-
-/** As the driver says it of a session that it knows to be broken: nothing is sent. */
-function isLostBefore(error: unknown): boolean {
-  return error instanceof Error && /is not queryable/.test(error.message);
-}
-
-/** As the driver says it. */
-function isPasswordMissing(error: unknown): boolean {
-  return error instanceof Error && /client password must be a string/.test(error.message);
 }
 
 function sqlState(error: unknown): string | undefined {
@@ -191,8 +119,4 @@ function find(list: readonly (readonly [code: string, text: string])[], code: st
 function words(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message === "" ? String(code) : message;
-}
-
-function cause(error: unknown): ErrorOptions {
-  return { cause: error };
 }

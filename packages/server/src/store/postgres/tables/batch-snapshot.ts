@@ -1,47 +1,43 @@
-import type { Calendar, Instant } from "../../../domain/calendar.ts";
-import type { Catalogue } from "../../../domain/catalogue.ts";
-import { wasRetiredDead } from "../../../domain/checkout.ts";
-import type { Connection, ConnectionKey, Environment, WireStatus } from "../../../domain/customer.ts";
-import { isCheckoutFromBefore } from "../../../domain/pruning.ts";
-import type { Subscription } from "../../../domain/subscription.ts";
+import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
+import { checkoutIssuedAt, wasRetiredDead } from "../../../domain/checkout.ts";
+import type { Connection, ConnectionKey, WireStatus } from "../../../domain/customer.ts";
+import type { LedgerHead } from "../../../domain/ledger.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
-import { refuseWhereClockWasSet } from "../../common/clock-set.ts";
-import {
-  type ConnectionRow,
-  type SubscriptionRow,
-  type TopUpRow,
-  toConnection,
-  toSubscription,
-  toTransaction,
-} from "../../common/rows.ts";
+import type { Instant, Moment } from "../../../domain/wall-time.ts";
+import { toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { Conclusion } from "../../store.ts";
+import type { ConnectionRow, CustomerRow, SubscriptionRow, TopUpRow } from "../../tables.ts";
 
-export interface LockedCustomer {
-  environment: Environment;
-  cuid: string;
-  status: WireStatus;
-}
+export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
-/** A connection, repeated for each of its subscriptions. */
-export type ConnectionRows = ConnectionRow &
-  Omit<SubscriptionRow, "plan"> & { environment: Environment; cuid: string; plan: string | null };
+/** A connection, repeated for each of its ledgers; without any, all of the ledger is null. */
+export type ConnectionRows = ConnectionRow & (Omit<SubscriptionRow, keyof ConnectionRow> | { readonly plan: null });
 
-/** What is on record of a checkout that was asked for; without a transaction, all but these two is null. */
-export type CheckoutRow = { asked: string; retired_at: Instant | null } & (TopUpRow | { checkout_id: null });
+/** What is on record of a checkout that was asked for; without a top-up, all but the first two is null. */
+export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
+  | TopUpRow
+  | { readonly checkout_id: null }
+);
 
 type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 
-/**
- * What a batch has loaded, and what its decisions change of it: each decision sees the ones before it. What
- * must be written gathers in `recorded`, `retired` and `activated`.
- */
-export class Snapshot {
+/** What a batch has loaded. */
+export interface LoadedBatch {
+  readonly customers: readonly LockedCustomer[];
+  readonly checkouts: readonly CheckoutRow[];
+  readonly connections: readonly ConnectionRows[];
+  readonly catalogues: ReadonlyMap<number, Catalogue>;
+  /** The horizon, where a checkout is so old that it may matter. */
+  readonly prunedBefore: Instant | undefined;
+}
+
+/** A batch in memory: each decision sees the ones before it. What must be written gathers in `recorded` and `retired`. */
+export class BatchSnapshot {
   readonly recorded: Recorded[] = [];
   /** The checkoutIds with which nothing may be recorded any more. */
   readonly retired = new Set<string>();
-  /** Connections that no top-up had made active yet. */
-  readonly activated: ConnectionKey[] = [];
 
+  readonly #now: Moment;
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
   readonly #transactions = new Map<string, Transaction>();
@@ -49,16 +45,11 @@ export class Snapshot {
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
 
-  /** @param prunedBefore the horizon, where a checkout is so old that it may matter. */
-  constructor(
-    customers: readonly LockedCustomer[],
-    connections: readonly ConnectionRows[],
-    checkouts: readonly CheckoutRow[],
-    catalogues: ReadonlyMap<number, Catalogue>,
-    prunedBefore: Instant | undefined,
-  ) {
+  /** @param now the time by which all of it is decided. */
+  constructor({ customers, checkouts, connections, catalogues, prunedBefore }: LoadedBatch, now: Moment) {
+    this.#now = now;
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
-    this.#connections = gatherConnections(connections);
+    this.#connections = toConnections(connections);
     for (const row of checkouts) {
       if (row.retired_at !== null) this.#retired.set(row.asked, row.retired_at);
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
@@ -67,63 +58,70 @@ export class Snapshot {
     this.#prunedBefore = prunedBefore;
   }
 
-  topUp(command: TopUpCommand, now: Instant, calendar: Calendar): TopUpOutcome {
+  topUp(command: TopUpCommand, basePlans: BasePlans): TopUpOutcome {
+    const { checkoutId } = command;
     const name = connectionName(command);
     const connection = this.#connections.get(name);
-    const snapshot = {
-      recorded: this.#transactions.get(command.checkoutId),
-      customerStatus: this.#statuses.get(customerName(command)),
-      connection,
-      prunedBefore: () => this.#prunedBefore,
-      retired: this.#retired.has(command.checkoutId),
-      catalogue: () => this.#catalogues.get(command.checkout.revision),
-    };
-    const outcome = decideTopUp(snapshot, command, now, calendar);
+    const retired = this.#retired.has(checkoutId);
+    const outcome = decideTopUp(
+      {
+        recorded: this.#transactions.get(checkoutId),
+        customerStatus: this.#statuses.get(customerName(command)),
+        connection,
+        retired,
+        prunedBefore: () => this.#prunedBefore,
+        catalogue: () => this.#catalogues.get(command.checkout.revision),
+      },
+      command,
+      this.#now,
+      basePlans,
+    );
     if (outcome.kind === "recorded" && connection !== undefined) {
-      refuseWhereClockWasSet(outcome.transaction);
+      const { plan, entry, transaction } = outcome;
       this.recorded.push(outcome);
-      this.#transactions.set(command.checkoutId, outcome.transaction);
-      if (outcome.activates) this.activated.push(command);
-      this.#connections.set(name, withSubscription(connection, outcome.subscription));
+      this.#transactions.set(checkoutId, transaction);
+      const head = { plan, seq: entry.seq, subscription: entry.after };
+      this.#connections.set(name, withHead(connection, head));
     }
-    if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) this.#retire(command.checkoutId, now);
+    if (outcome.kind === "refused" && outcome.retires && !retired) this.#retire(checkoutId);
     return outcome;
   }
 
   /** The transaction, or undefined for good. */
-  conclude(checkoutId: string, now: Instant): Conclusion {
+  conclude(checkoutId: string): Conclusion {
     const transaction = this.#transactions.get(checkoutId);
     if (transaction !== undefined) return transaction;
-    if (this.#prunedBefore !== undefined && isCheckoutFromBefore(checkoutId, this.#prunedBefore)) return "pruned";
+    const { instant } = this.#now;
+    if (this.#prunedBefore !== undefined && (checkoutIssuedAt(checkoutId) ?? instant) < this.#prunedBefore)
+      return "pruned";
     // A refusal may have retired it earlier than that is told.
-    if (!wasRetiredDead(checkoutId, this.#retired.get(checkoutId))) this.#retire(checkoutId, now);
+    if (!wasRetiredDead(checkoutId, this.#retired.get(checkoutId))) this.#retire(checkoutId);
     return undefined;
   }
 
-  #retire(checkoutId: string, now: Instant): void {
-    this.#retired.set(checkoutId, now);
+  #retire(checkoutId: string): void {
+    this.#retired.set(checkoutId, this.#now.instant);
     this.retired.add(checkoutId);
   }
 }
 
 /** By name, the connections that the rows tell of. */
-export function gatherConnections(rows: readonly ConnectionRows[]): Map<string, Connection> {
+function toConnections(rows: readonly ConnectionRows[]): Map<string, Connection> {
   const connections = new Map<string, Connection>();
   for (const row of rows) {
     const name = connectionName({ ...row, reqId: row.req_id });
-    const others = connections.get(name)?.subscriptions ?? [];
-    const subscriptions = row.plan === null ? others : [...others, toSubscription({ ...row, plan: row.plan })];
-    connections.set(name, toConnection(row, subscriptions));
+    const connection = connections.get(name) ?? { ...toBareConnection(row), ledgers: [] };
+    connections.set(name, row.plan === null ? connection : withHead(connection, toHead(row)));
   }
   return connections;
 }
 
-function withSubscription(connection: Connection, subscription: Subscription): Connection {
-  const others = connection.subscriptions.filter(({ plan }) => plan !== subscription.plan);
-  return { ...connection, toppedUp: true, subscriptions: [...others, subscription] };
+function withHead(connection: Connection, head: LedgerHead): Connection {
+  const others = connection.ledgers.filter(({ plan }) => plan !== head.plan);
+  return { ...connection, ledgers: [...others, head] };
 }
 
-function customerName({ environment, cuid }: { readonly environment: Environment; readonly cuid: string }): string {
+function customerName({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): string {
   return `${environment} ${cuid}`;
 }
 

@@ -1,67 +1,72 @@
 import type { Prepared, Query } from "../session/session.ts";
 
-/** A column, and its type as PostgreSQL names it. */
-export type Column = readonly [name: string, type: string];
+const INTEGERS = new Set([
+  ...["seq", "position", "partner_id", "reverses", "since", "run_since", "after_since"],
+  ...["blocked", "add_on", "after_add_on", "months", "days", "after_months", "after_days"],
+]);
+const BIGINTS = new Set(["at", "as_of", "amount"]);
 
-/** Rows of parameters, as one array for each column, written out: the driver takes several times as long to do so. */
-export function columnsOf(columns: number, rows: Rows): string[] {
-  return Array.from({ length: columns }, (_, column) => arrayOf(rows, column));
+function typeOf(column: string): string {
+  if (BIGINTS.has(column)) return "bigint";
+  return INTEGERS.has(column) ? "integer" : "text";
 }
 
-/** As PostgreSQL reads an array. */
-function arrayOf(rows: Rows, column: number): string {
-  let text = "";
-  for (const row of rows) text += `${text === "" ? "{" : ","}${element(row[column])}`;
-  return text === "" ? "{}" : `${text}}`;
-}
-
-function element(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return `"${/["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value}"`;
-    case "number":
-    case "bigint":
-    case "boolean":
-      return String(value);
-    default:
-      if (value === null || value === undefined) return "NULL";
-      if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString("hex")}"`;
-      throw new TypeError("a parameter is of no type that a column has");
-  }
-}
-
-/** `unnest($1::text[], ...)`: as many rows as the lists are long, in one parameter for each column. */
-export function unnest(columns: readonly Column[]): string {
-  return `unnest(${columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(", ")})`;
-}
+/** What a column of a row may hold here. */
+type Value = string | number | null;
+type Rows<Column extends string> = readonly Readonly<Record<Column, Value>>[];
 
 /** One statement that inserts any number of rows. @param conflict what is done with those that are there. */
-export function insertRows(table: string, columns: readonly Column[], conflict = ""): (rows: Rows) => Query {
-  const names = columns.map(([name]) => name).join(", ");
-  const statement: Prepared = {
-    name: `${table}_insert`,
-    text: `INSERT INTO ${table} (${names}) SELECT * FROM ${unnest(columns)} ${conflict}`,
-  };
-  return (rows) => [statement, columnsOf(columns.length, rows)];
+export function insertRows<Column extends string>(table: string, columns: readonly Column[], conflict = "") {
+  const text = `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM ${unnest(columns)} ${conflict}`;
+  return withRows({ name: `${table}_insert`, text }, columns);
+}
+
+/** One statement that inserts any number of rows, or puts them in the place of those under the same key. */
+export function putRows<Column extends string>(table: string, key: readonly Column[], columns: readonly Column[]) {
+  const changes = columns.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+  return insertRows(table, columns, `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`);
 }
 
 /** One statement that deletes any number of rows by their key. */
-export function deleteRows(table: string, key: readonly Column[]): (rows: Rows) => Query {
-  const names = key.map(([name]) => name);
-  const statement: Prepared = {
-    name: `${table}_delete`,
-    text: `DELETE FROM ${table} AS t USING ${unnest(key)} AS k(${names.join(", ")})
-      WHERE ${names.map((name) => `t.${name} = k.${name}`).join(" AND ")}`,
-  };
-  return (rows) => [statement, columnsOf(key.length, rows)];
+export function deleteRows<Column extends string>(table: string, key: readonly Column[]) {
+  const text = `DELETE FROM ${table} AS t USING ${asked(key)} WHERE ${isAsked("t", key)}`;
+  return withRows({ name: `${table}_delete`, text }, key);
 }
 
-/** `ON CONFLICT ... DO UPDATE` of every column that is not in the key. */
-export function replacing(key: readonly Column[], columns: readonly Column[]): string {
-  const inKey = new Set(key.map(([name]) => name));
-  const others = columns.map(([name]) => name).filter((name) => !inKey.has(name));
-  const changes = others.map((name) => `${name} = excluded.${name}`).join(", ");
-  return `ON CONFLICT (${[...inKey].join(", ")}) DO UPDATE SET ${changes}`;
+/** A statement whose parameters are the columns of rows. */
+export function withRows<Column extends string>(statement: Prepared, columns: readonly Column[]) {
+  return (rows: Rows<Column>): Query => [statement, columns.map((column) => arrayOf(rows, column))];
 }
 
-type Rows = readonly (readonly unknown[])[];
+/** For FROM: the rows that a statement is asked with, as `k`. */
+export function asked(columns: readonly string[]): string {
+  return `${unnest(columns)} AS k(${columns.join(", ")})`;
+}
+
+/** Condition: the row `alias` has the key of a row that is asked for. */
+export function isAsked(alias: string, key: readonly string[], other = "k"): string {
+  return key.map((name) => `${alias}.${name} = ${other}.${name}`).join(" AND ");
+}
+
+/** Columns of a table, each with its alias before it. */
+export function qualified(alias: string, columns: readonly string[]): string {
+  return columns.map((name) => `${alias}.${name}`).join(", ");
+}
+
+/** As many rows as the lists are long, in one parameter for each column. */
+function unnest(columns: readonly string[]): string {
+  return `unnest(${columns.map((column, index) => `$${index + 1}::${typeOf(column)}[]`).join(", ")})`;
+}
+
+/** As PostgreSQL reads an array: the driver takes several times as long to write it. */
+function arrayOf<Column extends string>(rows: Rows<Column>, column: Column): string {
+  let text = "";
+  for (const row of rows) text += `${text === "" ? "" : ","}${element(row[column])}`;
+  return `{${text}}`;
+}
+
+function element(value: Value): string {
+  if (value === null) return "NULL";
+  if (typeof value === "number") return String(value);
+  return `"${/["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value}"`;
+}

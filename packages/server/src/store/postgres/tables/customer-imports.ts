@@ -1,62 +1,76 @@
-import type { Attribution } from "../../../domain/audit.ts";
-import type { Instant } from "../../../domain/calendar.ts";
-import { customerDigest } from "../../../domain/checkout.ts";
+import {
+  type Attribution,
+  type AuditCheckpoint,
+  type AuditedChange,
+  NO_ENTRY,
+  nextEntry,
+} from "../../../domain/audit.ts";
 import type { Environment } from "../../../domain/customer.ts";
-import { customersImported, type ImportedChange } from "../../../domain/customer-audit.ts";
-import type { CustomerChange, ImportMode } from "../../../domain/customer-import.ts";
-import type { StatedCustomer } from "../../../domain/customer-row.ts";
-import { type CustomerEffect, effectOf } from "../../../domain/import-effect.ts";
-import { e164Of } from "../../common/provider-settings.ts";
-import { StoredCustomers, type StoredRows, withoutRepetition } from "../../common/stored-customers.ts";
-import type { ProviderSettings } from "../../store.ts";
-import { HOLD_PROVIDER, ONE_VIEW, READ_PROVIDER, verifyProvider } from "../provider.ts";
+import type { CustomerEffect } from "../../../domain/customer-audit.ts";
+import {
+  auditOfFile,
+  type ConnectionOwner,
+  CustomerFilePart,
+  type CustomerFileWrites,
+  partsWithoutRepetition,
+} from "../../customer-files.ts";
+import { AUDIT_COLUMNS, auditRow } from "../../rows.ts";
+import { refuseOtherProvider } from "../../settings.ts";
+import type { CustomerRowOfFile, FileRules, ProviderSettings } from "../../store.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
-import { LOCK_IMPORT } from "../session/locks.ts";
+import { LOCK_AUDIT, LOCK_IMPORT } from "../session/locks.ts";
 import type { Prepared, Query, Session } from "../session/session.ts";
-import { auditing } from "./audit.ts";
-import { type Column, deleteRows, insertRows, replacing } from "./columns.ts";
-import { appendEntries, CONNECTION_KEY } from "./ledger.ts";
+import { deleteRows, insertRows, putRows } from "./columns.ts";
+import { appendEntries, CONNECTION_KEY, ENTRIES } from "./ledgers.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
 
-const CUSTOMER_KEY = CONNECTION_KEY.slice(0, 3);
-const CUSTOMER: readonly Column[] = [
-  ...CUSTOMER_KEY,
-  ["first_name", "text"],
-  ["last_name", "text"],
-  ["mobile", "text"],
-  ["status", "text"],
-  ["mobile_e164", "text"],
+const CUSTOMER_COLUMNS = [
+  ...(["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"] as const),
+] satisfies readonly (keyof CustomerRow)[];
+const CONNECTION_COLUMNS = [
+  ...([...CONNECTION_KEY, "position", "status", "blocked", "segment"] as const),
+] satisfies readonly (keyof ConnectionRow)[];
+const CODE_COLUMNS = ["code", "environment", "cuid"] as const;
+
+const THESE = "WHERE cuid = ANY($1::text[]) AND environment = $2";
+const STORED: readonly Prepared[] = [
+  { name: "stored_customers", text: `SELECT ${CUSTOMER_COLUMNS.join(", ")} FROM customer ${THESE}` },
+  {
+    name: "stored_connections",
+    text: `SELECT ${CONNECTION_COLUMNS.join(", ")} FROM connection ${THESE} ORDER BY cuid, position`,
+  },
+  ENTRIES,
 ];
-const CONNECTION: readonly Column[] = [
-  ...CONNECTION_KEY,
-  ["position", "integer"],
-  ["status", "text"],
-  ["topped_up", "boolean"],
-  ["segment", "text"],
-  ["blocked", "boolean"],
-];
-const CODE: readonly Column[] = [
-  ["code", "text"],
-  ["environment", "text"],
-  ["cuid", "text"],
-];
-const PUT_CUSTOMERS = insertRows("customer", CUSTOMER, replacing(CUSTOMER_KEY, CUSTOMER));
+/** A name may be another's mobile number too, which is allowed. */
+const OWNERS: Prepared = {
+  name: "connection_owners",
+  text: `SELECT n.cuid, n.req_id FROM unnest($1::text[]) AS k(code)
+    JOIN customer_code AS c ON c.code = k.code AND c.environment = $2
+    JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.req_id = k.code`,
+};
+
+const PUT_CUSTOMERS = putRows("customer", ["cuid", "environment"], CUSTOMER_COLUMNS);
 const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION_KEY);
-const PUT_CONNECTIONS = insertRows("connection", CONNECTION, replacing(CONNECTION_KEY, CONNECTION));
-const DELETE_CODES = deleteRows("customer_code", CODE);
-const PUT_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
+const PUT_CONNECTIONS = putRows("connection", CONNECTION_KEY, CONNECTION_COLUMNS);
+const DELETE_CODES = deleteRows("customer_code", CODE_COLUMNS);
+const ADD_CODES = insertRows("customer_code", CODE_COLUMNS, "ON CONFLICT DO NOTHING");
 
-const THESE = "WHERE customer_digest = ANY($1::bigint[]) AND environment = $2";
+const READ_PROVIDER: Prepared = {
+  name: "provider",
+  text: "SELECT time_zone, currency_exponent, default_country FROM provider",
+};
+/** The settings stay what they are until the transaction ends. */
+const HOLD_PROVIDER: Prepared = { name: "provider_hold", text: `${READ_PROVIDER.text} FOR SHARE` };
+const ONE_VIEW: Query = [{ name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" }];
 
-/** What {@link StoredRows} holds, in its order. */
-const LOAD_STORED: readonly Prepared[] = [
-  { name: "stored_customers", text: `SELECT * FROM customer ${THESE}` },
-  { name: "stored_connections", text: `SELECT * FROM connection ${THESE} ORDER BY cuid, position` },
-  { name: "stored_subscriptions", text: `SELECT * FROM subscription ${THESE}` },
-  { name: "stored_grants", text: `SELECT * FROM subscription_grant ${THESE} ORDER BY seq` },
-];
+const LAST_AUDIT: Prepared = {
+  name: "audit_last",
+  text: "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1",
+};
+const APPEND_AUDIT = insertRows("audit_entry", AUDIT_COLUMNS);
 
-/** The SQL of customer imports. */
+/** The SQL of customers files. */
 export class CustomerImports {
   readonly #database: Database;
   readonly #provider: ProviderSettings;
@@ -66,99 +80,76 @@ export class CustomerImports {
     this.#provider = provider;
   }
 
-  /** Writes all of the customers in one transaction, or none. */
-  async import(
+  /** Writes all of the rows in one transaction, or none. */
+  import(
     environment: Environment,
-    customers: readonly StatedCustomer[],
+    rows: readonly CustomerRowOfFile[],
     by: Attribution,
-    mode: ImportMode,
+    rules: FileRules,
   ): Promise<CustomerEffect[]> {
-    // In one order, whoever takes them.
-    const digests = [...new Set(customers.map(({ cuid }) => customerDigest({ environment, cuid })))];
-    const opening: Query[] = [LOCK_IMPORT, HOLD_PROVIDER, [LOCK_CUSTOMERS, [digests]]];
+    const customers = [...new Set(rows.map(({ stated }) => stated.cuid))].map((cuid) => ({ cuid, environment }));
+    const opening = [LOCK_IMPORT, [HOLD_PROVIDER], LOCK_CUSTOMERS(customers)] as const;
     return this.#database.transactPatiently(opening, async ([, provider = []], session) => {
-      verifyProvider(provider, this.#provider);
-      const imported: ImportedChange[] = [];
-      for (const once of withoutRepetition(customers)) {
-        const stored = await loadStored(session, environment, once);
-        const some = once.map((stated) => stored.change(stated, by.at, mode, this.#provider));
-        const changes = some.map(({ change }) => change);
-        await session.runAll(writesOf(environment, changes, this.#provider));
-        for (const each of some) imported.push(each);
+      refuseOtherProvider(provider[0] as ProviderRow | undefined, this.#provider);
+      const imported: CustomerEffect[] = [];
+      for (const part of partsWithoutRepetition(rows)) {
+        const { effects, writes } = await this.#change(session, environment, part, rules);
+        await session.runAll(queriesOf(writes));
+        for (const effect of effects) imported.push(effect);
       }
-      await session.commit(await auditing(session, customersImported(environment, mode, imported), by));
-      return imported.map(effectOf);
+      await session.commit(await appendAudit(session, auditOfFile(environment, rules, imported), by));
+      return imported;
     });
   }
 
   /** As the port's `previewCustomers` says: it holds no lock, and sees one moment. */
-  preview(
-    environment: Environment,
-    customers: readonly StatedCustomer[],
-    now: Instant,
-    mode: ImportMode,
-  ): Promise<CustomerEffect[]> {
-    return this.#database.transact([ONE_VIEW, READ_PROVIDER], async ([, provider = []], session) => {
-      verifyProvider(provider, this.#provider);
-      const stored = await loadStored(session, environment, customers);
-      return customers.map((stated) => effectOf(stored.change(stated, now, mode, this.#provider)));
+  preview(environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules): Promise<CustomerEffect[]> {
+    return this.#database.transact([ONE_VIEW, [READ_PROVIDER]], async ([, provider = []], session) => {
+      refuseOtherProvider(provider[0] as ProviderRow | undefined, this.#provider);
+      const previewed: CustomerEffect[] = [];
+      for (const part of partsWithoutRepetition(rows))
+        previewed.push(...(await this.#change(session, environment, part, rules)).effects);
+      return previewed;
     });
+  }
+
+  async #change(
+    session: Session,
+    environment: Environment,
+    rows: readonly CustomerRowOfFile[],
+    rules: FileRules,
+  ): Promise<ReturnType<CustomerFilePart["apply"]>> {
+    const cuids = rows.map(({ stated }) => stated.cuid);
+    const loaded = await session.runAll(STORED.map((statement) => [statement, [cuids, environment]]));
+    const [customers, connections, entries] = loaded as [CustomerRow[], ConnectionRow[], LedgerEntryRow[]];
+    const part = new CustomerFilePart(environment, rows, { customers, connections, entries });
+    const names = part.newNames();
+    const owners = names.length > 0 ? await session.run<ConnectionOwner>([OWNERS, [names, environment]]) : [];
+    return part.apply(owners, rules, this.#provider);
   }
 }
 
-async function loadStored(
-  session: Session,
-  environment: Environment,
-  customers: readonly StatedCustomer[],
-): Promise<StoredCustomers> {
-  const digests = customers.map(({ cuid }) => customerDigest({ environment, cuid }));
-  const rows = await session.runAll(LOAD_STORED.map((statement): Query => [statement, [digests, environment]]));
-  const [stored = [], connections = [], subscriptions = [], grants = []] = rows;
-  return new StoredCustomers({ customers: stored, connections, subscriptions, grants } as unknown as StoredRows);
-}
-
-function writesOf(environment: Environment, changes: readonly CustomerChange[], provider: ProviderSettings): Query[] {
-  const of = <Row>(rows: (change: CustomerChange, customer: readonly [number, Environment, string]) => Row[]) =>
-    changes.flatMap((change) => {
-      const { cuid } = change.profile;
-      return rows(change, [customerDigest({ environment, cuid }), environment, cuid]);
-    });
-  const profiles = of(({ profile, changesProfile }, customer) =>
-    changesProfile
-      ? [
-          [
-            ...customer,
-            profile.firstName,
-            profile.lastName,
-            profile.mobile,
-            profile.status,
-            e164Of(profile.mobile, provider),
-          ],
-        ]
-      : [],
-  );
-  const removed = of(({ removedConnections }, customer) =>
-    removedConnections.map(({ service, reqId }) => [...customer, service, reqId]),
-  );
-  const connections = of((change, customer) =>
-    (change.changesConnections ? change.connections : []).map(
-      ({ service, reqId, status, toppedUp, segment, blocked }, position) => [
-        ...[...customer, service, reqId],
-        ...[position, status, toppedUp, segment, blocked],
-      ],
-    ),
-  );
-  const removedCodes = of(({ removedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));
-  const addedCodes = of(({ addedCodes: codes, profile }) => codes.map((code) => [code, environment, profile.cuid]));
-  const entries = of(({ entries: list, profile: { cuid } }) =>
-    list.map(({ service, reqId, ...entry }) => ({ ...entry, key: { environment, cuid, service, reqId } })),
-  );
+function queriesOf(writes: CustomerFileWrites): Query[] {
+  const { customers, removedConnections, connections, removedCodes, addedCodes, entries } = writes;
   return [
-    PUT_CUSTOMERS(profiles),
-    DELETE_CONNECTIONS(removed),
-    PUT_CONNECTIONS(connections),
-    DELETE_CODES(removedCodes),
-    PUT_CODES(addedCodes),
+    ...(customers.length > 0 ? [PUT_CUSTOMERS(customers)] : []),
+    ...(removedConnections.length > 0 ? [DELETE_CONNECTIONS(removedConnections)] : []),
+    ...(connections.length > 0 ? [PUT_CONNECTIONS(connections)] : []),
+    ...(removedCodes.length > 0 ? [DELETE_CODES(removedCodes)] : []),
+    ...(addedCodes.length > 0 ? [ADD_CODES(addedCodes)] : []),
     ...appendEntries(entries),
   ];
+}
+
+/** What appends to the audit trail: from here to the commit nobody else can, so it is the last that is asked for. */
+async function appendAudit(session: Session, changes: readonly AuditedChange[], by: Attribution): Promise<Query[]> {
+  if (changes.length === 0) return [];
+  const [, [last]] = (await session.runAll([LOCK_AUDIT, [LAST_AUDIT]])) as [unknown, AuditCheckpoint[]];
+  let head = last ?? NO_ENTRY;
+  const entries = changes.map((change) => {
+    const entry = nextEntry(head, change, by);
+    head = entry;
+    return auditRow(entry);
+  });
+  return [APPEND_AUDIT(entries)];
 }

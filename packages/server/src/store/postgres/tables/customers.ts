@@ -1,53 +1,52 @@
-import { customerDigest } from "../../../domain/checkout.ts";
-import type { ConnectionKey, Customer, CustomerOverview, Environment } from "../../../domain/customer.ts";
-import { JOINED_COLUMNS, type JoinedRow, toConnections, toCustomers } from "../../common/customer-join.ts";
-import { type OverviewRow, overviewColumns, toOverviews } from "../../common/customer-overview.ts";
-import { codesToFind } from "../../common/provider-settings.ts";
-import { toProfile } from "../../common/rows.ts";
+import type { ConnectionKey, CustomerOverview, Environment } from "../../../domain/customer.ts";
+import { toBareConnection, toHead, toProfile } from "../../rows.ts";
+import { codesToFind } from "../../settings.ts";
 import type { FoundConnection, ProviderSettings } from "../../store.ts";
+import type { ConnectionRow, CustomerRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
 import type { Prepared } from "../session/session.ts";
+import type { ConnectionRows } from "./batch-snapshot.ts";
+import { isAsked, qualified } from "./columns.ts";
+import { CONNECTION_KEY } from "./ledgers.ts";
+import { CONNECTION_WITH_HEADS } from "./top-ups.ts";
 
-const CUIDS: Prepared = {
-  name: "cuids",
-  text: "SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 LIMIT 2",
-};
-/** By a mobile number in two forms. Whom both fit is one customer. */
-const CUIDS_OF_TWO: Prepared = {
-  name: "cuids_of_two",
-  text: "SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2",
-};
+const PROFILE = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
+type ProfileRow = Pick<CustomerRow, (typeof PROFILE)[number]>;
 
-const CUSTOMER = `SELECT ${JOINED_COLUMNS} FROM customer AS c`;
-export const SUBSCRIPTIONS = `LEFT JOIN subscription AS s ON s.customer_digest = n.customer_digest
-    AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id`;
-const BASE_END = `SELECT max(s.end_at) FROM subscription AS s WHERE s.customer_digest = n.customer_digest
-    AND s.environment = n.environment AND s.cuid = n.cuid AND s.service = n.service AND s.req_id = n.req_id
-    AND NOT s.add_on`;
-const THIS_CUSTOMER = "WHERE c.customer_digest = $1 AND c.environment = $2 AND c.cuid = $3";
-
-export const CONNECTIONS = `LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
-      AND n.environment = c.environment AND n.cuid = c.cuid`;
-
-export const OVERVIEW: Prepared = {
-  name: "overview",
-  text: `SELECT ${overviewColumns(BASE_END)} FROM customer AS c ${CONNECTIONS} ${THIS_CUSTOMER}`,
+/** A row for each connection; where a customer has none, `req_id` and all that follows is null. */
+const OVERVIEWS: Prepared = {
+  name: "overviews",
+  text: `SELECT ${qualified("c", PROFILE)}, n.service, n.req_id, n.status AS connection_status, n.blocked,
+      (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
+    FROM (SELECT DISTINCT cuid FROM customer_code WHERE code = ANY($1::text[]) AND environment = $2 LIMIT 2) AS k
+    JOIN customer AS c ON c.cuid = k.cuid AND c.environment = $2
+    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
+    ORDER BY c.cuid, n.position`,
 };
-export const WHOLE_CUSTOMER: Prepared = {
-  name: "customer",
-  text: `${CUSTOMER}
-    ${CONNECTIONS}
-    ${SUBSCRIPTIONS} ${THIS_CUSTOMER} ORDER BY n.service, n.req_id`,
-};
-export const ONE_CONNECTION: Prepared = {
+type OverviewRow = ProfileRow &
+  (
+    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
+        connection_status: ConnectionRow["status"];
+        base_end: string | null;
+      })
+    | { req_id: null }
+  );
+
+/** A row for each ledger of the connection. */
+const ONE_CONNECTION: Prepared = {
   name: "connection",
-  text: `${CUSTOMER}
-    LEFT JOIN connection AS n ON n.customer_digest = c.customer_digest
-      AND n.environment = c.environment AND n.cuid = c.cuid AND n.service = $4 AND n.req_id = $5
-    ${SUBSCRIPTIONS} ${THIS_CUSTOMER}`,
+  text: `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status, ${CONNECTION_WITH_HEADS}
+    FROM customer AS c
+    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.service = $3 AND n.req_id = $4
+    LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
+    WHERE c.cuid = $1 AND c.environment = $2`,
 };
+type FoundRow = Omit<ProfileRow, "cuid" | "status"> & { customer_status: CustomerRow["status"] } & (
+    | ConnectionRows
+    | { req_id: null }
+  );
 
-/** The SQL by which customers are found. */
+/** The SQL by which partners' requests find customers. */
 export class CustomerTables {
   readonly #database: Database;
   readonly #provider: ProviderSettings;
@@ -58,25 +57,26 @@ export class CustomerTables {
   }
 
   async lookUp(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    const [, normal] = codesToFind(code, this.#provider);
-    const found = await (normal === undefined
-      ? this.#database.ask<{ cuid: string }>(CUIDS, [code, environment])
-      : this.#database.ask<{ cuid: string }>(CUIDS_OF_TWO, [code, environment, normal]));
-    const rows = found.map(({ cuid }) =>
-      this.#database.ask<OverviewRow>(OVERVIEW, [customerDigest({ environment, cuid }), environment, cuid]),
-    );
-    return toOverviews((await Promise.all(rows)).flat());
+    const values = [codesToFind(code, this.#provider), environment];
+    const rows = await this.#database.ask<OverviewRow>([OVERVIEWS, values]);
+    const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
+    for (const row of rows) {
+      const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
+      found.set(row.cuid, overview);
+      if (row.req_id === null) continue;
+      const { service, req_id: reqId, connection_status: status, base_end } = row;
+      overview.connections.push({ service, reqId, status, blocked: row.blocked === 1, baseEnd: base_end ?? undefined });
+    }
+    return [...found.values()];
   }
 
-  async findByCuid(environment: Environment, cuid: string): Promise<Customer | undefined> {
-    const values = [customerDigest({ environment, cuid }), environment, cuid];
-    return toCustomers(await this.#database.ask<JoinedRow>(WHOLE_CUSTOMER, values))[0];
-  }
-
-  async findConnection(key: ConnectionKey): Promise<FoundConnection | undefined> {
-    const values = [customerDigest(key), key.environment, key.cuid, key.service, key.reqId];
-    const rows = await this.#database.ask<JoinedRow>(ONE_CONNECTION, values);
+  async findConnection({ cuid, environment, service, reqId }: ConnectionKey): Promise<FoundConnection | undefined> {
+    const rows = await this.#database.ask<FoundRow>([ONE_CONNECTION, [cuid, environment, service, reqId]]);
     const [first] = rows;
-    return first && { profile: toProfile(first), connection: toConnections(rows)[0] };
+    if (first === undefined) return undefined;
+    const profile = toProfile({ ...first, cuid, status: first.customer_status });
+    if (first.req_id === null) return { profile, connection: undefined };
+    const ledgers = (rows as ConnectionRows[]).flatMap((row) => (row.plan === null ? [] : [toHead(row)]));
+    return { profile, connection: { ...toBareConnection(first), ledgers } };
   }
 }

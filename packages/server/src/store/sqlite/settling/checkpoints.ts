@@ -21,13 +21,13 @@ export class Checkpoints {
   #mostAhead = STEP_PAGES;
   /** How long the log may become, in pages, before others are waited for so that it can begin anew. */
   #longest = CHECKPOINT_PAGES;
-  #hasFailed = false;
+  #trouble: string | undefined;
 
-  /** @param observe hears of each that was tried how it ended. */
+  /** @param observe hears of each change. */
   constructor(database: Database, observe: ObserveCheckpoints) {
     this.#database = database;
     this.#observe = observe;
-    this.#look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#look = database.prepareRows<LogState>("PRAGMA wal_checkpoint(NOOP)");
     // SQLite would make them inside of a commit, for which somebody waits.
     database.exec("PRAGMA wal_autocheckpoint = 0");
   }
@@ -35,29 +35,18 @@ export class Checkpoints {
   /**
    * Writes what was added to the log into the file, where that is enough. Once all of it is there, and nobody reads what is
    * only in the log, the next write begins the log anew. Where somebody always does, it becomes long; then they are
-   * waited for, blocking, so that they look anew: for a turn where all turns look anew, in vain where a view lasts
-   * longer, as a backup's does. Nobody else can write meanwhile. What fails is left to the next time: no commit needs a
-   * checkpoint.
+   * waited for, so that they look anew: in vain where a view lasts longer, as a backup's does. What fails is left to the
+   * next time: no commit needs a checkpoint.
+   * @param again also tries again what has failed, however little was added since.
    */
-  makeWhereDue(): void {
-    this.#makeFrom(this.#mostAhead);
-  }
-
-  /** Also tries again at once what has failed, however little was added since: to be called now and then. */
-  makeWhereDueOrFailed(): void {
-    this.#makeFrom(this.#hasFailed ? 0 : this.#mostAhead);
-  }
-
-  #makeFrom(mostAhead: number): void {
-    // By an index that others do not share, it would write over what they have written.
-    if (!this.#database.isOurs) return;
+  makeWhereDue(again = false): void {
     try {
-      const before = this.#look.get() as unknown as LogState;
-      if (pagesAhead(before) < mostAhead) return;
+      const before = this.#look()[0] as LogState;
+      if (pagesAhead(before) < this.#mostAhead && !(again && this.#trouble !== undefined)) return;
       const isLong = before.log >= this.#longest;
       const after = isLong ? this.#restart() : this.#checkpoint("PASSIVE");
       // Whoever reads for long is not waited for again after every batch.
-      if (isLong) this.#longest = CHECKPOINT_PAGES + (after.busy === 1 ? after.log : 0);
+      if (isLong) this.#longest = after.busy === 1 ? after.log + 2 * STEP_PAGES : CHECKPOINT_PAGES;
       this.#mostAhead = pagesAhead(after) + STEP_PAGES;
       if (after.busy === 0) this.#ended(undefined);
     } catch (error) {
@@ -67,7 +56,8 @@ export class Checkpoints {
   }
 
   #ended(trouble: string | undefined): void {
-    this.#hasFailed = trouble !== undefined;
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
     this.#observe(trouble);
   }
 
@@ -76,7 +66,7 @@ export class Checkpoints {
     try {
       return this.#checkpoint("RESTART");
     } finally {
-      this.#database.opened();
+      this.#database.exec("PRAGMA busy_timeout = 0");
     }
   }
 

@@ -1,10 +1,9 @@
-import type { Instant } from "../../../domain/calendar.ts";
-import { type SettledTopUp, type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
-import type { RulesOnRecord } from "../../../domain/zone-rules.ts";
-import type { ProviderRow } from "../../common/provider-settings.ts";
-import type { Settled, SettlingItem } from "../../common/settling.ts";
+import { type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
+import type { Instant } from "../../../domain/wall-time.ts";
+import { createZone, type Zone } from "../../../domain/zone.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { FileIdentities } from "../file-watch.ts";
+import type { Settled, SettlingItem } from "../../settling.ts";
+import type { ProviderSettings } from "../../store.ts";
 
 /*
  * What two threads say to each other. Everything is copied on its way, and nothing but data can be; an object takes
@@ -12,33 +11,36 @@ import type { FileIdentities } from "../file-watch.ts";
  */
 
 /** What the thread is given as it begins. */
-export interface SettlingThreadData {
+export interface SettlingThreadData extends Omit<ProviderSettings, "zone" | "normaliseMobile"> {
   readonly path: string;
-  /** The files that the store has open: the thread takes no others for them. */
-  readonly files: FileIdentities;
-  /** What the store takes the database's times and prices for. */
-  readonly provider: ProviderRow;
-  /** By what rules of the zone the database was used, where they have changed. */
-  readonly rules: readonly RulesOnRecord[];
+  readonly timeZone: string;
 }
 
-/**
- * What is asked has a number, and is answered by it. An empty batch asks whether the database can be reached. `rest` says
- * that an answer was heard, and `close` that nothing will be asked any more.
- */
-export type ToThread = BatchMessage | "rest" | "close";
+export function threadData(path: string, provider: ProviderSettings): SettlingThreadData {
+  const { zone, currencyExponent, defaultCountry, basePlans } = provider;
+  return { path, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
+}
+
+export function providerOf({ timeZone, currencyExponent, defaultCountry, basePlans }: SettlingThreadData) {
+  return { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans } satisfies ProviderSettings;
+}
+
+/** What is asked has a number, and is answered by it. An empty batch asks whether the database can be reached. */
+export type ToThread = BatchMessage | "close";
 export interface BatchMessage {
   readonly id: number;
   readonly batch: readonly PackedItem[];
 }
 export type FromThread =
-  | CheckpointMessage
   | { readonly id: number; readonly settled: readonly PackedOutcome[] }
-  | { readonly id: number; readonly failed: PackedError };
-
-/** How a checkpoint has ended, of which nobody has asked. */
-export interface CheckpointMessage {
-  readonly trouble: string | undefined;
+  | FailedMessage
+  /** Of checkpoints, which nobody has asked for. */
+  | { readonly trouble: string | undefined };
+/** No message keeps the class of an error that is not JavaScript's own. */
+export interface FailedMessage {
+  readonly id: number;
+  readonly failed: unknown;
+  readonly isUnavailable: boolean;
 }
 
 type PackedTopUp = readonly [
@@ -74,55 +76,18 @@ export function unpackItem(packed: PackedItem): SettlingItem {
 }
 
 export function packOutcome(settled: Settled): PackedOutcome {
-  return isRecorded(settled) ? settled.transaction.at : settled;
+  const isRecorded = typeof settled === "object" && "kind" in settled && settled.kind === "recorded";
+  return isRecorded ? settled.transaction.at : settled;
 }
 
 /** @param item that was settled. */
-export function unpackOutcome(packed: PackedOutcome, item: SettlingItem | undefined): Settled {
+export function unpackOutcome(packed: PackedOutcome, item: SettlingItem | undefined, zone: Zone): Settled {
   if (typeof packed !== "number") return packed;
   if (item?.kind !== "top_up") throw new Error("what was recorded is no top-up that was asked for");
-  return { kind: "recorded", transaction: transactionOf(item.command, packed) };
+  return { kind: "recorded", transaction: transactionOf(item.command, zone.moment(packed)) };
 }
 
-function isRecorded(settled: Settled): settled is Extract<SettledTopUp, { kind: "recorded" }> {
-  return typeof settled === "object" && "kind" in settled && settled.kind === "recorded";
-}
-
-/** An error as data: no message keeps its class. */
-export interface PackedError {
-  readonly isUnavailable: boolean;
-  readonly type: string;
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly code: unknown;
-  readonly errcode: unknown;
-  readonly cause: PackedError | undefined;
-}
-
-/** Errors that caused others, counted from the one that was met. */
-const MOST_CAUSES = 3;
-
-export function packError(error: unknown, causes = MOST_CAUSES): PackedError {
-  const met = error instanceof Error ? error : new Error(String(error));
-  const { message, stack, cause, code, errcode } = met as Error & Record<"code" | "errcode", unknown>;
-  return {
-    isUnavailable: met instanceof StoreUnavailable,
-    type: met.constructor.name,
-    message,
-    stack,
-    code,
-    errcode,
-    cause: cause === undefined || causes === 0 ? undefined : packError(cause, causes - 1),
-  };
-}
-
-export function unpackError({ isUnavailable, type, message, stack, code, errcode, cause }: PackedError): Error {
-  // A class that has the name of the one that was thrown, for the log.
-  const Defect = { [type]: class extends Error {} }[type] as ErrorConstructor;
-  const options = cause === undefined ? {} : { cause: unpackError(cause) };
-  const error = isUnavailable ? new StoreUnavailable(message, options) : new Defect(message, options);
-  if (stack !== undefined) error.stack = stack;
-  if (code !== undefined) Object.assign(error, { code });
-  if (errcode !== undefined) Object.assign(error, { errcode });
-  return error;
+export function unpackError({ failed, isUnavailable }: FailedMessage): Error {
+  const error = failed instanceof Error ? failed : new Error(String(failed));
+  return isUnavailable ? new StoreUnavailable(error.message, { cause: error.cause }) : error;
 }

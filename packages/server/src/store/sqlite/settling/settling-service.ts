@@ -1,17 +1,17 @@
 import type { MessagePort } from "node:worker_threads";
-import type { Instant } from "../../../domain/calendar.ts";
-import { toProviderSettings } from "../../common/provider-settings.ts";
+import type { Instant } from "../../../domain/wall-time.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { ObserveCheckpoints } from "../../store.ts";
+import { CustomerTables } from "../customers.ts";
 import { Database } from "../database.ts";
-import { tablesOf } from "../tables/all-tables.ts";
+import { ReferenceTables } from "../reference.ts";
+import { TopUpTables } from "../top-ups.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Settle, settleIn } from "./settling.ts";
 import {
   type BatchMessage,
   type FromThread,
-  packError,
   packOutcome,
+  providerOf,
   type SettlingThreadData,
   type ToThread,
   unpackItem,
@@ -19,35 +19,28 @@ import {
 
 /** What a settling thread does; settling-thread.ts is its other end. The thread ends once it is told to close. */
 export function serveSettling(port: MessagePort, data: SettlingThreadData, clock: () => Instant): void {
+  const answer = (message: FromThread) => port.postMessage(message);
   let connection: SettlingConnection | undefined;
-  const observe = (trouble: string | undefined) => port.postMessage({ trouble } satisfies FromThread);
   const connect = () => {
-    connection ??= openConnection(data, clock, observe);
+    connection ??= openConnection(data, clock, (trouble) => answer({ trouble }));
     return connection;
   };
-  const settle = async ({ id, batch }: BatchMessage): Promise<FromThread> => {
+  const settle = async ({ id, batch }: BatchMessage): Promise<void> => {
+    const isPing = batch.length === 0;
     try {
       const { database, settle } = connect();
-      if (batch.length > 0) return { id, settled: (await settle(batch.map(unpackItem))).map(packOutcome) };
-      database.ping();
-      return { id, settled: [] };
+      if (isPing) database.ping();
+      answer({ id, settled: isPing ? [] : (await settle(batch.map(unpackItem))).map(packOutcome) });
     } catch (error) {
-      return { id, failed: packError(error) };
+      answer({ id, failed: error, isUnavailable: error instanceof StoreUnavailable });
     }
+    connection?.checkpoints.makeWhereDue(isPing);
   };
   port.on("message", (message: ToThread) => {
-    if (message === "rest") {
-      connection?.checkpoints.makeWhereDue();
-    } else if (message === "close") {
+    if (message === "close") {
       connection?.database.close();
       port.close();
-    } else {
-      void settle(message).then((answer) => {
-        port.postMessage(answer);
-        // What the store settles by itself, and asks nobody to rest after, makes the log longer too.
-        if (message.batch.length === 0) connection?.checkpoints.makeWhereDueOrFailed();
-      });
-    }
+    } else void settle(message);
   });
   try {
     connect();
@@ -66,31 +59,20 @@ interface SettlingConnection {
 function openConnection(
   data: SettlingThreadData,
   clock: () => Instant,
-  observe: ObserveCheckpoints,
+  observe: ConstructorParameters<typeof Checkpoints>[1],
 ): SettlingConnection {
+  let database: Database | undefined;
   try {
-    return tryToOpen(data, clock, observe);
+    database = new Database(data.path, { mustExist: true });
+    const provider = providerOf(data);
+    const customers = new CustomerTables(database, provider);
+    const reference = new ReferenceTables(database, provider);
+    const topUps = new TopUpTables(database, { customers, reference, provider });
+    const checkpoints = new Checkpoints(database, observe);
+    return { database, settle: settleIn(database, topUps, provider, clock), checkpoints };
   } catch (cause) {
+    database?.close();
     if (cause instanceof StoreUnavailable) throw cause;
     throw new StoreUnavailable("the thread that settles top-ups cannot open the database", { cause });
-  }
-}
-
-function tryToOpen(
-  { path, files, provider: row, rules }: SettlingThreadData,
-  clock: () => Instant,
-  observe: ObserveCheckpoints,
-): SettlingConnection {
-  const database = new Database(path, { mustExist: true, files });
-  try {
-    database.opened();
-    database.sharesCache();
-    const provider = toProviderSettings(row, rules);
-    const { calendar } = provider;
-    const settle = settleIn(database, tablesOf(database, provider).topUps, { clock, calendar });
-    return { database, settle, checkpoints: new Checkpoints(database, observe) };
-  } catch (error) {
-    database.close();
-    throw error;
   }
 }

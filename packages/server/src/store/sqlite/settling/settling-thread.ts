@@ -1,18 +1,26 @@
 import type { Worker } from "node:worker_threads";
-import type { Settled, SettlingItem } from "../../common/settling.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import type { ObserveCheckpoints } from "../../store.ts";
+import type { Settled, SettlingItem } from "../../settling.ts";
+import type { ObserveCheckpoints, ProviderSettings } from "../../store.ts";
 import {
   type FromThread,
   packItem,
   type SettlingThreadData,
   type ToThread,
+  threadData,
   unpackError,
   unpackOutcome,
 } from "./settling-messages.ts";
 
 /** Begins a thread that serves what settling-service.ts does. */
 export type StartSettlingThread = (data: SettlingThreadData) => Worker;
+
+export interface SettlingThreadParts {
+  readonly start: StartSettlingThread;
+  readonly path: string;
+  readonly provider: ProviderSettings;
+  readonly observeCheckpoints: ObserveCheckpoints | undefined;
+}
 
 interface Asked {
   readonly batch: readonly SettlingItem[];
@@ -26,16 +34,14 @@ interface Asked {
  * that cannot be reached; whatever is asked next begins another.
  */
 export class SettlingThread {
-  readonly #start: () => Worker;
-  readonly #observeCheckpoints: ObserveCheckpoints | undefined;
+  readonly #parts: SettlingThreadParts;
   #worker: Worker | undefined;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
   #isClosed = false;
 
-  constructor(start: () => Worker, observeCheckpoints?: ObserveCheckpoints) {
-    this.#start = start;
-    this.#observeCheckpoints = observeCheckpoints;
+  constructor(parts: SettlingThreadParts) {
+    this.#parts = parts;
     this.#begin();
   }
 
@@ -51,11 +57,6 @@ export class SettlingThread {
     });
   }
 
-  /** Lets the thread do what nobody waits for. To be called once whoever was answered reads what is new. */
-  rest(): void {
-    this.#worker?.postMessage("rest" satisfies ToThread);
-  }
-
   /** Resolves once the thread's connection is closed; no other is begun. To be called when nothing is being settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -67,9 +68,10 @@ export class SettlingThread {
   }
 
   #begin(): Worker | undefined {
+    const { start, path, provider } = this.#parts;
     let worker: Worker;
     try {
-      worker = this.#start();
+      worker = start(threadData(path, provider));
     } catch {
       return undefined;
     }
@@ -88,18 +90,19 @@ export class SettlingThread {
   #hear(worker: Worker, message: FromThread): void {
     if (worker !== this.#worker) return;
     if ("trouble" in message) {
-      this.#observeCheckpoints?.(message.trouble);
+      this.#parts.observeCheckpoints?.(message.trouble);
       return;
     }
     const asked = this.#asked.get(message.id);
     this.#asked.delete(message.id);
     if (asked === undefined) return;
     if ("failed" in message) {
-      asked.reject(unpackError(message.failed));
+      asked.reject(unpackError(message));
       return;
     }
+    const { zone } = this.#parts.provider;
     try {
-      asked.resolve(message.settled.map((packed, index) => unpackOutcome(packed, asked.batch[index])));
+      asked.resolve(message.settled.map((packed, index) => unpackOutcome(packed, asked.batch[index], zone)));
     } catch (cause) {
       // It has settled the batch, in whatever way: that must not be taken for a batch that recorded nothing.
       asked.reject(new StoreUnavailable("what the thread that settles top-ups has answered cannot be read", { cause }));

@@ -1,0 +1,96 @@
+import { writeFileSync } from "node:fs";
+import { describeMachine, type Machine } from "./machine.ts";
+import {
+  type Comparison,
+  cpuRatio,
+  type Figure,
+  isReached,
+  type Results,
+  type Summary,
+  summary,
+  throughputRatio,
+} from "./results.ts";
+
+/** A table as texts, for the terminal and for Markdown alike: what begins with `<` stands left. */
+type Table = readonly (readonly string[])[];
+
+/**
+ * Prints the results of a run, and keeps them beside the code where they are worth it.
+ * @param page the file to keep them in; undefined where they are not kept.
+ * @param introduction what was measured, for whoever reads the page.
+ */
+export async function report(
+  results: Results,
+  page: string | undefined,
+  introduction: readonly string[],
+): Promise<void> {
+  const machine = await describeMachine();
+  const tables = [comparisonTable(results.comparisons), figureTable(results.figures)].filter((rows) => rows.length > 1);
+  process.stdout.write(`\n${[...machine.map((each) => each.join(": ")), ...tables.map(toText)].join("\n\n")}\n`);
+  if (page !== undefined) writeFileSync(new URL(page, import.meta.url), toMarkdown(tables, machine, introduction));
+}
+
+function comparisonTable(comparisons: readonly Comparison[]): Table {
+  const head = ["measured", "beside", "CPU/req, µs", "CPU ratio", "target", "reached", "req/s", "ratio"];
+  return [[...head, "p50, ms", "p99, ms", "memory, MiB"], ...comparisons.map(comparisonRow)];
+}
+
+function comparisonRow(comparison: Comparison): string[] {
+  const { measured, baseline, target } = comparison;
+  const [ours, theirs] = [summary(comparison.ours), summary(comparison.theirs)];
+  const both = (name: keyof Summary, decimals: number) =>
+    `${number(ours[name], decimals)} / ${number(theirs[name], decimals)}`;
+  const wanted =
+    "cpuAtMost" in target ? `CPU at most ${target.cpuAtMost}` : `ratio at least ${target.throughputAtLeast}`;
+  return [
+    ...[measured, baseline, both("cpuMicroseconds", 1), number(cpuRatio(comparison), 2), wanted],
+    ...[yesOrNo(isReached(comparison)), both("perSecond", 0), number(throughputRatio(comparison), 2)],
+    ...[both("p50", 1), both("p99", 1), both("memoryMiB", 0)],
+  ];
+}
+
+function figureTable(figures: readonly Figure[]): Table {
+  const rows = figures.map((figure) => {
+    const { measured, value, unit, decimals, target, detail } = figure;
+    const wanted =
+      target === undefined
+        ? "–"
+        : "atLeast" in target
+          ? `at least ${number(target.atLeast)} ${unit}`
+          : `at most ${target.atMost} ${unit}`;
+    return [measured, `${number(value, decimals)} ${unit}`, wanted, yesOrNo(isReached(figure)), detail];
+  });
+  return [["measured", "result", "target", "reached", "how"], ...rows];
+}
+
+function yesOrNo(value: boolean | undefined): string {
+  if (value === undefined) return "–";
+  return value ? "yes" : "no";
+}
+
+/** With thousands apart. */
+function number(value: number, decimals = 0): string {
+  if (Number.isNaN(value)) return "–";
+  return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+function toText(rows: Table): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return rows.map((row) => line(row).trimEnd()).join("\n");
+}
+
+function toMarkdown(
+  tables: readonly Table[],
+  machine: Machine,
+  [title = "", ...introduction]: readonly string[],
+): string {
+  const table = ([head = [], ...rows]: Table) =>
+    [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  const day = new Date().toISOString().slice(0, 10);
+  const parts = [
+    ...[`# ${title}`, `Written on ${day}. ${introduction.join(" ")}`, ...tables.map(table)],
+    machine.map(([name, value]) => `- ${name}: ${value}`).join("\n"),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}

@@ -1,0 +1,99 @@
+import type { Environment } from "../../domain/customer.ts";
+import { formatMoney, type Money } from "../../domain/money.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { bouquetFinder } from "../../services/staff/import-file.ts";
+import { listPartners } from "../../services/staff/partners.ts";
+import { findPrunedBefore } from "../../services/staff/transactions.ts";
+import type { Store } from "../../store/store.ts";
+import type { Runtime } from "../runtime.ts";
+import { isoTime, printable, tableLines, wrap } from "./text.ts";
+
+/** What amounts, partners and bouquets of one environment are shown with. */
+export interface Showing {
+  readonly currencyExponent: Store["provider"]["currencyExponent"];
+  /** By the partner's number. */
+  readonly partnerNames: ReadonlyMap<number, string>;
+  /** As they were defined last, whether they are still sold or not. */
+  readonly findBouquet: ReturnType<typeof bouquetFinder>;
+}
+
+export async function showingOf(store: Store, environment: Environment): Promise<Showing> {
+  const partners = await listPartners({ store });
+  const partnerNames = new Map(partners.map(({ id, name }) => [id, name]));
+  const findBouquet = bouquetFinder(await store.catalogues.known(environment));
+  return { currencyExponent: store.provider.currencyExponent, partnerNames, findBouquet };
+}
+
+/** By the interface's own words where it has one; an amount is a decimal in a string, so that nobody rounds it. */
+export function transactionJson(transaction: Transaction, showing: Showing) {
+  const { txnId, checkoutId, status, environment, cuid, service, reqId, bouquetCode, at, txnDate } = transaction;
+  return {
+    ...{ txnId, checkoutId, status, partner: partnerName(transaction, showing), environment },
+    ...{ cuid, service, reqId, bouquetId: bouquetCode },
+    bouquetName: showing.findBouquet(service, bouquetCode)?.name ?? null,
+    ...{ amount: amountOf(transaction.amount, showing), txnDate, at: isoTime(at) },
+    ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
+  };
+}
+
+/** Two lines for each, which a terminal has room for: what may have to be copied, and then what was bought from whom. */
+export function transactionLines(transactions: readonly Transaction[], showing: Showing): string {
+  const rows = transactions.map(({ txnDate: time, txnId: transaction, cuid, reqId: reqid, amount }) => {
+    return { time, transaction, cuid, reqid, amount: amountOf(amount, showing) };
+  });
+  const [header, ...lines] = tableLines(["time", "transaction", "cuid", "reqid", "amount"], rows);
+  const details = transactions.map((transaction) => {
+    const reversed = transaction.status === "reversed" ? ", reversed" : "";
+    return printable(`${bouquetOf(transaction, showing)} by ${partnerName(transaction, showing)}${reversed}`);
+  });
+  return `${header}\n${lines.map((line, index) => `${line}\n${wrap(details[index] ?? "", "  ", "    ")}`).join("")}`;
+}
+
+export function bouquetOf({ service, bouquetCode }: Transaction, { findBouquet }: Showing): string {
+  const name = findBouquet(service, bouquetCode)?.name;
+  return name === undefined ? bouquetCode : `${name} (${bouquetCode})`;
+}
+
+export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { partnerNames }: Showing): string {
+  return partnerNames.get(partnerId) ?? String(partnerId);
+}
+
+export function amountOf(amount: Money, { currencyExponent }: Showing): string {
+  return formatMoney(amount, currencyExponent);
+}
+
+/** In the words of the interface (section 2), with what the end is counted from. */
+export function subscriptionJson(subscription: Subscription | undefined) {
+  if (subscription === undefined) return null;
+  const { bouquet, start, end, anchor, months, days } = subscription;
+  const { code, name, addOn } = bouquet;
+  return { code, name, addOn, startdate: start, enddate: end, anchor, months, days };
+}
+
+/** What was changed of a subscription, or would be; undefined where there was, or is, none. */
+export interface Change {
+  readonly before: Subscription | undefined;
+  readonly after: Subscription | undefined;
+}
+
+export function changeJson(change: Change | undefined) {
+  return { before: subscriptionJson(change?.before), after: subscriptionJson(change?.after) };
+}
+
+/** @param what it was that moved the end, where it is not plain. */
+export function changeFields(change: Change | undefined, what = ""): [name: string, value: string | undefined][] {
+  const words = (run: Subscription | undefined) => (run === undefined ? "none" : `ends ${run.end}`);
+  return [
+    [`before${what}`, change && words(change.before)],
+    [`after${what}`, change && words(change.after)],
+  ];
+}
+
+/** Where a list reaches back so far that something may be missing in it, says so. */
+export async function tellOfPruning({ stderr }: Runtime, store: Store, from: number | undefined): Promise<void> {
+  const horizon = await findPrunedBefore({ store }, { from });
+  if (horizon === undefined) return;
+  const day = store.provider.zone.wallTime(horizon).slice(0, 10);
+  stderr(`History from before ${day} was let go (topupd prune): what is shown of it is not all there was.\n`);
+}

@@ -1,0 +1,43 @@
+import type { Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { Caller } from "../ports.ts";
+
+/**
+ * Hears what the service does, so that it can be counted. It is called for every request and every top-up, after they
+ * are decided, and is quick.
+ */
+export interface Observer {
+  /**
+   * @param operation undefined where the path is none of an operation's.
+   * @param caller undefined where no access token was admitted.
+   * @param outcome `success`, `replayed`, the reason of the failure, or `gave_up` where the caller left before the
+   *   whole answer was written.
+   * @param seconds from the request's arrival to the end of its answer.
+   */
+  readonly requestAnswered: (
+    operation: ServedOperation | undefined,
+    caller: Caller | undefined,
+    outcome: string,
+    seconds: number,
+  ) => void;
+  /** Once for each top-up that was recorded: for a replay, it is not called. */
+  readonly topUpRecorded: (transaction: Transaction) => void;
+  /** @param failsSince when the store first failed to record a top-up; undefined where it has recorded one again. */
+  readonly recordingChanged: (failsSince: Instant | undefined) => void;
+}
+
+/** An operation of one version; the same object for all of its requests. */
+export interface ServedOperation {
+  /** As the path has it. */
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Tells an observer something. Should it fail, what it was told of has happened all the same. */
+export function tell(telling: () => void): void {
+  try {
+    telling();
+  } catch {
+    // Counts may be wrong then; nothing else is.
+  }
+}

@@ -1,0 +1,55 @@
+import { openCheckout } from "../../domain/checkout.ts";
+import { done, type Result, refused } from "../../domain/failure.ts";
+import type { Money } from "../../domain/money.ts";
+import { decideAgain, type Transaction } from "../../domain/top-up.ts";
+import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../domain/transaction-id.ts";
+import type { Caller, Ports } from "../ports.ts";
+import type { PackagesRequest } from "./list-packages.ts";
+import { tell } from "./observer.ts";
+import { findOwnRecord } from "./query-transaction.ts";
+
+export interface TopUpRequest extends PackagesRequest {
+  readonly checkoutId: string;
+  readonly bouquetId: string;
+  readonly amount: Money;
+  readonly udf1?: string | undefined;
+  readonly udf2?: string | undefined;
+}
+
+export interface TopUpAnswer {
+  readonly transaction: Transaction;
+  /** Whether it was recorded by an earlier request. */
+  readonly replayed: boolean;
+}
+
+/** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
+export async function topUp(
+  { store, clock, random, observer, recording }: Ports,
+  caller: Caller,
+  request: TopUpRequest,
+): Promise<Result<TopUpAnswer>> {
+  const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
+  const { bouquetId, udf1, udf2, ...rest } = request;
+  const { partnerId, environment } = caller;
+  const asked = { partnerId, environment, ...rest, bouquetCode: bouquetId };
+  if (checkout === undefined) {
+    const recorded = await findOwnRecord({ store }, caller, request.checkoutId);
+    return recorded === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(recorded, asked));
+  }
+  const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
+  const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked }).catch((error: unknown) => {
+    tell(() => recording?.failed(error));
+    throw error;
+  });
+  if (outcome.kind === "refused") return refused(outcome.refusal);
+  if (outcome.kind === "recorded") {
+    tell(() => observer?.topUpRecorded(outcome.transaction));
+    tell(() => recording?.succeeded());
+  }
+  return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+}
+
+function answerAgain(outcome: ReturnType<typeof decideAgain>): Result<TopUpAnswer> {
+  if (outcome.kind === "refused") return refused(outcome.refusal);
+  return done({ transaction: outcome.transaction, replayed: true });
+}

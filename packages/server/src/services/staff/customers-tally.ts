@@ -1,0 +1,97 @@
+import type { CustomerEffect } from "../../domain/customer-audit.ts";
+import type { CustomerRowOfFile } from "../../store/store.ts";
+import type { CustomersHooks, CustomersReport } from "./import-customers.ts";
+import type { RejectedLine } from "./import-file.ts";
+
+/** A row, and the line where it begins. */
+export interface NumberedRow {
+  readonly line: number;
+  readonly row: CustomerRowOfFile;
+}
+
+/** A row that names a connection of another customer. */
+interface SharedRow extends NumberedRow {
+  readonly shared: NonNullable<CustomerEffect["shared"]>;
+}
+
+type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerEffect[]>;
+
+/** Counts what an import does, or would do, and tells of it. */
+export class CustomersTally {
+  endsRunning = 0;
+  deactivates = 0;
+  readonly #hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined;
+  readonly #counts = { added: 0, changed: 0, unchanged: 0 };
+  #heldBack = 0;
+  #shared: SharedRow[] = [];
+  #rejected = 0;
+  /** What customers give up: `cuid reqId`. */
+  readonly #freed = new Set<string>();
+
+  /** @param hooks undefined where nobody is told. */
+  constructor(hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined) {
+    this.#hooks = hooks;
+  }
+
+  /** Settles rows, and keeps those that name another customer's connection. */
+  async take(rows: readonly NumberedRow[], settle: Settle): Promise<void> {
+    if (rows.length === 0) return;
+    const effects = await settle(rows.map(({ row }) => row));
+    for (const [index, effect] of effects.entries()) this.#add(rows[index] as NumberedRow, effect);
+  }
+
+  /** Boxes move between customers in either order of rows: whatever is freed is given, until nothing is any more. */
+  async retryShared(settle: Settle, atOnce: number): Promise<void> {
+    for (let before = Number.POSITIVE_INFINITY; this.#shared.length < before; ) {
+      const rows = this.#shared;
+      before = rows.length;
+      this.#shared = [];
+      for (let first = 0; first < rows.length; first += atOnce)
+        await this.take(rows.slice(first, first + atOnce), settle);
+    }
+  }
+
+  /** Rejects the rows that are left of those, but for what a dry run has seen others give up. */
+  rejectShared(onRejected: (line: RejectedLine) => void): void {
+    for (const { line, row, shared } of this.#shared) {
+      const { cuid } = row.stated;
+      if (this.#freed.has(`${shared.cuid} ${shared.reqId}`)) {
+        const change = { field: shared.reqId, from: `customer ${shared.cuid}`, to: `customer ${cuid}` };
+        this.#counts.changed += 1;
+        this.#hooks?.onChange?.({ line, cuid, kind: "changed", changes: [change] });
+        continue;
+      }
+      this.#rejected += 1;
+      const problem = `of customer ${cuid} hold ${shared.reqId}, which is customer ${shared.cuid}'s`;
+      onRejected({ line, problems: [{ field: "connections", problem }] });
+    }
+    this.#shared = [];
+  }
+
+  /** @param bad lines that could not be read. */
+  report(bad: number): CustomersReport {
+    const { added, changed, unchanged } = this.#counts;
+    const accepted = added + changed + unchanged;
+    return { accepted, rejected: bad + this.#rejected, added, changed, unchanged, heldBack: this.#heldBack };
+  }
+
+  #add({ line, row }: NumberedRow, effect: CustomerEffect): void {
+    const { cuid, kind, changes, heldBack, runningThoughInactive, shared } = effect;
+    if (kind === "refused") {
+      if (shared !== undefined) this.#shared.push({ line, row, shared });
+      return;
+    }
+    this.#counts[kind] += 1;
+    this.#heldBack += heldBack.length;
+    this.endsRunning += effect.endsRunning;
+    if (effect.deactivates) this.deactivates += 1;
+    // A connection's own value is named by service and reqId.
+    for (const { field, to } of changes)
+      if (to === undefined) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);
+    if (this.#hooks === undefined) return;
+    if (kind !== "unchanged") this.#hooks.onChange?.({ line, cuid, kind, changes });
+    for (const held of heldBack) this.#hooks.onHeldBack({ line, cuid, ...held });
+    for (const { service, reqId } of runningThoughInactive)
+      this.#hooks.onWarning({ kind: "running_though_inactive", line, cuid, service, reqId });
+  }
+}

@@ -1,0 +1,161 @@
+import type { GoodwillOutcome, GoodwillReversalOutcome } from "../../domain/correction.ts";
+import type { Entry, Ledger } from "../../domain/ledger.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
+import {
+  type ConnectionCandidate,
+  type ConnectionRequest,
+  type ConnectionUnclear,
+  connectionsMeant,
+  findConnection,
+} from "./connections.ts";
+
+export interface GoodwillRequest extends ConnectionRequest {
+  /** 1 to {@link MOST_GOODWILL_DAYS}. */
+  readonly days: number;
+  /** Undefined where the connection has but one that may be meant. */
+  readonly plan: string | undefined;
+  readonly reason: string;
+}
+
+/** More is a mistake. */
+export const MOST_GOODWILL_DAYS = 366;
+
+/** What was done to one subscription; undefined where there was, or is, none. */
+export interface SubscriptionChange extends ConnectionCandidate {
+  readonly plan: string;
+  readonly days: number;
+  readonly before: Subscription | undefined;
+  readonly after: Subscription | undefined;
+}
+
+export type GoodwillAnswer =
+  | ({ readonly kind: "granted" } & SubscriptionChange)
+  | Exclude<GoodwillOutcome, { kind: "granted" | "not_found" }>
+  | ConnectionUnclear;
+
+/** Gives a subscription days for nothing. Where it fails with StoreUnavailable, they may have been given all the same. */
+export async function grantGoodwill(ports: Ports, actor: Actor, request: GoodwillRequest): Promise<GoodwillAnswer> {
+  const { days, plan, reason } = request;
+  const answer = await findConnection(ports, request);
+  if (answer.kind !== "found") return answer;
+  const by = correctingOf(ports, actor, reason);
+  const outcome = await ports.store.corrections.grantGoodwill({ ...answer.connection, days, plan }, by);
+  if (outcome.kind === "not_found") return { kind: "no_connection" };
+  if (outcome.kind !== "granted") return outcome;
+  return { kind: "granted", ...changeOf(answer, outcome, days) };
+}
+
+export interface GoodwillReversalRequest extends ConnectionRequest {
+  readonly plan: string | undefined;
+  readonly reason: string;
+}
+
+export type GoodwillReversalAnswer =
+  | ({ readonly kind: "reversed" } & SubscriptionChange)
+  /** `not_found`: there is no goodwill that is not reversed. */
+  | Exclude<GoodwillReversalOutcome, { kind: "reversed" }>
+  | ConnectionUnclear;
+
+/** Reverses the goodwill that was given last, of those that are not reversed. */
+export async function reverseGoodwill(
+  ports: Ports,
+  actor: Actor,
+  request: GoodwillReversalRequest,
+): Promise<GoodwillReversalAnswer> {
+  const { plan, reason } = request;
+  const answer = await findConnection(ports, request);
+  if (answer.kind !== "found") return answer;
+  const by = correctingOf(ports, actor, reason);
+  const outcome = await ports.store.corrections.reverseGoodwill({ ...answer.connection, plan }, by);
+  if (outcome.kind !== "reversed") return outcome;
+  return { kind: "reversed", ...changeOf(answer, outcome, outcome.days) };
+}
+
+type Done = Extract<GoodwillOutcome, { kind: "granted" }> | Extract<GoodwillReversalOutcome, { kind: "reversed" }>;
+
+function changeOf(
+  { connection, customer }: ConnectionCandidate,
+  { correction: { plan, before, entry } }: Done,
+  days: number,
+): SubscriptionChange {
+  return { connection, customer, plan, days, before, after: entry.after };
+}
+
+/** Why each subscription of a connection ends when it does. */
+export interface Explanation extends ConnectionCandidate {
+  readonly plans: readonly ExplainedPlan[];
+}
+
+export interface ExplainedPlan {
+  readonly plan: string;
+  /** What the ledger comes to; undefined where nothing is left. */
+  readonly subscription: Subscription | undefined;
+  readonly entries: readonly ExplainedEntry[];
+}
+
+export interface ExplainedEntry {
+  readonly entry: Entry;
+  /** Undefined where there was none, and at the opening of a pruned ledger, of which nobody knows any more. */
+  readonly before: Subscription | undefined;
+  /** Whether it is the first that is left of a ledger whose beginning was let go. */
+  readonly isOpening: boolean;
+  /** The number of the entry that takes it back, if one does. */
+  readonly reversedBy: number | undefined;
+  /** Of a top-up; undefined where its record is missing, which a check reports. */
+  readonly transaction: Transaction | undefined;
+}
+
+export type ExplanationAnswer = { readonly kind: "explained"; readonly explanation: Explanation } | ConnectionUnclear;
+
+/** Reads the ledgers of a connection aloud, also of one that is not there any more. */
+export async function explainSubscriptions(
+  { store }: ReadingPorts,
+  request: ConnectionRequest,
+): Promise<ExplanationAnswer> {
+  const candidates: Explanation[] = [];
+  for await (const connection of connectionsMeant({ store }, request)) {
+    const ledgers = await store.search.findLedgers(connection);
+    const found = await store.findConnection(connection);
+    if (ledgers.length === 0 && found?.connection === undefined) continue;
+    const plans: ExplainedPlan[] = [];
+    for (const ledger of ledgers) plans.push(await explainLedger({ store }, ledger));
+    candidates.push({ connection, customer: found?.profile, plans });
+  }
+  const [explanation, another] = candidates;
+  if (explanation === undefined) return { kind: "no_connection" };
+  return another === undefined ? { kind: "explained", explanation } : { kind: "several_connections", candidates };
+}
+
+/** Top-ups that are asked for at a time. */
+const TXN_IDS_AT_ONCE = 500;
+
+async function explainLedger({ store }: ReadingPorts, ledger: Ledger): Promise<ExplainedPlan> {
+  const txnIds = ledger.entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : []));
+  const transactions = new Map<string, Transaction>();
+  for (let first = 0; first < txnIds.length; first += TXN_IDS_AT_ONCE) {
+    const some = await store.search.findByTxnIds(txnIds.slice(first, first + TXN_IDS_AT_ONCE));
+    for (const [txnId, transaction] of some) transactions.set(txnId, transaction);
+  }
+  return readAloud(ledger, transactions);
+}
+
+/** The entries of a ledger with what each of them found and left. */
+export function readAloud(
+  { plan, entries }: Ledger,
+  transactions: ReadonlyMap<string, Transaction> = new Map(),
+): ExplainedPlan {
+  const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.seq]] : [])));
+  return {
+    plan,
+    subscription: entries.at(-1)?.after,
+    entries: entries.map((entry, index) => ({
+      entry,
+      before: entries[index - 1]?.after,
+      isOpening: index === 0 && entry.seq > 1,
+      reversedBy: reversals.get(entry.seq),
+      transaction: entry.kind === "top_up" ? transactions.get(entry.txnId) : undefined,
+    })),
+  };
+}

@@ -1,0 +1,137 @@
+import { sql } from "kysely";
+import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
+import { checkRows } from "./back-office/check.ts";
+import type { Engine, Filling } from "./back-office/engine.ts";
+import { StoreRefused, StoreUnavailable } from "./errors.ts";
+import { verifyProvider } from "./settings.ts";
+import type { ArchiveChunk, ArchiveTotals, MoneyTotal, ProviderSettings } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+/** What opening puts into a new database. */
+const MADE_BY_OPENING: readonly (keyof Tables)[] = ["provider", "checkout_secret"];
+
+/** More of what is wrong than this says nothing new. */
+const FINDINGS_NAMED = 5;
+
+/**
+ * Fills a database, and reads all of it again to see whether it holds what it should.
+ * @param provider the settings with which the store was opened.
+ * @throws StoreRefused where the database is not empty, or what came is not whole and in order: it is as before then.
+ */
+export async function importArchive(
+  engine: Engine,
+  chunks: AsyncIterable<ArchiveChunk>,
+  provider: ProviderSettings,
+): Promise<ArchiveTotals> {
+  const filling = await engine.openFilling();
+  try {
+    await refuseFilled(filling);
+    for (const table of MADE_BY_OPENING) await filling.db.deleteFrom(table).execute();
+    const { totals, digests } = await receive(filling, chunks);
+    await filling.settle();
+    refuse(await findDifferences(engine, filling, totals, digests));
+    await refuseOtherSettings(filling, provider);
+    refuse(await findContradictions(engine, filling));
+    await filling.commit();
+    return totals;
+  } finally {
+    await filling.close();
+  }
+}
+
+async function refuseFilled({ db }: Filling): Promise<void> {
+  for (const table of ARCHIVE_TABLES) {
+    if (MADE_BY_OPENING.includes(table)) continue;
+    const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} LIMIT 1`.execute(db);
+    if (rows.length > 0)
+      throw new StoreRefused("the database to fill is not empty: give one to which nothing was added yet");
+  }
+}
+
+interface Received {
+  readonly totals: ArchiveTotals;
+  readonly digests: ReadonlyMap<string, bigint>;
+}
+
+async function receive(filling: Filling, chunks: AsyncIterable<ArchiveChunk>): Promise<Received> {
+  let totals: ArchiveTotals | undefined;
+  const digests = new Map<string, bigint>();
+  for await (const chunk of chunks) {
+    if (chunk.kind === "totals") {
+      totals = chunk.totals;
+      continue;
+    }
+    const table = ARCHIVE_TABLES.find((name) => name === chunk.table);
+    if (table === undefined || chunk.rows.some((row) => row.length !== ARCHIVE_COLUMNS[table].length))
+      throw new StoreRefused(`nothing was copied: ${chunk.table} is not a table as this topupd knows it`);
+    await insert(filling, table, chunk.rows);
+    digests.set(table, BigInt.asUintN(64, (digests.get(table) ?? 0n) + chunk.digest));
+  }
+  if (totals === undefined) throw new StoreRefused("nothing was copied: nothing says what there was to copy");
+  return { totals, digests };
+}
+
+async function insert(filling: Filling, table: keyof Tables, rows: Parameters<Filling["insert"]>[2]): Promise<void> {
+  try {
+    await filling.insert(table, ARCHIVE_COLUMNS[table], rows);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof StoreUnavailable || error instanceof StoreRefused) throw error;
+    throw new StoreRefused(`nothing was copied: the database refuses a row of ${table}: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Reads back what was stored, and counts it as the database does by itself. */
+async function findDifferences(
+  engine: Engine,
+  { db }: Filling,
+  expected: ArchiveTotals,
+  digests: ReadonlyMap<string, bigint>,
+): Promise<string[]> {
+  const stored = await readTotals(db);
+  const differences: string[] = [];
+  for (const table of ARCHIVE_TABLES) {
+    const [came, wanted] = [stored.rows[table], expected.rows[table]];
+    let digest = 0n;
+    for await (const { rows } of readTable(engine, db, table)) digest += digestOf(rows);
+    if (came !== wanted) differences.push(`${table} should have ${wanted} rows, and got ${came}`);
+    else if (BigInt.asUintN(64, digest) !== (digests.get(table) ?? 0n))
+      differences.push(`the rows of ${table} are not those that were sent`);
+  }
+  const [money, wanted] = [stored.money.map(describeMoney), expected.money.map(describeMoney)];
+  const lacking = wanted.filter((total) => !money.includes(total));
+  const surplus = money.filter((total) => !wanted.includes(total));
+  return [
+    ...differences,
+    ...lacking.map((total) => `there should be ${total}`),
+    ...surplus.map((total) => `there should not be ${total}`),
+  ];
+}
+
+function describeMoney({ partnerId, environment, service, status, topUps, amount }: MoneyTotal): string {
+  return `${topUps} top-ups (${environment}, ${service}, ${status}) of partner ${partnerId} that make ${amount} minor units`;
+}
+
+async function refuseOtherSettings({ db }: Filling, provider: ProviderSettings): Promise<void> {
+  try {
+    await verifyProvider(db, provider);
+  } catch {
+    throw new StoreRefused(
+      "nothing was copied: the database to fill was opened with another time zone, currency or country",
+    );
+  }
+}
+
+async function findContradictions(engine: Engine, { db }: Filling): Promise<string[]> {
+  const wrong: string[] = [];
+  for await (const event of checkRows(engine, db)) if (event.kind === "wrong") wrong.push(event.what);
+  return wrong;
+}
+
+function refuse(findings: readonly string[]): void {
+  if (findings.length === 0) return;
+  const more = findings.length - FINDINGS_NAMED;
+  const named = findings.slice(0, FINDINGS_NAMED).join("; ");
+  throw new StoreRefused(`nothing was copied: ${named}${more > 0 ? `; and ${more} more` : ""}`);
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import type { Service } from "../domain/bouquet.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { TransactionStatus } from "../domain/top-up.ts";
+import type { Engine } from "./back-office/engine.ts";
+import { allLedgers } from "./back-office/ledgers.ts";
+import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, TOP_UP_COLUMNS } from "./rows.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+type ColumnsOf = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] };
+
+const LEDGER = ["cuid", "environment", "service", "req_id", "plan"] as const;
+
+/** Everything that a database holds, in an order in which no row refers to one that comes later. */
+export const ARCHIVE_COLUMNS: ColumnsOf = {
+  provider: ["only_row", "time_zone", "currency_exponent", "default_country"],
+  retention: ["only_row", "pruned_before"],
+  checkout_secret: ["id", "key", "created_at"],
+  partner: ["id", "name", "status", "created_at", "allowed_addresses"],
+  access_token: [
+    ...(["hash", "id", "partner_id", "environment", "created_at", "expires_at", "revoked_at", "replaced_by"] as const),
+  ],
+  access_token_use: ["token_id", "last_used_at"],
+  catalogue_revision: ["revision", "environment", "created_at"],
+  bouquet: [
+    ...(["revision", "position", "service", "code", "name", "price", "segments", "plan"] as const),
+    ...(["add_on", "months", "days"] as const),
+  ],
+  customer: ["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"],
+  customer_code: ["code", "environment", "cuid"],
+  connection: ["cuid", "environment", "service", "req_id", "position", "status", "blocked", "segment"],
+  subscription: [...LEDGER, ...HEAD_COLUMNS],
+  ledger_entry: [...LEDGER, ...ENTRY_COLUMNS],
+  top_up: TOP_UP_COLUMNS,
+  reversal: ["txn_id", "at", "wall", "author", "reason"],
+  retired_checkout: ["checkout_id", "at"],
+  audit_entry: AUDIT_COLUMNS,
+};
+
+export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof Tables)[];
+
+/** By how many of its first columns a table's rows come in order, each row with others than the one before. */
+const KEY_COLUMNS: Readonly<Partial<Record<keyof Tables, number>>> = {
+  ...{ bouquet: 2, customer: 2, customer_code: 3, connection: 4, subscription: 5 },
+};
+
+/** As many rows as a chunk has at most. */
+const CHUNK_ROWS = 1_000;
+
+/** Entries of the audit trail can be long: a chunk must go into memory, and into a line of a backup. */
+const CHUNK_CHARACTERS = 4 * 1024 * 1024;
+
+type Db = Kysely<Tables>;
+type Row = readonly ArchiveValue[];
+type RowsChunk = Extract<ArchiveChunk, { kind: "rows" }>;
+
+/** Hands over all that is stored, at one moment. */
+export async function exportArchive<Result>(
+  engine: Engine,
+  writers: Writers,
+  work: ArchiveWork<Result>,
+): Promise<Result> {
+  const view = await engine.openView(writers);
+  try {
+    return await work(readArchive(engine, view.db));
+  } finally {
+    await view.close();
+  }
+}
+
+/** A whole database: what is to be expected of it, and then its rows. */
+async function* readArchive(engine: Engine, db: Db): AsyncGenerator<ArchiveChunk> {
+  yield { kind: "totals", totals: await readTotals(db) };
+  for (const table of ARCHIVE_TABLES) yield* readTable(engine, db, table);
+}
+
+/** The rows of one table. Those of a ledger come together, in the order of their numbers. */
+export async function* readTable(engine: Engine, db: Db, table: keyof Tables): AsyncGenerator<RowsChunk> {
+  const pages = table === "ledger_entry" ? ledgerPages(engine, db) : keyPages(db, table);
+  for await (const page of pages)
+    for (const rows of inPortions(page)) yield { kind: "rows", table, rows, digest: digestOf(rows) };
+}
+
+async function* keyPages(db: Db, table: keyof Tables): AsyncGenerator<Row[]> {
+  const columns: readonly string[] = ARCHIVE_COLUMNS[table];
+  const key = columns.slice(0, KEY_COLUMNS[table] ?? 1);
+  const [all, order] = [columns, key].map((some) => sql.join(some.map((column) => sql.ref(column))));
+  for (let last: Row | undefined; ; ) {
+    const rest = last === undefined ? sql`` : sql`WHERE (${order}) > (${sql.join(last.slice(0, key.length))})`;
+    const { rows } = await sql<Record<string, ArchiveValue>>`SELECT ${all} FROM ${sql.table(table)} ${rest}
+      ORDER BY ${order} LIMIT ${sql.lit(CHUNK_ROWS)}`.execute(db);
+    const page = rows.map((row) => columns.map((column) => row[column] ?? null));
+    yield page;
+    if (page.length < CHUNK_ROWS) return;
+    last = page.at(-1);
+  }
+}
+
+async function* ledgerPages(engine: Engine, db: Db): AsyncGenerator<Row[]> {
+  for await (const { ledgers } of allLedgers(engine, db))
+    yield ledgers.flatMap((ledger) =>
+      ledger.entries.map((entry) => {
+        const { cuid, environment, service, reqId, plan } = ledger;
+        const row = entryRow(entry);
+        return [cuid, environment, service, reqId, plan, ...ENTRY_COLUMNS.map((column) => row[column])];
+      }),
+    );
+}
+
+function* inPortions(rows: readonly Row[]): Generator<readonly Row[]> {
+  let portion: Row[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    portion.push(row);
+    for (const value of row) characters += typeof value === "string" ? value.length : 0;
+    if (portion.length < CHUNK_ROWS && characters < CHUNK_CHARACTERS) continue;
+    yield portion;
+    [portion, characters] = [[], 0];
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/**
+ * Rows added up, in whatever order they come: no row can be lost, doubled or changed without a trace, but by a chance of
+ * one in 2^64.
+ */
+export function digestOf(rows: readonly Row[]): bigint {
+  let sum = 0n;
+  for (const row of rows) {
+    const plain = row.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value));
+    sum += createHash("sha256").update(JSON.stringify(plain)).digest().readBigUInt64BE();
+  }
+  return BigInt.asUintN(64, sum);
+}
+
+/** What the database itself counts, apart from any reading of its rows. */
+export async function readTotals(db: Db): Promise<ArchiveTotals> {
+  const rows: Record<string, number> = {};
+  for (const table of ARCHIVE_TABLES) {
+    const counted = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`.execute(db);
+    rows[table] = Number(counted.rows[0]?.count);
+  }
+  return { rows, money: (await MONEY.execute(db)).rows.map(toMoneyTotal) };
+}
+
+interface MoneyRow {
+  readonly partner_id: number;
+  readonly environment: Environment;
+  readonly service: Service;
+  readonly status: TransactionStatus;
+  readonly count: number;
+  /** Digits of the sum of the amounts' upper halves, and of their lower ones: SQLite adds up to no more than 2^63. */
+  readonly upper: string;
+  readonly lower: string;
+}
+
+const HALF = 2 ** 32;
+
+const MONEY = sql<MoneyRow>`SELECT partner_id, environment, service, status, count(*) AS count,
+    CAST(sum(amount / ${sql.lit(HALF)}) AS TEXT) AS upper, CAST(sum(amount % ${sql.lit(HALF)}) AS TEXT) AS lower
+  FROM top_up GROUP BY partner_id, environment, service, status ORDER BY partner_id, environment, service, status`;
+
+function toMoneyTotal({ partner_id, environment, service, status, count, upper, lower }: MoneyRow): MoneyTotal {
+  const amount = BigInt(upper) * BigInt(HALF) + BigInt(lower);
+  return { partnerId: partner_id, environment, service, status, topUps: Number(count), amount };
+}

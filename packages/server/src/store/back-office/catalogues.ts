@@ -1,0 +1,108 @@
+import type { Kysely } from "kysely";
+import type { Attribution } from "../../domain/audit.ts";
+import { cataloguePublished } from "../../domain/audited-changes.ts";
+import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Catalogues } from "../changes.ts";
+import { bouquetRow, toBouquet } from "../rows.ts";
+import { verifyProvider } from "../settings.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { Tables } from "../tables.ts";
+import { appendAudit } from "./audit.ts";
+import type { Engine } from "./engine.ts";
+
+/** A statement takes so many values, and no more. */
+const ROWS_OF_A_STATEMENT = 500;
+
+export function cataloguesOf(engine: Engine, provider: ProviderSettings): Catalogues {
+  return {
+    publish: (environment, bouquets, by, retired = []) =>
+      engine.change(async (tx) => {
+        await verifyProvider(tx, provider);
+        const unknown = await unknownAmong(retired, tx, environment);
+        if (unknown.length > 0) await addRevision(engine, tx, environment, unknown, by);
+        return addRevision(engine, tx, environment, bouquets, by);
+      }),
+    known: (environment) => knownBouquets(engine.db, environment),
+  };
+}
+
+/** The number of the newest revision; undefined before the first import. */
+export async function currentRevision(db: Kysely<Tables>, environment: Environment): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("catalogue_revision")
+    .select((eb) => eb.fn.max("revision").as("revision"))
+    .where("environment", "=", environment)
+    .executeTakeFirst();
+  return row?.revision ?? undefined;
+}
+
+/**
+ * A revision never changes, so whoever has read it may keep it.
+ * @throws StoreUnavailable where this process would take a stored price for another.
+ */
+export async function readCatalogue(
+  db: Kysely<Tables>,
+  provider: ProviderSettings,
+  revision: number,
+): Promise<Catalogue | undefined> {
+  await verifyProvider(db, provider);
+  const query = db.selectFrom("bouquet").selectAll().where("revision", "=", revision).orderBy("position");
+  const bouquets = (await query.execute()).map(toBouquet);
+  return bouquets.length === 0 ? undefined : { revision, bouquets };
+}
+
+async function addRevision(
+  engine: Engine,
+  tx: Kysely<Tables>,
+  environment: Environment,
+  bouquets: readonly Bouquet[],
+  by: Attribution,
+): Promise<Catalogue> {
+  const former = await currentRevision(tx, environment);
+  const last = await tx
+    .selectFrom("catalogue_revision")
+    .select((eb) => eb.fn.max("revision").as("revision"))
+    .executeTakeFirst();
+  const revision = (last?.revision ?? 0) + 1;
+  await tx.insertInto("catalogue_revision").values({ revision, environment, created_at: by.at }).execute();
+  const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
+  for (let from = 0; from < rows.length; from += ROWS_OF_A_STATEMENT)
+    await tx
+      .insertInto("bouquet")
+      .values(rows.slice(from, from + ROWS_OF_A_STATEMENT))
+      .execute();
+  await appendAudit(engine, tx, cataloguePublished(environment, former, { revision, bouquets: rows.length }), by);
+  return { revision, bouquets };
+}
+
+/** The newest definition of every code that any revision had. */
+async function knownBouquets(db: Kysely<Tables>, environment: Environment): Promise<Bouquet[]> {
+  const newest = db
+    .selectFrom("bouquet")
+    .innerJoin("catalogue_revision", "catalogue_revision.revision", "bouquet.revision")
+    .where("environment", "=", environment)
+    .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
+    .groupBy(["service", "code"]);
+  const query = db
+    .selectFrom(newest.as("newest"))
+    .innerJoin("bouquet", (join) =>
+      join
+        .onRef("bouquet.revision", "=", "newest.revision")
+        .onRef("bouquet.service", "=", "newest.service")
+        .onRef("bouquet.code", "=", "newest.code"),
+    )
+    .selectAll("bouquet")
+    .orderBy("bouquet.service")
+    .orderBy("bouquet.code");
+  return (await query.execute()).map(toBouquet);
+}
+
+/** Those that no revision had, or had otherwise last. */
+async function unknownAmong(retired: readonly Bouquet[], tx: Kysely<Tables>, environment: Environment) {
+  if (retired.length === 0) return [];
+  const text = (bouquet: Bouquet) => JSON.stringify(bouquetRow(bouquet));
+  const known = new Map((await knownBouquets(tx, environment)).map((each) => [bouquetKey(each), text(each)]));
+  return retired.filter((bouquet) => known.get(bouquetKey(bouquet)) !== text(bouquet));
+}

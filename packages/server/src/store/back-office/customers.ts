@@ -1,0 +1,176 @@
+import type { Kysely } from "kysely";
+import type {
+  BareConnection,
+  Connection,
+  ConnectionKey,
+  Customer,
+  CustomerProfile,
+  Environment,
+} from "../../domain/customer.ts";
+import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
+import { HEAD_COLUMNS, keyColumns, toBareConnection, toHead, toProfile } from "../rows.ts";
+import type { Search } from "../search.ts";
+import { codesToFind } from "../settings.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { ConnectionRow, SubscriptionRow, Tables } from "../tables.ts";
+import type { Engine } from "./engine.ts";
+
+type CustomerSearch = Pick<
+  Search,
+  "findCuids" | "findCuidsByName" | "findCustomer" | "listCustomers" | "hasGrants" | "countRunning" | "findLedgers"
+>;
+
+/** Customers whose names are read together. */
+const NAMES_AT_ONCE = 2_000;
+
+export function customerSearchOf(engine: Engine, provider: ProviderSettings): CustomerSearch {
+  const { db } = engine;
+  return {
+    async findCuids(environment, code, limit) {
+      const query = db
+        .selectFrom("customer_code")
+        .select("cuid")
+        .distinct()
+        .where("environment", "=", environment)
+        .where("code", "in", codesToFind(code, provider))
+        .orderBy("cuid")
+        .limit(limit);
+      return (await query.execute()).map(({ cuid }) => cuid);
+    },
+
+    async findCuidsByName(environment, name, limit) {
+      const words = name.toLowerCase().split(/\s+/).filter(Boolean);
+      const found: string[] = [];
+      if (words.length === 0) return found;
+      for await (const { cuid, first_name, last_name } of namesOf(db, environment)) {
+        const full = `${first_name} ${last_name}`.toLowerCase();
+        if (words.every((word) => full.includes(word))) found.push(cuid);
+        if (found.length >= limit) break;
+      }
+      return found;
+    },
+
+    async findCustomer(environment, cuid) {
+      const one = db.selectFrom("customer").selectAll().where("cuid", "=", cuid).where("environment", "=", environment);
+      return (await withConnections(db, one))[0];
+    },
+
+    listCustomers(environment, { after = "", limit }) {
+      const page = db
+        .selectFrom("customer")
+        .selectAll()
+        .where("cuid", ">", after)
+        .where("environment", "=", environment)
+        .orderBy("cuid")
+        .limit(limit);
+      return withConnections(db, page);
+    },
+
+    async hasGrants(environment) {
+      const query = db.selectFrom("ledger_entry").select("seq").where("environment", "=", environment);
+      return (await query.where("kind", "in", ["top_up", "goodwill"]).limit(1).executeTakeFirst()) !== undefined;
+    },
+
+    async countRunning(environment, now) {
+      const subscriptions = db
+        .selectFrom("subscription")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("environment", "=", environment)
+        .where("end_time", ">", now);
+      const customers = db
+        .selectFrom("customer")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("environment", "=", environment)
+        .where("status", "=", "active");
+      const [running, active] = [await subscriptions.executeTakeFirst(), await customers.executeTakeFirst()];
+      return { runningSubscriptions: Number(running?.count), activeCustomers: Number(active?.count) };
+    },
+
+    async findLedgers(key) {
+      return ledgersOfConnection(await engine.readLedgers(db, key.environment, [key.cuid]), key);
+    },
+  };
+}
+
+/** Those of one connection, of a customer's. */
+export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "reqId">>(
+  ledgers: readonly Of[],
+  { service, reqId }: ConnectionKey,
+): Of[] {
+  return ledgers.filter((ledger) => ledger.service === service && ledger.reqId === reqId);
+}
+
+/** @param ledgers those of the connection. */
+export async function findConnection(
+  tx: Kysely<Tables>,
+  key: ConnectionKey,
+  ledgers: readonly Ledger[],
+): Promise<Connection | undefined> {
+  const query = tx.selectFrom("connection").selectAll();
+  const row = await query.where((eb) => eb.and(keyColumns(key))).executeTakeFirst();
+  return row && { ...toBareConnection(row), ledgers: ledgers.map(headOf) };
+}
+
+async function* namesOf(db: Kysely<Tables>, environment: Environment) {
+  for (let after = ""; ; ) {
+    const page = await db
+      .selectFrom("customer")
+      .select(["cuid", "first_name", "last_name"])
+      .where("cuid", ">", after)
+      .where("environment", "=", environment)
+      .orderBy("cuid")
+      .limit(NAMES_AT_ONCE)
+      .execute();
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < NAMES_AT_ONCE) return;
+    after = last.cuid;
+  }
+}
+
+type SomeCustomers = ReturnType<typeof allCustomers>;
+
+function allCustomers(db: Kysely<Tables>) {
+  return db.selectFrom("customer").selectAll();
+}
+
+/** In one statement, which sees one moment: a row for each ledger, what stands above it repeated. */
+async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise<Customer[]> {
+  const query = db
+    .selectFrom(some.as("c"))
+    .leftJoin("connection as n", (join) =>
+      join.onRef("n.cuid", "=", "c.cuid").onRef("n.environment", "=", "c.environment"),
+    )
+    .leftJoin("subscription as s", (join) =>
+      join
+        .onRef("s.cuid", "=", "n.cuid")
+        .onRef("s.environment", "=", "n.environment")
+        .onRef("s.service", "=", "n.service")
+        .onRef("s.req_id", "=", "n.req_id"),
+    )
+    .selectAll("c")
+    .select(["n.service", "n.req_id", "n.position", "n.status as connection_status", "n.blocked", "n.segment"])
+    .select(["s.plan", ...HEAD_COLUMNS.map((column) => `s.${column}` as const)])
+    .orderBy("c.cuid")
+    .orderBy("n.position")
+    .orderBy("s.plan");
+  const customers: (CustomerProfile & { readonly connections: GrowingConnection[] })[] = [];
+  for (const row of await query.execute()) {
+    if (customers.at(-1)?.cuid !== row.cuid) customers.push({ ...toProfile(row), connections: [] });
+    const connections = customers.at(-1)?.connections ?? [];
+    if (row.service === null) continue;
+    const last = connections.at(-1);
+    if (last?.service !== row.service || last.reqId !== row.req_id)
+      connections.push({ ...toBareConnection(connectionRow(row as JoinedRow)), ledgers: [] });
+    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as JoinedRow & SubscriptionRow));
+  }
+  return customers;
+}
+
+type GrowingConnection = BareConnection & { readonly ledgers: LedgerHead[] };
+
+type JoinedRow = Omit<ConnectionRow, "status"> & { readonly connection_status: ConnectionRow["status"] };
+
+function connectionRow({ connection_status: status, ...row }: JoinedRow): ConnectionRow {
+  return { ...row, status };
+}

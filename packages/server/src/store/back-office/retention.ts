@@ -1,0 +1,117 @@
+import type { Kysely } from "kysely";
+import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
+import { checkoutIssuedAt } from "../../domain/checkout.ts";
+import { type Entry, keptEntries } from "../../domain/ledger.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { PruneCursor, Pruned, Retention } from "../retention.ts";
+import type { Tables } from "../tables.ts";
+import { appendAudit } from "./audit.ts";
+import type { Engine } from "./engine.ts";
+import { byEnvironment, type CustomerLedger, nextCustomers } from "./ledgers.ts";
+
+/** Customers whose ledgers are looked at together: some milliseconds of work, after which others have their turn. */
+const CUSTOMERS_AT_ONCE = 200;
+const RETIRED_AT_ONCE = 1_000;
+
+export function retentionOf(engine: Engine): Retention {
+  const { db } = engine;
+  return {
+    prunedBefore: () => readHorizon(db),
+
+    moveHorizon: (before, by) =>
+      engine.change(async (tx) => {
+        const former = await readHorizon(tx);
+        if (former !== undefined && former >= before) return;
+        const values = { pruned_before: before };
+        await tx
+          .insertInto("retention")
+          .values({ only_row: 1, ...values })
+          .onConflict((on) => on.column("only_row").doUpdateSet(values))
+          .execute();
+        await appendAudit(engine, tx, horizonMoved(former, before), by);
+      }),
+
+    async pruneLedgers(before, after, dryRun) {
+      const customers = await nextCustomers(db, after, CUSTOMERS_AT_ONCE);
+      const found = await findGone(engine, db, customers, before);
+      const isConcerned = ({ environment, cuid }: PruneCursor) =>
+        found.some((gone) => gone.environment === environment && gone.cuid === cuid);
+      const concerned = customers.filter(isConcerned);
+      const gone = dryRun || concerned.length === 0 ? found : await prune(engine, concerned, before);
+      const next = customers.length < CUSTOMERS_AT_ONCE ? undefined : customers.at(-1);
+      return { pruned: countGone(gone), next };
+    },
+
+    async pruneRetired(before, after = "", dryRun) {
+      const page = await db
+        .selectFrom("retired_checkout")
+        .selectAll()
+        .where("checkout_id", ">", after)
+        .orderBy("checkout_id")
+        .limit(RETIRED_AT_ONCE)
+        .execute();
+      const gone = page
+        .filter(({ checkout_id: checkoutId, at }) => at < before && (checkoutIssuedAt(checkoutId) ?? 0) < before)
+        .map(({ checkout_id: checkoutId }) => checkoutId);
+      if (!dryRun && gone.length > 0)
+        await engine.transact((tx) => tx.deleteFrom("retired_checkout").where("checkout_id", "in", gone).execute());
+      const next = page.length < RETIRED_AT_ONCE ? undefined : page.at(-1)?.checkout_id;
+      return { pruned: { entries: 0, topUps: 0, retiredCheckouts: gone.length }, next };
+    },
+
+    recordPruned: (pruned, by) => engine.transact((tx) => appendAudit(engine, tx, historyPruned(pruned), by)),
+  };
+}
+
+async function readHorizon(db: Kysely<Tables>): Promise<Instant | undefined> {
+  return (await db.selectFrom("retention").select("pruned_before").executeTakeFirst())?.pruned_before;
+}
+
+/** A ledger, and what may go of its beginning: one entry or more. */
+interface Gone extends CustomerLedger {
+  readonly gone: readonly Entry[];
+  /** The number of the first entry that stays. */
+  readonly firstKept: number;
+}
+
+async function findGone(
+  engine: Engine,
+  tx: Kysely<Tables>,
+  customers: readonly PruneCursor[],
+  before: Instant,
+): Promise<Gone[]> {
+  const found: Gone[] = [];
+  for (const { environment, cuids } of byEnvironment(customers))
+    for (const ledger of await engine.readLedgers(tx, environment, cuids)) {
+      const { entries } = ledger;
+      const [first] = keptEntries(entries, before);
+      const gone = entries.filter(({ seq }) => first !== undefined && seq < first.seq);
+      if (first !== undefined && gone.length > 0) found.push({ ...ledger, environment, gone, firstKept: first.seq });
+    }
+  return found;
+}
+
+/** Looks again at those of whom something may go, in order with all else that happens to them, and lets go of it. */
+function prune(engine: Engine, customers: readonly PruneCursor[], before: Instant): Promise<Gone[]> {
+  return engine.transact(async (tx) => {
+    for (const { environment, cuid } of customers) await engine.lockCustomer(tx, environment, cuid);
+    const all = await findGone(engine, tx, customers, before);
+    for (const ledger of all) {
+      await engine.deleteEntries(tx, ledger, ledger.plan, ledger.firstKept);
+      const txnIds = txnIdsOf(ledger.gone);
+      if (txnIds.length === 0) continue;
+      await tx.deleteFrom("reversal").where("txn_id", "in", txnIds).execute();
+      await tx.deleteFrom("top_up").where("txn_id", "in", txnIds).execute();
+    }
+    return all;
+  });
+}
+
+function countGone(all: readonly Gone[]): Pruned {
+  const entries = all.flatMap(({ gone }) => gone);
+  return { entries: entries.length, topUps: txnIdsOf(entries).length, retiredCheckouts: 0 };
+}
+
+function txnIdsOf(entries: readonly Entry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : []));
+}

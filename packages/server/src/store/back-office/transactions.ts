@@ -1,0 +1,203 @@
+import { type Kysely, sql } from "kysely";
+import type { Service } from "../../domain/bouquet.ts";
+import type { SettlementSum } from "../../domain/settlement.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
+import { dayAfter, type Instant } from "../../domain/wall-time.ts";
+import { readDay } from "../../domain/zone.ts";
+import { toTransaction } from "../rows.ts";
+import type { Search, SettledDay, TransactionFilter, TransactionPage } from "../search.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { Tables, TopUpRow } from "../tables.ts";
+import type { Engine } from "./engine.ts";
+
+/*
+ * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and what is
+ * asked for is when the top-up was recorded; so the range of txnIds is somewhat wider than that of time.
+ */
+
+/**
+ * Transactions that one step looks at: some milliseconds of work, after which others have their turn. Each is of less than
+ * 10^15 minor units, so what a step adds up stays below what 64 bits hold.
+ */
+const STEP_ROWS = 5_000;
+
+/** Transactions of a customer that are read together. */
+const ROWS_AT_ONCE = 500;
+
+/** Greater than every txnId. */
+const BEYOND_ALL = "~";
+
+/** A zone's rules may be others today than they were when a top-up was dated. */
+const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
+
+type Db = Kysely<Tables>;
+
+/** TxnIds from `least` on that are less than `beyond`. */
+interface Range {
+  readonly least: string;
+  readonly beyond: string;
+}
+
+type TransactionSearch = Pick<
+  Search,
+  "findByTxnIds" | "findReversals" | "listTransactions" | "sumTopUps" | "sumReversals"
+>;
+
+export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
+  const { db } = engine;
+  return {
+    async findByTxnIds(txnIds) {
+      if (txnIds.length === 0) return new Map();
+      const rows = await db.selectFrom("top_up").selectAll().where("txn_id", "in", txnIds).execute();
+      return new Map(rows.map((row) => [row.txn_id, toTransaction(row)]));
+    },
+
+    async findReversals(txnIds) {
+      if (txnIds.length === 0) return new Map();
+      const rows = await db.selectFrom("reversal").selectAll().where("txn_id", "in", txnIds).execute();
+      return new Map(rows.map(({ txn_id, ...reversal }) => [txn_id, reversal]));
+    },
+
+    listTransactions(filter, page) {
+      return filter.cuid === undefined
+        ? listInSteps(db, filter, page)
+        : listOfCustomer(engine, filter.cuid, filter, page);
+    },
+
+    async sumTopUps(of) {
+      const day = readDay(of.day, zone);
+      if (day === undefined) return [];
+      const range = rangeOf(day.start - RULES_CHANGE_BY_MS, day.end + RULES_CHANGE_BY_MS);
+      const rows: SumRow[] = [];
+      for await (const step of stepsOf(db, range)) {
+        const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
+        rows.push(...(await sumUp(sums, of)));
+      }
+      return addUp(rows);
+    },
+
+    async sumReversals(of) {
+      const reversals = db
+        .selectFrom("reversal")
+        .select("txn_id")
+        .where("wall", ">=", of.day)
+        .where("wall", "<", dayAfter(of.day));
+      return addUp(await sumUp(topUps(db).where("t.txn_id", "in", reversals), of));
+    },
+  };
+}
+
+/** Goes from the newest to the oldest until the page is full, a step at a time. */
+async function listInSteps(db: Db, filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
+  const found: TopUpRow[] = [];
+  for await (const step of stepsOf(db, rangeOf(filter.from, filter.until, page.before))) {
+    const query = filtered(inRange(topUps(db), step), filter)
+      .selectAll("t")
+      .orderBy("t.txn_id", "desc")
+      .limit(page.limit - found.length);
+    found.push(...(await query.execute()));
+    if (found.length >= page.limit) break;
+  }
+  return found.map(toTransaction);
+}
+
+/** The customer's ledgers lead to the few that are its own. */
+async function listOfCustomer(
+  engine: Engine,
+  cuid: string,
+  filter: TransactionFilter,
+  page: TransactionPage,
+): Promise<Transaction[]> {
+  const { least, beyond } = rangeOf(filter.from, filter.until, page.before);
+  const txnIds = (await engine.readLedgers(engine.db, filter.environment, [cuid]))
+    .flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])))
+    .filter((txnId) => txnId >= least && txnId < beyond)
+    .sort()
+    .reverse();
+  const found: TopUpRow[] = [];
+  for (let from = 0; from < txnIds.length && found.length < page.limit; from += ROWS_AT_ONCE) {
+    const some = topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
+    const query = filtered(some, filter)
+      .selectAll("t")
+      .orderBy("t.txn_id", "desc")
+      .limit(page.limit - found.length);
+    found.push(...(await query.execute()));
+  }
+  return found.map(toTransaction);
+}
+
+function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
+  const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until + TXN_ID_SLACK_MS);
+  return {
+    least: from === undefined ? "" : firstTransactionId(from - TXN_ID_SLACK_MS),
+    beyond: before < beyond ? before : beyond,
+  };
+}
+
+/** The ranges of {@link STEP_ROWS} top-ups each that a range is made of, the newest first. */
+async function* stepsOf(db: Db, { least, beyond: end }: Range): AsyncGenerator<Range> {
+  for (let beyond = end; ; ) {
+    const boundary = await inRange(topUps(db), { least, beyond })
+      .select("t.txn_id")
+      .orderBy("t.txn_id", "desc")
+      .offset(STEP_ROWS - 1)
+      .limit(1)
+      .executeTakeFirst();
+    yield { least: boundary?.txn_id ?? least, beyond };
+    if (boundary === undefined) return;
+    beyond = boundary.txn_id;
+  }
+}
+
+function topUps(db: Db) {
+  return db.selectFrom("top_up as t");
+}
+
+type TopUps = ReturnType<typeof topUps>;
+
+function inRange(query: TopUps, { least, beyond }: Range): TopUps {
+  return query.where("t.txn_id", ">=", least).where("t.txn_id", "<", beyond);
+}
+
+function filtered(query: TopUps, filter: TransactionFilter): TopUps {
+  const { environment, partnerId, service, cuid, reqId, amount, status, udf1, udf2, from, until } = filter;
+  const given = {
+    ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId },
+    ...{ amount: amount === undefined ? undefined : Number(amount), status, udf1, udf2 },
+  };
+  let narrowed = query;
+  for (const [column, value] of Object.entries(given) as [keyof TopUpRow, string | number | undefined][])
+    if (value !== undefined) narrowed = narrowed.where(`t.${column}`, "=", value);
+  if (from !== undefined) narrowed = narrowed.where("t.at", ">=", from);
+  if (until !== undefined) narrowed = narrowed.where("t.at", "<", until);
+  return narrowed;
+}
+
+interface SumRow {
+  readonly partner_id: number;
+  readonly service: Service;
+  readonly bouquet_code: string;
+  readonly count: number;
+  /** A text: it may be more than a number holds exactly. */
+  readonly amount: string;
+}
+
+async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
+  return filtered(query, { environment, partnerId })
+    .select((eb) => ["t.partner_id", "t.service", "t.bouquet_code", eb.fn.countAll<number>().as("count")])
+    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
+    .groupBy(["t.partner_id", "t.service", "t.bouquet_code"])
+    .execute();
+}
+
+/** A sum for each partner, service and bouquet. */
+function addUp(rows: readonly SumRow[]): SettlementSum[] {
+  const sums = new Map<string, SettlementSum>();
+  for (const { partner_id: partnerId, service, bouquet_code: bouquetCode, count, amount } of rows) {
+    const key = JSON.stringify([partnerId, service, bouquetCode]);
+    const before = sums.get(key) ?? { partnerId, service, bouquetCode, count: 0, amount: 0n };
+    sums.set(key, { ...before, count: before.count + Number(count), amount: before.amount + BigInt(amount) });
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,84 @@
+import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
+import type { AddressList } from "../domain/address-list.ts";
+import type { Attribution } from "../domain/audit.ts";
+import type { Bouquet } from "../domain/bouquet.ts";
+import type { Catalogue } from "../domain/catalogue.ts";
+import type { RotationRefusal, Rotation as SecretRotation } from "../domain/checkout-secret.ts";
+import type {
+  BlockOutcome,
+  Correcting,
+  GoodwillCommand,
+  GoodwillOutcome,
+  GoodwillReversalCommand,
+  GoodwillReversalOutcome,
+  TopUpReversalOutcome,
+} from "../domain/correction.ts";
+import type { ConnectionKey, Environment } from "../domain/customer.ts";
+import type { RefusedRotation, Rotation, Succession } from "../domain/token-rotation.ts";
+import type { Instant } from "../domain/wall-time.ts";
+
+/*
+ * What staff change. Each change is written in one transaction with its entry in the audit trail; a change that changes
+ * nothing leaves no entry. What is set of partners, tokens, secrets and catalogues holds in every process within a second.
+ * Every method rejects as those of the store do.
+ */
+
+/** Partners and their access tokens. */
+export interface Partners {
+  add(name: string, by: Attribution): Promise<Partner | "name_taken">;
+  setStatus(name: string, status: PartnerStatus, by: Attribution): Promise<Partner | undefined>;
+  /** @param addresses undefined for any. */
+  setAllowedAddresses(name: string, addresses: AddressList | undefined, by: Attribution): Promise<Partner | undefined>;
+  find(name: string): Promise<Partner | undefined>;
+  list(): Promise<Partner[]>;
+
+  addToken(token: AccessToken, hash: Uint8Array, by: Attribution): Promise<void>;
+  listTokens(): Promise<AccessToken[]>;
+  /** Revoking twice keeps the first instant. */
+  revokeToken(id: string, by: Attribution): Promise<AccessToken | undefined>;
+  /**
+   * Issues the token that takes the place of another, and sets that one's end, in one transaction.
+   * @param hash of the new token.
+   */
+  rotateToken(
+    id: string,
+    to: Succession,
+    hash: Uint8Array,
+    by: Attribution,
+  ): Promise<Rotation | RefusedRotation | undefined>;
+  /** Keeps the later of what is on record and what is given. */
+  recordUses(uses: TokenUses): Promise<void>;
+  /** Of those tokens that were ever used. */
+  lastUses(): Promise<TokenUses>;
+}
+
+/** When each token was last used, by its id. */
+export type TokenUses = ReadonlyMap<string, Instant>;
+
+export interface CheckoutSecrets {
+  /** Adds a secret, which takes the place of the oldest where there is no room for more. */
+  rotate(key: Uint8Array, by: Attribution): Promise<SecretRotation | RotationRefusal>;
+}
+
+export interface Catalogues {
+  /**
+   * Makes the next revision, all of which is sold. What is `retired` is not: it becomes known, where it is not yet, by a
+   * revision of its own that nobody sees, since the other follows it in the same transaction.
+   */
+  publish(
+    environment: Environment,
+    bouquets: readonly Bouquet[],
+    by: Attribution,
+    retired?: readonly Bouquet[],
+  ): Promise<Catalogue>;
+  /** The newest definition of every code that any revision had. */
+  known(environment: Environment): Promise<readonly Bouquet[]>;
+}
+
+/** What staff set right by hand, in order with the top-ups of its customer. */
+export interface Corrections {
+  reverse(checkoutId: string, by: Correcting): Promise<TopUpReversalOutcome>;
+  grantGoodwill(command: GoodwillCommand, by: Correcting): Promise<GoodwillOutcome>;
+  reverseGoodwill(command: GoodwillReversalCommand, by: Correcting): Promise<GoodwillReversalOutcome>;
+  setBlocked(key: ConnectionKey, blocked: boolean, by: Correcting): Promise<BlockOutcome>;
+}

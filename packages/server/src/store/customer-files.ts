@@ -1,0 +1,242 @@
+import type { AuditedChange } from "../domain/audit.ts";
+import type { Connection, ConnectionKey, Environment } from "../domain/customer.ts";
+import { type CustomerEffect, customersImported, effectOf, refusedEffect } from "../domain/customer-audit.ts";
+import {
+  type ConnectionLedger,
+  type CustomerChange,
+  changeCustomer,
+  type StoredCustomer,
+} from "../domain/customer-import.ts";
+import type { Entry } from "../domain/ledger.ts";
+import { headOf } from "../domain/ledger.ts";
+import { AS_WRITTEN } from "../domain/mobile-number.ts";
+import { flag, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
+import { e164Of } from "./settings.ts";
+import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
+import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow } from "./tables.ts";
+
+/*
+ * How a part of a customers file changes what is stored: the same for both engines, which load and write the rows.
+ */
+
+/** All that is stored of some customers of one environment. */
+export interface StoredRows {
+  readonly customers: readonly CustomerRow[];
+  /** Those of a customer by their position. */
+  readonly connections: readonly ConnectionRow[];
+  /** Those of a ledger together, by `seq`. */
+  readonly entries: readonly LedgerEntryRow[];
+}
+
+/** Whose a connection of the environment is. */
+export interface ConnectionOwner {
+  readonly cuid: string;
+  readonly req_id: string;
+}
+
+/** What is to be written, in this order. */
+export interface CustomerFileWrites {
+  /** To be inserted, or put in the place of what is there. */
+  readonly customers: readonly CustomerRow[];
+  readonly removedConnections: readonly ConnectionKeyRow[];
+  /** To be inserted, or put in the place of what is there. */
+  readonly connections: readonly ConnectionRow[];
+  readonly removedCodes: readonly CustomerCodeRow[];
+  /** Some may be there. */
+  readonly addedCodes: readonly CustomerCodeRow[];
+  /** To be appended to their ledgers, those of one in their order. */
+  readonly entries: readonly NewEntry[];
+}
+
+export type ConnectionKeyRow = Pick<ConnectionRow, "cuid" | "environment" | "service" | "req_id">;
+
+export interface NewEntry {
+  readonly key: ConnectionKey;
+  readonly plan: string;
+  readonly entry: Entry;
+}
+
+/**
+ * Rows of a file in which no customer stands twice, and what is stored of their customers. First the engine asks for the
+ * owners of {@link newNames}, and then for what {@link apply} makes of it.
+ */
+export class CustomerFilePart {
+  readonly #environment: Environment;
+  readonly #rows: readonly CustomerRowOfFile[];
+  readonly #stored: ReadonlyMap<string, StoredCustomer>;
+
+  constructor(environment: Environment, rows: readonly CustomerRowOfFile[], stored: StoredRows) {
+    this.#environment = environment;
+    this.#rows = rows;
+    this.#stored = toStoredCustomers(stored);
+  }
+
+  /** The usernames and set-top box numbers that are new to their customer: another's they must not be. */
+  newNames(): string[] {
+    return this.#rows.flatMap(({ stated }) => {
+      const before = this.#storedOf(stated.cuid).customer?.connections ?? [];
+      return stated.connections
+        .map(({ reqId }) => reqId)
+        .filter((reqId) => !before.some((connection) => connection.reqId === reqId));
+    });
+  }
+
+  /** @param owners of all connections of the environment that have a new name. */
+  apply(
+    owners: readonly ConnectionOwner[],
+    rules: FileRules,
+    provider: ProviderSettings,
+  ): { readonly effects: CustomerEffect[]; readonly writes: CustomerFileWrites } {
+    const { normaliseMobile = AS_WRITTEN } = provider;
+    const named = new Owners(owners);
+    const taken: (readonly [CustomerRowOfFile, CustomerChange])[] = [];
+    const effects = this.#rows.map((row) => {
+      const { cuid, connections } = row.stated;
+      const stored = this.#storedOf(cuid);
+      const shared = named.findOther(cuid, connections);
+      if (shared !== undefined) return refusedEffect(cuid, shared);
+      const change = changeCustomer(stored, row.stated, { ...rules, asOf: row.asOf }, normaliseMobile);
+      named.move(cuid, change);
+      if (!change.isStale) taken.push([row, change]);
+      return effectOf(stored.customer, change);
+    });
+    return { effects, writes: this.#writesOf(taken, provider) };
+  }
+
+  #storedOf(cuid: string): StoredCustomer {
+    return this.#stored.get(cuid) ?? { customer: undefined, mobileForm: undefined, asOf: undefined, ledgers: [] };
+  }
+
+  #writesOf(
+    taken: readonly (readonly [CustomerRowOfFile, CustomerChange])[],
+    provider: ProviderSettings,
+  ): CustomerFileWrites {
+    const environment = this.#environment;
+    const writes = {
+      customers: [] as CustomerRow[],
+      removedConnections: [] as ConnectionKeyRow[],
+      connections: [] as ConnectionRow[],
+      removedCodes: [] as CustomerCodeRow[],
+      addedCodes: [] as CustomerCodeRow[],
+      entries: [] as NewEntry[],
+    };
+    for (const [{ asOf }, change] of taken) {
+      const { cuid } = change.profile;
+      const ofCode = (code: string) => ({ code, environment, cuid });
+      if (change.changesProfile || this.#storedOf(cuid).asOf !== asOf.instant)
+        writes.customers.push(customerRow(environment, change, asOf.instant, provider));
+      for (const name of change.removedConnections)
+        writes.removedConnections.push(keyColumns({ environment, cuid, ...name }));
+      if (change.changesConnections)
+        for (const [position, { service, reqId, status, blocked, segment }] of change.connections.entries()) {
+          const state = { position, status, blocked: flag(blocked), segment: segment ?? null };
+          writes.connections.push({ cuid, environment, service, req_id: reqId, ...state });
+        }
+      writes.removedCodes.push(...change.removedCodes.map(ofCode));
+      writes.addedCodes.push(...change.addedCodes.map(ofCode));
+      for (const { service, reqId, plan, entry } of change.entries)
+        writes.entries.push({ key: { environment, cuid, service, reqId }, plan, entry });
+    }
+    return writes;
+  }
+}
+
+/** What the audit trail keeps of an import. */
+export function auditOfFile(
+  environment: Environment,
+  { mode }: FileRules,
+  effects: readonly CustomerEffect[],
+): AuditedChange[] {
+  return customersImported(mode === "reset" ? "trial.reset" : "customers.import", environment, effects);
+}
+
+/** In parts in which no customer stands twice: who does is changed twice, the second time with the first in view. */
+export function* partsWithoutRepetition(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
+  let part = new Map<string, CustomerRowOfFile>();
+  for (const row of rows) {
+    if (part.has(row.stated.cuid)) {
+      yield [...part.values()];
+      part = new Map();
+    }
+    part.set(row.stated.cuid, row);
+  }
+  if (part.size > 0) yield [...part.values()];
+}
+
+/** The ledgers that rows tell of. @param rows those of a ledger together, by `seq`. */
+export function toLedgers(rows: readonly LedgerEntryRow[]): (ConnectionLedger & { readonly cuid: string })[] {
+  const ledgers: (ConnectionLedger & { readonly cuid: string; readonly entries: Entry[] })[] = [];
+  for (const row of rows) {
+    const { cuid, service, req_id: reqId, plan } = row;
+    const last = ledgers.at(-1);
+    const isOfLast = last?.cuid === cuid && last.service === service && last.reqId === reqId && last.plan === plan;
+    if (isOfLast) last.entries.push(toEntry(row));
+    else ledgers.push({ cuid, service, reqId, plan, entries: [toEntry(row)] });
+  }
+  return ledgers;
+}
+
+function toStoredCustomers({ customers, connections, entries }: StoredRows): Map<string, StoredCustomer> {
+  const connectionsOf = groupByCustomer(connections);
+  const ledgersOf = groupByCustomer(toLedgers(entries));
+  return new Map(
+    customers.map((row) => {
+      const ledgers = ledgersOf.get(row.cuid) ?? [];
+      const its = (connectionsOf.get(row.cuid) ?? []).map((connection) => toConnection(connection, ledgers));
+      const customer = { ...toProfile(row), connections: its };
+      return [row.cuid, { customer, mobileForm: row.mobile_e164 ?? undefined, asOf: row.as_of ?? undefined, ledgers }];
+    }),
+  );
+}
+
+function toConnection(row: ConnectionRow, ledgers: readonly ConnectionLedger[]): Connection {
+  const its = ledgers.filter(({ service, reqId }) => service === row.service && reqId === row.req_id);
+  return { ...toBareConnection(row), ledgers: its.map(headOf) };
+}
+
+function groupByCustomer<Row extends { readonly cuid: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.cuid);
+    if (group === undefined) groups.set(row.cuid, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function customerRow(
+  environment: Environment,
+  { profile: { cuid, firstName, lastName, mobile, status } }: CustomerChange,
+  as_of: number,
+  provider: ProviderSettings,
+): CustomerRow {
+  const mobiles = { mobile: mobile ?? null, mobile_e164: e164Of(mobile, provider) };
+  return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
+}
+
+/** Whose the new names are: as they are stored, and then as each row of the file leaves them. */
+class Owners {
+  readonly #cuids = new Map<string, Set<string>>();
+
+  constructor(owners: readonly ConnectionOwner[]) {
+    for (const { cuid, req_id } of owners) this.#add(req_id, cuid);
+  }
+
+  /** A connection of these that is another customer's, and whose. */
+  findOther(cuid: string, connections: readonly { readonly reqId: string }[]): CustomerEffect["shared"] {
+    for (const { reqId } of connections)
+      for (const owner of this.#cuids.get(reqId) ?? []) if (owner !== cuid) return { reqId, cuid: owner };
+    return undefined;
+  }
+
+  move(cuid: string, { removedConnections, connections }: CustomerChange): void {
+    for (const { reqId } of removedConnections) this.#cuids.get(reqId)?.delete(cuid);
+    for (const { reqId } of connections) this.#add(reqId, cuid);
+  }
+
+  #add(reqId: string, cuid: string): void {
+    const cuids = this.#cuids.get(reqId);
+    if (cuids === undefined) this.#cuids.set(reqId, new Set([cuid]));
+    else cuids.add(cuid);
+  }
+}

@@ -1,0 +1,125 @@
+import { CompiledQuery, type Kysely } from "kysely";
+import { ARCHIVE_TABLES } from "../archive.ts";
+import type { Engine, Filling, View } from "../back-office/engine.ts";
+import { toLedgers } from "../customer-files.ts";
+import type { ArchiveValue, Writers } from "../store.ts";
+import type { LedgerEntryRow, Tables } from "../tables.ts";
+import { kyselyOver } from "./kysely-dialect.ts";
+import { type Database, endClient, openClient } from "./session/database.ts";
+import { LOCK_AUDIT, LOCK_IMPORT, LOCK_REFERENCE } from "./session/locks.ts";
+import { BEGIN, type Query, Session } from "./session/session.ts";
+import { translateAtConnecting } from "./session/trouble.ts";
+import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/ledgers.ts";
+
+export interface PostgresEngineParts {
+  readonly url: string;
+  /** For what staff ask and change. */
+  readonly database: Database;
+  /** Hears of every change of what is kept in memory. */
+  readonly changed: () => void;
+}
+
+/** What the back office needs. */
+export function createPostgresEngine({ url, database, changed }: PostgresEngineParts): Engine {
+  const transact = <Result>(opening: readonly Query[], work: (tx: Kysely<Tables>) => Promise<Result>) =>
+    database.transactPatiently(opening, async (_, session) => {
+      const result = await work(kyselyOver((ask) => ask(session)));
+      await session.commit();
+      return result;
+    });
+  return {
+    db: kyselyOver((ask) => database.withSession(ask)),
+    transact: (work) => transact([], work),
+    change: (work) => transact([LOCK_REFERENCE], work).finally(changed),
+    async lockCustomer(tx, environment, cuid) {
+      const customer = tx.selectFrom("customer").where("cuid", "=", cuid).where("environment", "=", environment);
+      await customer.select("cuid").forNoKeyUpdate().execute();
+    },
+    async lockAuditTrail(tx) {
+      await run(tx, LOCK_AUDIT);
+    },
+    async readLedgers(tx, environment, cuids) {
+      return toLedgers(await run<LedgerEntryRow>(tx, [ENTRIES, [cuids, environment]]));
+    },
+    async appendEntry(tx, key, plan, entry) {
+      for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);
+    },
+    async deleteEntries(tx, { cuid, environment, service, reqId }, plan, seq) {
+      await run(tx, [DELETE_ENTRIES, [cuid, environment, service, reqId, plan, seq]]);
+    },
+    openView: (writers) => openView(url, writers),
+    openFilling: () => openFilling(url),
+  };
+}
+
+async function run<Row>(tx: Kysely<Tables>, [{ text }, values = []]: Query): Promise<Row[]> {
+  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
+}
+
+/** How long others may still hold what is to be locked: longer than any batch or portion of an import takes. */
+const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";
+
+/*
+ * Everything that records begins with a lock on the rows of customers: EXCLUSIVE turns it away there, before it holds
+ * anything, where SHARE would let it pass and stop it in its midst. SHARE keeps all others from writing, and lets
+ * processes start. Tables are locked in the order in which every transaction of topupd takes them.
+ */
+const LOCKS_OF_VIEW = ARCHIVE_TABLES.map(
+  (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
+).join("; ");
+const LOCKS_OF_FILLING = [LOCK_REFERENCE, LOCK_IMPORT].map(([{ text }]) => text).join("; ");
+
+/*
+ * Every statement sees what was committed when the first one began. A top-up that was acknowledged is among it, whichever
+ * process did so: PostgreSQL shows a commit to others before it answers for it.
+ */
+const ONE_VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
+
+async function openView(url: string, writers: Writers): Promise<View> {
+  const begin = writers === "go_on" ? ONE_VIEW : `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_VIEW}`;
+  return (await openTransaction(url, begin)).view;
+}
+
+async function openFilling(url: string): Promise<Filling> {
+  const { session, view } = await openTransaction(
+    url,
+    `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_FILLING}; LOCK TABLE ${ARCHIVE_TABLES.join(", ")} IN EXCLUSIVE MODE`,
+  );
+  return {
+    ...view,
+    async insert(table, columns, rows) {
+      const names = columns.join(", ");
+      const list = JSON.stringify(rows.map((row) => toJsonRow(columns, row)));
+      const from = `json_populate_recordset(NULL::${table}, $1::json)`;
+      await session.ask(`INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from}`, [list]);
+    },
+    // Without it, PostgreSQL takes the tables for as small as they were.
+    settle: () => session.execute(`ANALYZE ${ARCHIVE_TABLES.join(", ")}`),
+    commit: () => session.commit(),
+  };
+}
+
+function toJsonRow(columns: readonly string[], row: readonly ArchiveValue[]) {
+  return Object.fromEntries(
+    columns.map((column, index) => {
+      const value = row[index];
+      return [column, value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : value];
+    }),
+  );
+}
+
+/** A transaction on a session of its own, which takes as long as it needs. PostgreSQL takes it back with the session. */
+async function openTransaction(url: string, begin: string) {
+  const client = await openClient(url, "working").catch((error: unknown) => {
+    throw translateAtConnecting(error);
+  });
+  const session = new Session(client);
+  try {
+    await session.execute(begin);
+  } catch (error) {
+    await endClient(client);
+    throw error;
+  }
+  const view: View = { db: kyselyOver((ask) => ask(session)), close: () => endClient(client) };
+  return { session, view };
+}

@@ -1,0 +1,215 @@
+import type { AuditEntry } from "../domain/audit.ts";
+import type { Bouquet } from "../domain/bouquet.ts";
+import type { BareConnection, ConnectionKey, CustomerProfile } from "../domain/customer.ts";
+import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
+import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
+import type { Transaction } from "../domain/top-up.ts";
+import type {
+  AuditEntryRow,
+  BouquetRow,
+  ConnectionRow,
+  CustomerRow,
+  LedgerEntryRow,
+  SubscriptionRow,
+  TopUpRow,
+} from "./tables.ts";
+
+/*
+ * Rows, and what they are in the domain's terms: the one place for both engines and the back office. A new column is added
+ * to the schema of each engine, to its row in tables.ts, and here.
+ */
+
+type ProfileColumn = "cuid" | "first_name" | "last_name" | "mobile" | "status";
+
+export function toProfile(row: Pick<CustomerRow, ProfileColumn>): CustomerProfile {
+  const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
+  return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
+}
+
+export function toBareConnection(row: ConnectionRow): BareConnection {
+  const { service, req_id: reqId, status, blocked, segment } = row;
+  return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
+}
+
+export function toHead(row: SubscriptionRow): LedgerHead {
+  const { plan, seq } = row;
+  return { plan, seq, subscription: row.code === null ? undefined : toSubscription(row as Filled<SubscriptionRow>) };
+}
+
+type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
+
+function toSubscription(row: Filled<SubscriptionRow>): Subscription {
+  const { plan, start_time: start, anchor_time: anchor, end_time: end, months, days, since } = row;
+  return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since };
+}
+
+export const HEAD_COLUMNS = [
+  ...(["seq", "code", "name", "add_on", "start_time", "anchor_time", "months", "days", "end_time", "since"] as const),
+] satisfies readonly (keyof SubscriptionRow)[];
+
+/** The values of a subscription's row beside its key, after an entry. */
+export function headRow({
+  seq,
+  after,
+}: Pick<Entry, "seq" | "after">): Pick<SubscriptionRow, (typeof HEAD_COLUMNS)[number]> {
+  return {
+    seq,
+    code: after?.bouquet.code ?? null,
+    name: after?.bouquet.name ?? null,
+    add_on: after === undefined ? null : flag(after.bouquet.addOn),
+    start_time: after?.start ?? null,
+    anchor_time: after?.anchor ?? null,
+    months: after?.months ?? null,
+    days: after?.days ?? null,
+    end_time: after?.end ?? null,
+    since: after?.since ?? null,
+  };
+}
+
+type EntryColumns = Omit<LedgerEntryRow, "cuid" | "environment" | "service" | "req_id" | "plan">;
+
+/** The columns of an entry beside its ledger's key: {@link entryRow} gives each. */
+export const ENTRY_COLUMNS = [
+  ...(["seq", "kind", "at", "wall", "code", "name", "add_on", "months", "days", "txn_id", "reverses"] as const),
+  ...(["author", "reason", "as_of", "as_of_wall", "stated_start", "stated_end", "unit", "run_since"] as const),
+  ...(["after_code", "after_name", "after_add_on", "after_start", "after_anchor", "after_months"] as const),
+  ...(["after_days", "after_end", "after_since"] as const),
+] satisfies readonly (keyof EntryColumns)[];
+
+/** One literal, since a top-up waits for it: an object that is put together from others takes ten times as long. */
+export function entryRow(entry: Entry): EntryColumns {
+  const { seq, kind, at, after } = entry;
+  const granted = isGrant(entry) ? entry : undefined;
+  const reasoned = entry.kind === "goodwill" || entry.kind === "reversal" ? entry : undefined;
+  const imported = entry.kind === "import" ? entry : undefined;
+  const label = granted?.bouquet ?? imported?.stated?.bouquet;
+  return {
+    seq,
+    kind,
+    at: at.instant,
+    wall: at.wall,
+    code: label?.code ?? null,
+    name: label?.name ?? null,
+    add_on: label === undefined ? null : flag(label.addOn),
+    months: granted?.period.months ?? null,
+    days: granted?.period.days ?? null,
+    txn_id: entry.kind === "top_up" ? entry.txnId : null,
+    reverses: entry.kind === "reversal" ? entry.of : null,
+    author: reasoned?.author ?? null,
+    reason: reasoned?.reason ?? null,
+    as_of: imported?.asOf.instant ?? null,
+    as_of_wall: imported?.asOf.wall ?? null,
+    stated_start: imported?.stated?.start ?? null,
+    stated_end: imported?.stated?.end ?? null,
+    unit: imported?.stated?.unit ?? null,
+    run_since: imported?.since ?? null,
+    after_code: after?.bouquet.code ?? null,
+    after_name: after?.bouquet.name ?? null,
+    after_add_on: after === undefined ? null : flag(after.bouquet.addOn),
+    after_start: after?.start ?? null,
+    after_anchor: after?.anchor ?? null,
+    after_months: after?.months ?? null,
+    after_days: after?.days ?? null,
+    after_end: after?.end ?? null,
+    after_since: after?.since ?? null,
+  };
+}
+
+export function toEntry(row: LedgerEntryRow): Entry {
+  const { seq, plan } = row;
+  const after = row.after_code === null ? undefined : toAfter(row as Filled<LedgerEntryRow>);
+  return { ...toEvent(row as Filled<LedgerEntryRow>, plan), seq, at: { instant: row.at, wall: row.wall }, after };
+}
+
+function toEvent(row: Filled<LedgerEntryRow>, plan: string): Event {
+  const { kind, months, days, author, reason } = row;
+  switch (kind) {
+    case "top_up":
+      return { kind, txnId: row.txn_id, bouquet: toLabel(row), period: { months, days } };
+    case "goodwill":
+      return { kind, bouquet: toLabel(row), period: { months, days }, author, reason };
+    case "reversal":
+      return { kind, of: row.reverses, author, reason };
+    case "import": {
+      const asOf = { instant: row.as_of, wall: row.as_of_wall };
+      const stated = { plan, bouquet: toLabel(row), start: row.stated_start, end: row.stated_end, unit: row.unit };
+      return { kind, asOf, stated: row.code === null ? undefined : stated, since: row.run_since };
+    }
+  }
+}
+
+function toAfter(row: Filled<LedgerEntryRow>): Subscription {
+  const bouquet = { code: row.after_code, name: row.after_name, addOn: row.after_add_on === 1 };
+  const { plan, after_start: start, after_anchor: anchor, after_end: end, after_since: since } = row;
+  return { plan, bouquet, start, anchor, months: row.after_months, days: row.after_days, end, since };
+}
+
+function toLabel({ code, name, add_on }: { code: string; name: string; add_on: 0 | 1 }): BouquetLabel {
+  return { code, name, addOn: add_on === 1 };
+}
+
+export function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
+}
+
+export function toBouquet(row: BouquetRow): Bouquet {
+  const { service, code, name, plan, months, days } = row;
+  const segments = JSON.parse(row.segments) as string[];
+  const price = BigInt(row.price);
+  return { service, code, name, price, segments, plan, addOn: row.add_on === 1, period: { months, days } };
+}
+
+export function bouquetRow({ service, code, name, price, segments, plan, addOn, period }: Bouquet) {
+  const label = { service, code, name, price: Number(price), segments: JSON.stringify(segments), plan };
+  return { ...label, add_on: flag(addOn), ...period } satisfies Omit<BouquetRow, "revision" | "position">;
+}
+
+export const TOP_UP_COLUMNS = [
+  ...(["checkout_id", "txn_id", "partner_id", "environment", "cuid", "service", "req_id", "bouquet_code"] as const),
+  ...(["amount", "at", "txn_date", "status", "udf1", "udf2"] as const),
+] satisfies readonly (keyof TopUpRow)[];
+
+export function topUpRow(transaction: Transaction): TopUpRow {
+  return {
+    checkout_id: transaction.checkoutId,
+    txn_id: transaction.txnId,
+    partner_id: transaction.partnerId,
+    environment: transaction.environment,
+    cuid: transaction.cuid,
+    service: transaction.service,
+    req_id: transaction.reqId,
+    bouquet_code: transaction.bouquetCode,
+    amount: Number(transaction.amount),
+    at: transaction.at,
+    txn_date: transaction.txnDate,
+    status: transaction.status,
+    udf1: transaction.udf1 ?? null,
+    udf2: transaction.udf2 ?? null,
+  };
+}
+
+export function toTransaction(row: TopUpRow): Transaction {
+  const { environment, cuid, service, at, status } = row;
+  return {
+    ...{ checkoutId: row.checkout_id, txnId: row.txn_id, partnerId: row.partner_id },
+    ...{ environment, cuid, service, reqId: row.req_id, bouquetCode: row.bouquet_code, amount: BigInt(row.amount) },
+    ...{ at, txnDate: row.txn_date, status, udf1: row.udf1 ?? undefined, udf2: row.udf2 ?? undefined },
+  };
+}
+
+/** A connection's key as its columns. */
+export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {
+  return { cuid, environment, service, req_id: reqId };
+}
+
+export const AUDIT_COLUMNS = [
+  ...(["seq", "at", "author", "action", "subject", "reason", "before", "after", "hash"] as const),
+] satisfies readonly (keyof AuditEntryRow)[];
+
+export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
+  return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };
+}
+
+export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
+  return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
+}

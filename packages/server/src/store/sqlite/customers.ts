@@ -1,0 +1,76 @@
+import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
+import { HEAD_COLUMNS, toBareConnection, toHead, toProfile } from "../rows.ts";
+import { codesToFind } from "../settings.ts";
+import type { FoundConnection, ProviderSettings } from "../store.ts";
+import type { ConnectionRow, CustomerRow, SubscriptionRow } from "../tables.ts";
+import type { Database } from "./database.ts";
+
+/** A row for each connection. Only CROSS keeps SQLite from beginning with the customers. */
+const OVERVIEWS = `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+    n.service, n.req_id, n.status AS connection_status, n.blocked,
+    (SELECT max(s.end_time) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
+      AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0) AS base_end
+  FROM (SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?2) AND environment = ?3 LIMIT 2) AS k
+  CROSS JOIN customer AS c ON c.cuid = k.cuid AND c.environment = ?3
+  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
+  ORDER BY n.position`;
+
+type ProfileColumns = Pick<CustomerRow, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
+type OverviewRow = ProfileColumns &
+  (
+    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
+        readonly connection_status: ConnectionRow["status"];
+        readonly base_end: string | null;
+      })
+    | { readonly req_id: null }
+  );
+
+/** A row for each ledger of the connection, or of one that is gone; where the customer has no such connection, one without. */
+const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
+    n.service, n.req_id, n.status, n.blocked, n.segment,
+    s.plan, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
+  FROM customer AS c
+  LEFT JOIN connection AS n ON n.cuid = ?1 AND n.environment = ?2 AND n.service = ?3 AND n.req_id = ?4
+  LEFT JOIN subscription AS s ON s.cuid = ?1 AND s.environment = ?2 AND s.service = ?3 AND s.req_id = ?4
+  WHERE c.cuid = ?1 AND c.environment = ?2`;
+
+type FoundRow = Omit<ProfileColumns, "cuid" | "status"> & { readonly customer_status: CustomerRow["status"] } & (
+    | (ConnectionRow & (SubscriptionRow | { readonly plan: null }))
+    | { readonly req_id: null }
+  );
+
+/** What partners' requests ask of customers. None of it reads ledgers, or it would take longer from year to year. */
+export class CustomerTables {
+  readonly #provider: ProviderSettings;
+  readonly #overviews;
+  readonly #connection;
+
+  constructor(database: Database, provider: ProviderSettings) {
+    this.#provider = provider;
+    this.#overviews = database.prepareRows<OverviewRow>(OVERVIEWS);
+    this.#connection = database.prepareRows<FoundRow>(CONNECTION);
+  }
+
+  lookUp(environment: Environment, code: string): CustomerOverview[] {
+    const [first, second = first] = codesToFind(code, this.#provider);
+    const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
+    for (const row of this.#overviews(first, second, environment)) {
+      const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
+      found.set(row.cuid, overview);
+      if (row.req_id === null) continue;
+      const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
+      overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
+    }
+    return [...found.values()];
+  }
+
+  findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
+    const rows = this.#connection(cuid, environment, service, reqId);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const profile = toProfile({ ...first, cuid, status: first.customer_status });
+    if (first.req_id === null) return { profile, connection: undefined };
+    const ledgers = rows.flatMap((row) => (row.req_id === null || row.plan === null ? [] : [toHead(row)]));
+    return { profile, connection: { ...toBareConnection(first), ledgers } };
+  }
+}

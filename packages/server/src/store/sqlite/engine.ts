@@ -1,0 +1,157 @@
+import { setImmediate } from "node:timers/promises";
+import { CompiledQuery, type Kysely } from "kysely";
+import type { Engine, Filling, View } from "../back-office/engine.ts";
+import { toLedgers } from "../customer-files.ts";
+import type { ArchiveValue, Writers } from "../store.ts";
+import type { LedgerEntryRow, Tables } from "../tables.ts";
+import { type Database, translating, type Value } from "./database.ts";
+import { kyselyOver } from "./kysely-dialect.ts";
+import {
+  APPEND_ENTRY,
+  DELETE_ENTRIES,
+  ENTRIES,
+  entryValues,
+  LEDGER_KEY,
+  ledgerValues,
+  OF_LEDGER,
+  PUT_HEAD,
+} from "./ledgers.ts";
+
+export interface SqliteEngineParts {
+  /** Opens a connection to the file. */
+  readonly connect: () => Database;
+  /** Hears of every commit: what another connection of this process has read so far may be another by now. */
+  readonly committed: () => void;
+}
+
+/** What the back office needs, on a connection of its own; it is opened for the first question. */
+export function createSqliteEngine({ connect, committed }: SqliteEngineParts): Engine & { close(): Promise<void> } {
+  let opened: Database | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One question or transaction after the other has the connection. */
+  const inTurn = <Result>(work: (database: Database) => Result | Promise<Result>): Promise<Result> => {
+    const done = last.then(async () => {
+      await othersFirst();
+      opened ??= connect();
+      return work(opened);
+    });
+    last = done.catch(() => {});
+    return done;
+  };
+  const transact: Engine["transact"] = (work) =>
+    inTurn(async (database) => {
+      await database.beginWriting();
+      try {
+        const result = await work(kyselyOver(async (ask) => ask(database)));
+        translating(() => database.commit());
+        committed();
+        return result;
+      } finally {
+        database.rollBack();
+      }
+    });
+  return {
+    db: kyselyOver(inTurn),
+    transact,
+    change: transact,
+    // Whoever writes has the file alone.
+    lockCustomer: async () => {},
+    lockAuditTrail: async () => {},
+    async readLedgers(tx, environment, cuids) {
+      return toLedgers(await run<LedgerEntryRow>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
+    },
+    async appendEntry(tx, key, plan, entry) {
+      await run(tx, APPEND_ENTRY, entryValues(key, plan, entry));
+      await run(tx, PUT_HEAD, []);
+    },
+    async deleteEntries(tx, key, plan, seq) {
+      await run(tx, DELETE_ENTRIES, [...ledgerValues(key, plan), seq]);
+    },
+    openView: (writers) => openView(connect, writers),
+    openFilling: () => openFilling(connect),
+    async close() {
+      await last;
+      opened?.close();
+    },
+  };
+}
+
+/** SQLite answers without a pause, and this process has partners to answer. */
+function othersFirst(): Promise<void> {
+  return setImmediate();
+}
+
+function overView(database: Database): Kysely<Tables> {
+  return kyselyOver(async (ask) => {
+    await othersFirst();
+    return ask(database);
+  });
+}
+
+async function run<Row>(tx: Kysely<Tables>, query: string, values: readonly Value[]): Promise<Row[]> {
+  return (await tx.executeQuery(CompiledQuery.raw(query, [...values]))).rows as Row[];
+}
+
+/** Where writers are to wait, it holds the right to write, and writes nothing. */
+async function openView(connect: () => Database, writers: Writers): Promise<View> {
+  const database = connect();
+  try {
+    await (writers === "wait" ? database.beginWriting() : database.beginView());
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return { db: overView(database), close: async () => end(database) };
+}
+
+/** 64 MiB: rows may come in an order in which they go to all places of a table. */
+const FILLING_CACHE = "PRAGMA cache_size = -65536";
+
+async function openFilling(connect: () => Database): Promise<Filling> {
+  const database = connect();
+  try {
+    await database.beginWriting();
+    database.exec(FILLING_CACHE);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const insertions = new Map<string, (row: readonly ArchiveValue[]) => void>();
+  return {
+    db: overView(database),
+    async insert(table, columns, rows) {
+      const insertion = insertions.get(table) ?? insertionInto(database, table, columns);
+      insertions.set(table, insertion);
+      translating(() => rows.forEach(insertion));
+    },
+    settle: async () => {},
+    commit: async () => translating(() => database.commit()),
+    close: async () => end(database),
+  };
+}
+
+function end(database: Database): void {
+  // SQLite puts off the closing, and with it the end of the transaction, while a statement is still about.
+  database.rollBack();
+  database.close();
+}
+
+/** What inserts a row. A subscription leads to no entry until its entries come. */
+function insertionInto(database: Database, table: keyof Tables, columns: readonly string[]) {
+  const names = columns.join(", ");
+  const values = columns.map((_, index) => `?${index + 1}`).join(", ");
+  if (table !== "ledger_entry") {
+    const [column, value] = table === "subscription" ? ["last_entry, ", "0, "] : ["", ""];
+    const insert = database.prepare(`INSERT INTO ${table} (${column}${names}) VALUES (${value}${values})`);
+    return (row: readonly ArchiveValue[]) => void insert.run(...(row as Value[]));
+  }
+  const places = LEDGER_KEY.map((column) => columns.indexOf(column));
+  const isLedger = LEDGER_KEY.map((column, index) => `${column} = ?${(places[index] ?? 0) + 1}`).join(" AND ");
+  const append = database.prepare(`INSERT INTO ledger_entry (previous, ${names})
+    VALUES ((SELECT nullif(last_entry, 0) FROM subscription WHERE ${isLedger}), ${values})`);
+  const lead = database.prepare(`UPDATE subscription SET last_entry = last_insert_rowid() WHERE ${OF_LEDGER}`);
+  return (row: readonly ArchiveValue[]) => {
+    append.run(...(row as Value[]));
+    lead.run(...places.map((place) => row[place] as Value));
+  };
+}

@@ -1,0 +1,70 @@
+import type { ConnectionKey } from "../../domain/customer.ts";
+import type { Entry } from "../../domain/ledger.ts";
+import { ENTRY_COLUMNS, entryRow, type HEAD_COLUMNS } from "../rows.ts";
+import type { Value } from "./database.ts";
+
+export const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"] as const;
+const LEDGER = LEDGER_KEY.join(", ");
+/** For {@link ledgerValues}. */
+export const OF_LEDGER = LEDGER_KEY.map((column, index) => `${column} = ?${index + 1}`).join(" AND ");
+
+/** Of {@link entryValues}. */
+export const ENTRY_VALUES = [...LEDGER_KEY, ...ENTRY_COLUMNS] as const;
+
+/** @param values where each of {@link ENTRY_VALUES} is found. @param from where they come from. */
+export function appendEntries(values: readonly string[], from = ""): string {
+  const isLedger = LEDGER_KEY.map((column, index) => `s.${column} = ${values[index]}`).join(" AND ");
+  return `INSERT INTO ledger_entry (previous, ${ENTRY_VALUES.join(", ")})
+    SELECT (SELECT last_entry FROM subscription AS s WHERE ${isLedger}), ${values.join(", ")} ${from}`;
+}
+
+/** Puts the subscriptions as entries say. @param which entries, those of one ledger by their numbers. */
+export function putHeads(which: string): string {
+  const columns = Object.keys(AFTER);
+  return `INSERT INTO subscription (last_entry, ${LEDGER}, ${columns.join(", ")})
+    SELECT id, ${LEDGER}, ${Object.values(AFTER).join(", ")} FROM ledger_entry WHERE ${which}
+    ON CONFLICT (${LEDGER}) DO UPDATE SET last_entry = excluded.last_entry,
+      ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+}
+
+/** Where an entry has what a subscription's row tells after it. */
+const AFTER: Readonly<Record<(typeof HEAD_COLUMNS)[number], string>> = {
+  ...{ seq: "seq", code: "after_code", name: "after_name", add_on: "after_add_on", start_time: "after_start" },
+  ...{ anchor_time: "after_anchor", months: "after_months", days: "after_days", end_time: "after_end" },
+  since: "after_since",
+};
+
+/** Appends one entry: for {@link entryValues}. Then follows {@link PUT_HEAD}. */
+export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((_, index) => `?${index + 1}`));
+export const PUT_HEAD = putHeads("id = last_insert_rowid()");
+
+export function entryValues(key: ConnectionKey, plan: string, entry: Entry): Value[] {
+  const row = entryRow(entry);
+  return [...ledgerValues(key, plan), ...ENTRY_COLUMNS.map((column) => row[column])];
+}
+
+export function ledgerValues({ cuid, environment, service, reqId }: ConnectionKey, plan: string): Value[] {
+  return [cuid, environment, service, reqId, plan];
+}
+
+/**
+ * From each ledger's last entry to the one before it, which is older: no damage makes it endless. CROSS JOIN keeps the
+ * order of the tables.
+ */
+const chainFrom = (lastEntries: string) => `WITH RECURSIVE chain (id) AS (
+  ${lastEntries}
+  UNION ALL
+  SELECT e.previous FROM chain CROSS JOIN ledger_entry AS e ON e.id = chain.id WHERE e.previous < e.id)`;
+
+/** The ledgers of the customers of a JSON list of cuids, in an environment; each by its entries' numbers. */
+export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
+    CROSS JOIN subscription AS s ON s.cuid = k.value AND s.environment = ?2`)}
+  SELECT ${LEDGER}, ${ENTRY_COLUMNS.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
+  ORDER BY ${LEDGER}, seq`;
+
+/**
+ * Behind a ledger's key: below which number. The first entry that stays leads to one that is not there any more: that is
+ * where its ledger begins.
+ */
+export const DELETE_ENTRIES = `${chainFrom(`SELECT last_entry FROM subscription WHERE ${OF_LEDGER}`)}
+  DELETE FROM ledger_entry WHERE id IN (SELECT id FROM chain) AND seq < ?6`;

@@ -1,0 +1,151 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { buy, filledLine, type OfficeLine, officeLine, SITA_NET } from "../support/office-line.ts";
+import { tamper } from "../support/sqlite-database.ts";
+
+const FILE = "provider.backup";
+const NEW = ["--database", "sqlite:./new.db"] as const;
+const COPY = ["copy", "--from", "sqlite:./topupd.db", "--to", "sqlite:./new.db"] as const;
+const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
+const NOT_EMPTY = "the database to fill is not empty: give one to which nothing was added yet";
+
+async function withTopUp(): Promise<OfficeLine> {
+  const line = await filledLine({ env: { TOPUPD_TIME_ZONE: "Asia/Kathmandu", TOPUPD_DEFAULT_COUNTRY: "NP" } });
+  await buy(line, { ...SITA_NET, partner: "wallet" }, "NET-1M");
+  return line;
+}
+
+describe.each([
+  ["copy", (line: OfficeLine) => line.run(...COPY)],
+  ["backup and restore", (line: OfficeLine) => line.run("restore", FILE, ...NEW)],
+])("topupd %s", (_, move) => {
+  test("gives a database in order with everything in it, history too, once", async () => {
+    const line = await withTopUp();
+    const commands = ["customer show 9800000101", "why sita", "transaction list", "partner list", "audit list"];
+    const said = async (...more: readonly string[]) =>
+      Promise.all(commands.map((command) => line.mustRun(...command.split(" "), "--json", ...more)));
+    const before = await said();
+    await line.mustRun("backup", FILE);
+    // What times and amounts mean comes with the rows, whatever the environment says.
+    line.env["TOPUPD_TIME_ZONE"] = "Europe/Berlin";
+    line.env["TOPUPD_CURRENCY_EXPONENT"] = "0";
+    delete line.env["TOPUPD_DEFAULT_COUNTRY"];
+    const moved = await move(line);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining(" and verified. ") });
+    expect(moved.stdout).toMatch(/^TABLE +ROWS\n/);
+    expect(moved.stdout).toMatch(/\nPARTNER .*\nwallet +production +internet +success +1 +1130\n$/);
+    for (const name of ["TOPUPD_TIME_ZONE", "TOPUPD_CURRENCY_EXPONENT"]) delete line.env[name];
+    expect(await said(...NEW)).toEqual(before);
+    expect((await line.run("check", ...NEW)).code).toBe(0);
+    expect(await line.run(...COPY)).toEqual(failed(NOT_EMPTY));
+  });
+});
+
+describe("topupd copy", () => {
+  test("of a database that is not there makes none", async () => {
+    const line = officeLine();
+    expect((await line.run(...COPY)).code).toBe(1);
+    expect(existsSync(join(line.folder, "new.db"))).toBe(false);
+  });
+
+  test.each([
+    [["--from", "sqlite:./a.db"], "required option '--to <URL>' not specified"],
+    [["--from", "sqlite:./a.db", "--to", "sqlite:a.db"], "--from and --to name the same database"],
+    [["--from", "sqlite:./a.db", "--to", "env:NOWHERE"], "--to is env:NOWHERE, but there is no variable of this name"],
+    [["--from", "a.db", "--to", "sqlite:./a.db"], "--from must be sqlite: and the path of a file"],
+    [["--from", "sqlite:./a.db", "--to", "postgres://me:secret@"], '"postgres://me:***@"'],
+  ])("called with %j is told what is wrong", async (words, said) => {
+    const { code, stdout, stderr } = await officeLine().run("copy", ...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain("secret");
+  });
+});
+
+describe("topupd backup", () => {
+  test("gives the file, the time, the bytes, the rows and the money, and is its owner's alone", async () => {
+    const line = await withTopUp();
+    const made = await line.json("backup", FILE);
+    const { size, mode } = statSync(join(line.folder, FILE));
+    expect(made).toMatchObject({
+      ...{ file: FILE, takenAt: new Date(line.now).toISOString(), bytes: size },
+      rows: { partner: 1, customer: 1, bouquet: 3, top_up: 1 },
+      money: [{ partner: "wallet", status: "success", topUps: 1, amount: "1130" }],
+    });
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  test("overwrites nothing but a former backup, and that only where it is meant", async () => {
+    const line = await filledLine();
+    await line.mustRun("backup", FILE);
+    const former = readFileSync(join(line.folder, FILE));
+    expect(await line.run("backup", FILE)).toEqual(
+      failed(`${FILE} is there already: name another file, or give --overwrite`),
+    );
+    expect(readFileSync(join(line.folder, FILE))).toEqual(former);
+    line.now += 1_000;
+    await line.mustRun("backup", FILE, "--overwrite");
+    expect(readFileSync(join(line.folder, FILE))).not.toEqual(former);
+    writeFileSync(join(line.folder, "notes"), "notes");
+    for (const name of ["topupd.db", "notes"])
+      expect(await line.run("backup", "--overwrite", name)).toEqual(
+        failed(`${name} is no backup of topupd, and is not overwritten`),
+      );
+    expect((await line.run("backup", "none/x.backup")).stderr).toMatch(
+      /^topupd: none\/x\.backup cannot be written: ENOENT/,
+    );
+    expect(readdirSync(line.folder).filter((name) => name.includes("part"))).toEqual([]);
+    expect((await line.run("backup", "-")).code).toBe(2);
+  });
+});
+
+describe("topupd restore", () => {
+  test("--dry-run reads the whole file, and makes no database", async () => {
+    const line = await withTopUp();
+    await line.mustRun("backup", FILE);
+    const { code, stdout, stderr } = await line.run("restore", "--dry-run", FILE, ...NEW);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `${FILE} is whole: topupd 0.0.0 made it of sqlite at ${new Date(line.now).toISOString()}. Nothing was restored.\n`,
+    });
+    expect(stdout).toContain("\nwallet ");
+    expect(existsSync(join(line.folder, "new.db"))).toBe(false);
+  });
+
+  test("of a file that is cut off, damaged or none makes no database", async () => {
+    const line = await filledLine();
+    await line.mustRun("backup", FILE);
+    const whole = readFileSync(join(line.folder, FILE));
+    const files: readonly (readonly [name: string, bytes: Uint8Array, said: string])[] = [
+      ["cut", whole.subarray(0, -1), "is not a whole backup: its end is missing or damaged, or something follows it"],
+      ["damaged", whole.with(200, (whole[200] as number) ^ 1), "is damaged: its bytes are not those that were written"],
+      ["other", Buffer.from("CREATE TABLE top_up;\n"), "is no backup of topupd"],
+      ["empty", Buffer.alloc(0), "is no backup of topupd"],
+    ];
+    for (const [name, bytes, said] of files) {
+      writeFileSync(join(line.folder, name), bytes);
+      for (const words of [
+        ["restore", name, ...NEW],
+        ["restore", "--dry-run", name],
+      ])
+        expect(await line.run(...words)).toMatchObject({
+          code: 1,
+          stdout: "",
+          stderr: expect.stringContaining(`${name} ${said}`),
+        });
+    }
+    expect((await line.run("restore", "missing", ...NEW)).stderr).toMatch(/^topupd: missing cannot be read: ENOENT/);
+    expect(existsSync(join(line.folder, "new.db"))).toBe(false);
+    expect(await line.run("restore", FILE)).toEqual(failed(NOT_EMPTY));
+  });
+
+  test("of a database that is not in order restores nothing", async () => {
+    const line = await filledLine();
+    tamper(join(line.folder, "topupd.db"), "UPDATE subscription SET end_time = '2027-01-01 00:00:00'");
+    await line.mustRun("backup", FILE);
+    const { code, stderr } = await line.run("restore", FILE, ...NEW);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("2000001") });
+    expect(await line.mustRun("partner", "list", "--json", ...NEW)).toBe("[]\n");
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import { buy, filledLine, type OfficeLine, officeLine, SITA_NET } from "../support/office-line.ts";
+import { CATALOGUE, realFile, SITA } from "../support/provider-files.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const [FIRST, ...OTHERS] = CATALOGUE as [{ service: string; code: string; name: string; price: unknown }, ...object[]];
+
+/** A customer with one internet connection. */
+function customer(cuid: string, enddate?: string) {
+  const subscriptions = enddate === undefined ? [] : [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate }];
+  const internet = [{ username: `net-${cuid}`, status: "active", subscriptions }];
+  return { cuid, first_name: "Maya", last_name: "Rai", status: "active", connections: { internet } };
+}
+
+/** Imports rows; the words after the file. */
+function importRows(line: OfficeLine, rows: readonly object[], ...words: readonly string[]) {
+  return line.run("import", "customers", line.ndjson("rows.ndjson", ...rows), ...words);
+}
+
+const asOf = (line: OfficeLine) => ["--as-of", new Date(line.now - MINUTE_MS).toISOString()];
+
+describe("topupd import customers", () => {
+  test("says what was done, and the same file again changes nothing", async () => {
+    const line = await filledLine();
+    const [code, stderr] = [0, ""];
+    expect(await importRows(line, [SITA, customer("7")])).toEqual({
+      ...{ code, stderr },
+      stdout: "2 accepted, 0 rejected, 1 added, 0 changed, 1 unchanged, 0 held back\n",
+    });
+    expect(await importRows(line, [SITA, customer("7")], "--json")).toEqual({
+      ...{ code, stderr },
+      stdout: `${JSON.stringify({ accepted: 2, rejected: 0, added: 0, changed: 0, unchanged: 2, heldBack: 0 })}\n`,
+    });
+  });
+
+  test("writes nothing of a file with a bad line (1), or all but that with --skip-invalid (3)", async () => {
+    const line = await filledLine();
+    const rows = [customer("7"), { ...customer("8"), status: "gone" }, { cuid: "9" }];
+    const refused = await importRows(line, rows);
+    expect(refused).toMatchObject({ code: 1, stdout: "0 accepted, 2 rejected\n" });
+    expect(refused.stderr).toMatch(/^line 2: status must be .*\nline 3: /);
+    expect(refused.stderr).toMatch(
+      /topupd: nothing was written: mend these lines, or give --skip-invalid to leave them out\n$/,
+    );
+    expect((await line.run("customer", "show", "7")).code).toBe(1);
+    const skipped = await importRows(line, rows, "--skip-invalid", "--json");
+    expect(skipped).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/topupd: 2 lines rejected, 0 subscriptions held back\n$/),
+    });
+    expect(JSON.parse(skipped.stdout)).toMatchObject({ accepted: 1, rejected: 2, added: 1 });
+    expect((await importRows(line, [{ cuid: "9" }], "--skip-invalid")).stderr).toContain(
+      "nothing was written: the file holds no good line",
+    );
+  });
+
+  test("refuses a username of another customer, with both cuids", async () => {
+    const line = await filledLine();
+    const other = { ...customer("8"), connections: { internet: [{ username: "sita", status: "active" }] } };
+    const { code, stderr } = await importRows(line, [other]);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/line 1: .*customer 8.*sita.*customer 2000001/);
+  });
+
+  test("wants --as-of once anything was topped up, and refuses one that cannot be (2)", async () => {
+    const line = await filledLine();
+    await buy(line, { ...SITA_NET, partner: "wallet" }, "NET-1M");
+    const refused = async (...words: string[]) => {
+      const { code, stdout, stderr } = await importRows(line, [SITA], ...words);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      return stderr;
+    };
+    expect(await refused()).toMatch(/^topupd: --as-of is needed, since customers were topped up here: /);
+    expect(await refused("--as-of", new Date(line.now).toISOString())).toContain(
+      "--as-of must be a minute ago or longer",
+    );
+    expect(await refused("--as-of", "yesterday")).toContain("--as-of must be an instant such as 2026-11-23T02:00:00Z");
+    const old = new Date(line.now - 36 * DAY_MS).toISOString();
+    expect(await refused("--as-of", old)).toContain("--as-of is more than 35 days ago");
+    expect((await importRows(line, [SITA], "--as-of", old, "--old-records")).code).toBe(0);
+    expect((await importRows(line, [{ ...SITA, asOf: old }], ...asOf(line))).stderr).toContain(
+      "line 1: asOf is more than 35 days ago",
+    );
+  });
+
+  test("holds back what would end a paid run (3), and names both ends and what to do", async () => {
+    const line = await filledLine();
+    await importRows(line, [customer("7", "2026-12-10 10:00:00")]);
+    const txnId = await buy(line, { ...SITA_NET, cuid: "7", reqId: "net-7", partner: "wallet" }, "NET-1M");
+    line.now += DAY_MS;
+    const shorter = [customer("7", "2026-12-08 10:00:00")];
+    const held = await importRows(line, shorter, ...asOf(line), "--json");
+    expect(held).toEqual({
+      code: 3,
+      stdout: `${JSON.stringify({ accepted: 1, rejected: 0, added: 0, changed: 0, unchanged: 1, heldBack: 1 })}\n`,
+      stderr: `line 1: 7 internet net-7 NET-1M is held back: the file ends it 2026-12-08 10:00:00, top-up ${txnId} runs to 2027-01-10 10:00:00. Reverse it, or correct the file (or --allow-shorter 7)
+topupd: 0 lines rejected, 1 subscription held back
+`,
+    });
+    expect((await importRows(line, [customer("7")], ...asOf(line))).stderr).toContain(
+      "the file does not have it, top-up",
+    );
+    const tolerated = await importRows(
+      line,
+      [customer("7", "2027-01-08 10:00:00")],
+      ...asOf(line),
+      "--tolerance-days",
+      "3",
+    );
+    expect(tolerated).toMatchObject({ code: 0, stdout: expect.stringContaining("0 changed, 1 unchanged") });
+    expect((await importRows(line, shorter, ...asOf(line), "--allow-shorter", "8", "--allow-shorter", "7")).code).toBe(
+      0,
+    );
+    expect(await line.mustRun("why", "net-7")).toContain("ends 2026-12-08 10:00:00");
+  });
+
+  test("is refused whole where it would change too much (1), unless that is meant", async () => {
+    const line = await filledLine();
+    const [running, ended] = ["2026-12-10 10:00:00", "2026-11-20 10:00:00"];
+    const rows = (end: string) => Array.from({ length: 9 }, (_, index) => customer(`1${index}`, end));
+    await importRows(line, rows(running));
+    const refused = await importRows(line, rows(ended));
+    expect(refused).toEqual({
+      ...{ code: 1, stdout: "" },
+      stderr:
+        "topupd: nothing was written, since that would be 9 of 9 running subscriptions ended. If it is meant, give --allow-large-change\n",
+    });
+    expect(await line.mustRun("why", "net-10")).toContain("ends 2026-12-10");
+    expect((await importRows(line, rows(ended), "--allow-large-change")).code).toBe(0);
+    const inactive = rows(ended).map((row) => ({ ...row, status: "inactive" }));
+    expect((await importRows(line, inactive)).stderr).toContain("9 of 10 active customers deactivated");
+  });
+
+  test("warns of a connection that is stated inactive while a subscription of it runs", async () => {
+    const line = await filledLine();
+    const row = customer("7", "2026-12-10 10:00:00");
+    const internet = [{ ...row.connections.internet[0], status: "inactive" }];
+    expect(await importRows(line, [{ ...row, connections: { internet } }])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^line 1: 7 internet net-7 is stated inactive, but .* stays active: .*"blocked"\n$/,
+      ),
+    });
+  });
+
+  test("in a dry run shows each changed value before and after, and writes none of it", async () => {
+    const line = await filledLine();
+    const moved = { ...SITA, last_name: "Lama", mobile: undefined };
+    const { code, stdout, stderr } = await importRows(line, [moved, customer("7", "2026-12-10 10:00:00")], "--dry-run");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toBe(`line 1: 2000001 changed
+  last_name: Rai -> Lama
+  mobile: 9800000101 -> nothing
+line 2: 7 added
+  first_name: nothing -> Maya
+  last_name: nothing -> Rai
+  status: nothing -> active
+  internet net-7: nothing -> active
+  internet net-7: Fiber 100 Mbps: nothing -> NET-1M, 2026-11-10 10:00:00 to 2026-12-10 10:00:00
+would be: 2 accepted, 0 rejected, 1 added, 1 changed, 0 unchanged, 0 held back
+`);
+    const json = JSON.parse((await importRows(line, [moved], "--dry-run", "--json")).stdout);
+    expect(json).toMatchObject({ dryRun: true, changed: 1, changes: [{ line: 1, cuid: "2000001", kind: "changed" }] });
+    expect(await line.mustRun("customer", "show", "2000001")).toContain("Sita Rai");
+  });
+
+  test("in a dry run makes no database, and tells of a file that is not there", async () => {
+    const line = officeLine();
+    const dry = await importRows(line, [SITA], "--dry-run");
+    expect(dry.code).toBe(1);
+    const missing = await line.run("import", "customers", "missing.ndjson");
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^topupd: missing\.ndjson cannot be read: ENOENT/),
+    });
+  });
+
+  test("reads CSV, where a connection without subscription columns keeps those it has", async () => {
+    const line = await filledLine();
+    const file = line.write(
+      "c.csv",
+      "cuid,first_name,last_name,mobile,status,service,connection,connection_status\n2000001,Sita,Lama,9800000101,active,internet,sita,active\n",
+    );
+    expect(await line.json("import", "customers", file)).toMatchObject({ accepted: 1, changed: 1 });
+    const [change] = (await line.json("import", "customers", file, "--format", "csv", "--dry-run")).changes ?? [];
+    expect(change).toBeUndefined();
+    const { connections } = await line.json("customer", "show", "sita");
+    expect(connections[0].subscriptions).toMatchObject([{ enddate: "2026-02-28 10:00:00" }]);
+  });
+});
+
+describe("topupd import catalogue", () => {
+  test("publishes the next revision, and tells what it does to each bouquet", async () => {
+    const line = await filledLine();
+    const next = [
+      { ...FIRST, price: "9999.50" },
+      ...OTHERS.slice(1),
+      { service: "tv", code: "NEW", name: "New (MONTHLY)", price: 1 },
+    ];
+    const file = line.ndjson("next.ndjson", ...next);
+    expect(await line.mustRun("import", "catalogue", file, "--dry-run")).toBe(`internet NET-1M changed
+  price: 1130 -> 9999.5
+tv NEW added
+internet NET-3M removed
+would be: 3 accepted, 0 rejected, 1 added, 1 changed, 1 unchanged, 1 removed
+`);
+    expect(await line.json("import", "catalogue", file)).toEqual({
+      ...{ accepted: 3, rejected: 0, added: 1, changed: 1, unchanged: 1, removed: 1, reorders: false, revision: 2 },
+    });
+    expect(await line.mustRun("import", "catalogue", line.ndjson("n.ndjson", ...next.toReversed()))).toContain(
+      ", in another order, as revision 3\n",
+    );
+  });
+
+  test("writes nothing of a file with a bad line, and publishes the others with --skip-invalid (3)", async () => {
+    const line = officeLine();
+    const file = line.ndjson("c.ndjson", FIRST, { ...FIRST, code: "X", name: "No period" });
+    const refused = await line.run("import", "catalogue", file);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^line 2: name .*\n.*mend these lines/) });
+    const skipped = await line.run("import", "catalogue", file, "--skip-invalid");
+    expect(skipped).toMatchObject({ code: 3, stderr: expect.stringMatching(/topupd: 1 line rejected\n$/) });
+    expect((await line.run("import", "catalogue", line.ndjson("none.ndjson"))).stderr).toContain("holds no good line");
+  });
+
+  test("is refused where it drops a fifth of the codes and more, unless that is meant", async () => {
+    const line = officeLine();
+    const rows = Array.from({ length: 20 }, (_, index) => ({
+      ...FIRST,
+      code: `N${index}`,
+      name: `N${index} (MONTHLY)`,
+    }));
+    await line.mustRun("import", "catalogue", line.ndjson("all.ndjson", ...rows));
+    const fewer = line.ndjson("fewer.ndjson", ...rows.slice(0, 15));
+    expect(await line.run("import", "catalogue", fewer)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("that would be 5 of 20 codes dropped. If it is meant"),
+    });
+    expect((await line.run("import", "catalogue", fewer, "--allow-large-change")).code).toBe(0);
+  });
+
+  test("warns of a bouquet whose plan or kind is another one, since that reaches what was bought before", async () => {
+    const line = await filledLine();
+    const renamed = { ...FIRST, name: "Fibre 100 Mbps (MONTHLY)" };
+    const { stderr } = await line.run("import", "catalogue", line.ndjson("n.ndjson", renamed, ...OTHERS));
+    expect(stderr).toBe(
+      'warning: internet NET-1M is of another plan now: to keep renewals with what was bought, name "plan": "Fiber 100 Mbps" in the row\n',
+    );
+  });
+});
+
+const [catalogue, customers] = [realFile("catalogue.ndjson"), realFile("customers.ndjson")];
+const areHere = catalogue.exists && customers.exists;
+if (!areHere)
+  process.stderr.write("SKIPPED: the import of a real provider's files, which do not lie beside this repository\n");
+
+test.skipIf(!areHere)("a real provider's files are imported whole, and again to the same", async () => {
+  const line = officeLine({ env: { TOPUPD_TIME_ZONE: "Asia/Kathmandu" } });
+  const imported = await line.json("import", "catalogue", catalogue.path);
+  expect(imported).toMatchObject({ accepted: 48, rejected: 0, added: 48, revision: 1 });
+  for (const effect of ["added", "unchanged"])
+    expect(await line.json("import", "customers", customers.path)).toMatchObject({ accepted: 2000, [effect]: 2000 });
+  expect(await line.json("check")).toMatchObject({ ok: true, wrong: [] });
+});

@@ -1,0 +1,172 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { filledLine, historyLine, officeLine, rowsOf, WALLET } from "../support/office-line.ts";
+import { SITA } from "../support/provider-files.ts";
+import { rawConnection, tamper } from "../support/sqlite-database.ts";
+
+const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
+
+describe("topupd check", () => {
+  test("of a database in order is a success, in one line, or in many", async () => {
+    const line = await filledLine();
+    const stdout = "ok     nothing is wrong (--verbose names what was checked)\n";
+    expect(await line.run("check")).toEqual({ code: 0, stdout, stderr: "" });
+    const verbose = await line.mustRun("check", "--verbose");
+    expect(verbose).toMatch(/^(ok {5}.* \(\d+\)\n){5,}$/);
+    expect(await line.json("check")).toEqual({ ok: true, checked: expect.any(Array), wrong: [] });
+  });
+
+  test("of a damaged database fails (3), and names what is wrong", async () => {
+    const line = await filledLine();
+    tamper(join(line.folder, "topupd.db"), "UPDATE subscription SET end_time = '2027-01-01 00:00:00'");
+    const text = await line.run("check");
+    expect(text).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^topupd: the database is not in order: \d+ findings?\n$/),
+    });
+    expect(text.stdout).toMatch(/^WRONG {2}.*2000001/);
+    const json = await line.run("check", "--json");
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, wrong: [expect.stringContaining("2000001")] });
+  });
+
+  test("and whatever else needs a database misses it, and makes none", async () => {
+    const line = officeLine();
+    const commands = [
+      "check",
+      "partner list",
+      "token list",
+      "customer show 7",
+      "report settlement --from 2026-11-01 --to 2026-11-01",
+    ];
+    for (const command of commands)
+      expect(await line.run(...command.split(" "))).toEqual(
+        failed(`there is no database at ${join(line.folder, "topupd.db")}`),
+      );
+    expect(readdirSync(line.folder)).toEqual([]);
+  });
+});
+
+describe("topupd migrate", () => {
+  test("makes the tables, once, and tells how far they are", async () => {
+    const line = officeLine();
+    const path = join(line.folder, "topupd.db");
+    expect(await line.run("migrate", "--status")).toEqual({
+      code: 3,
+      stdout: "NAME              STATE    APPLIED AT\n0001_initial.sql  pending  -\n",
+      stderr: "topupd: the database is not up to date: topupd migrate brings it there\n",
+    });
+    expect(existsSync(path)).toBe(false);
+    const first = await line.mustRun("migrate");
+    expect(first).toMatch(/\n0001_initial\.sql +applied +\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
+    expect([await line.mustRun("migrate"), await line.mustRun("migrate", "--status")]).toEqual([first, first]);
+    tamper(path, "INSERT INTO schema_migration VALUES (2, '0002_later.sql', 'x', 5)");
+    const newer = await line.run("migrate", "--status", "--json");
+    expect(newer).toMatchObject({ code: 3, stderr: "topupd: the database was made by a newer topupd: use that\n" });
+    expect(JSON.parse(newer.stdout)[1]).toMatchObject({ state: "unknown", appliedAt: "1970-01-01T00:00:00.005Z" });
+  });
+
+  test("refuses a file that is not topupd's", async () => {
+    const line = officeLine();
+    rawConnection(join(line.folder, "topupd.db")).exec("CREATE TABLE theirs (x)");
+    expect(await line.run("migrate")).toEqual(failed("the file is a database, but not one of topupd"));
+  });
+});
+
+describe("topupd audit", () => {
+  test("list finds by day, author, action, subject and customer, newest first, page by page", async () => {
+    const line = await filledLine();
+    line.now += 2 * 86_400_000;
+    await line.mustRun("partner", "suspend", "wallet", "--as", "maya");
+    const actions = async (...words: string[]) =>
+      (await line.rows("audit", "list", ...words)).map(({ action }: { action: string }) => action);
+    expect(await actions()).toEqual(["partner.suspend", "partner.add", "customers.import", "catalogue.import"]);
+    expect(await actions("--from", "2026-11-25")).toEqual(["partner.suspend"]);
+    expect(await actions("--author", "maya")).toEqual(["partner.suspend"]);
+    expect(await actions("--subject", "wallet", "--action", "partner.add")).toEqual(["partner.add"]);
+    const [imported] = await line.rows("audit", "list", "--cuid", SITA.cuid);
+    expect(JSON.parse(imported.after)).toMatchObject({ first_name: "Sita", "internet sita": "active" });
+    const page = await line.run("audit", "list", "--limit", "3");
+    expect(page.stderr).toBe("There are more: add --up-to 1\n");
+    expect(page.stdout).toContain(
+      '4  2026-11-25 09:00:00  partner.suspend  wallet  by maya\n    {"status":"active"} -> {"status":"suspended"}\n',
+    );
+    expect(await actions("--up-to", "1")).toEqual(["catalogue.import"]);
+  });
+
+  test("verify finds what was changed or cut off, by a checkpoint that export has named", async () => {
+    const line = await filledLine();
+    const exported = await line.run("audit", "export");
+    const [, checkpoint = ""] = /--checkpoint (\S+)\n$/.exec(exported.stderr) ?? [];
+    expect(rowsOf(exported.stdout)).toHaveLength(3);
+    const verify = () => line.run("audit", "verify", "--checkpoint", checkpoint);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("all that was kept elsewhere is still there (1)"),
+    });
+    const path = join(line.folder, "topupd.db");
+    tamper(path, "DELETE FROM audit_entry WHERE seq = 3");
+    expect((await line.run("audit", "verify")).code).toBe(0);
+    expect(await verify()).toMatchObject({
+      code: 3,
+      stderr: "topupd: the audit trail is not the one of checkpoint 3: it ends with entry 2\n",
+    });
+    tamper(path, "UPDATE audit_entry SET author = 'nobody' WHERE seq = 1");
+    expect(await verify()).toMatchObject({ code: 3, stderr: expect.stringContaining("the audit trail is broken: ") });
+    expect((await line.run("audit", "verify", "--checkpoint", "3:x")).code).toBe(2);
+  });
+});
+
+describe("topupd prune", () => {
+  test("says what would go, and then what has gone, and every list says that it is not all", async () => {
+    const line = await historyLine();
+    const row = { ...SITA, connections: { tv: [{ stb: "00077", status: "inactive" }] } };
+    const file = line.ndjson("c.ndjson", row);
+    await line.mustRun("import", "customers", file, "--as-of", "2027-01-10 11:00:00");
+    const went = "what may go from before 2026-07-10 00:00:00 (Asia/Kathmandu)\n";
+    expect(await line.run("prune", "--older-than", "6m", "--dry-run")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`would go           ${went}`),
+      stderr: "Nothing was changed. Without --dry-run, this goes for good.\n",
+    });
+    expect(await line.rows("transaction", "list")).toHaveLength(3);
+    const gone = await line.json("prune", "--older-than", "6m", "--as", "maya", "--reason", "books");
+    expect(gone).toMatchObject({ before: "2026-07-09T18:15:00.000Z", dryRun: false, topUps: 2 });
+    expect(gone.ledgerEntries).toBeGreaterThan(1);
+    const listed = await line.run("transaction", "list", "--json");
+    expect(rowsOf(listed.stdout)).toHaveLength(1);
+    const told =
+      "History from before 2026-07-10 was let go (topupd prune): what is shown of it is not all there was.\n";
+    expect(listed.stderr).toBe(told);
+    const days = ["--from", "2026-02-01", "--to", "2026-02-28"];
+    expect((await line.run("report", "settlement", ...days)).stderr).toBe(told);
+    line.write("theirs.csv", "checkoutId,amount\n");
+    expect((await line.run("reconcile", "theirs.csv", "--partner", WALLET, ...days)).stderr).toContain(told);
+    const why = (await line.mustRun("why", "internet", "sita", "--cuid", SITA.cuid)).replace(/\s+/g, " ");
+    expect(why).toContain("What there was before it was let go.");
+    expect(await line.mustRun("audit", "list", "--author", "maya")).toContain("history.prune  horizon");
+    expect((await line.run("check")).code).toBe(0);
+    expect(await line.json("prune", "--older-than", "6m")).toMatchObject({ ledgerEntries: 0, topUps: 0 });
+  });
+
+  test.each([
+    ["7", "--older-than must be an age such as 7y, 18m or 400d"],
+    ["1w", "--older-than must be an age such as 7y, 18m or 400d"],
+    ["61d", "--older-than must be at least 62 days"],
+  ])("--older-than %s is refused", async (age, said) => {
+    const line = await filledLine();
+    expect(await line.run("prune", "--older-than", age)).toEqual({ code: 2, stdout: "", stderr: `topupd: ${said}\n` });
+  });
+});
+
+test("topupd trial reset puts the trial customers back, whatever was granted to them", async () => {
+  const line = officeLine();
+  const asBefore = async () => (await line.json("why", "trial1")).plans[0].subscription.enddate;
+  await line.mustRun("trial", "reset");
+  const end = await asBefore();
+  await line.mustRun("subscription", "grant", "internet", "trial1", "--days", "3", "--reason", "x");
+  expect(await asBefore()).not.toBe(end);
+  expect((await line.run("trial", "reset")).stderr).toContain("in its first state: customers 1000001 to 1000005");
+  expect(await asBefore()).toBe(end);
+});

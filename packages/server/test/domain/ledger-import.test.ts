@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import { headOf } from "../../src/domain/ledger.ts";
+import { decideImport } from "../../src/domain/ledger-import.ts";
+import { importedSubscription } from "../../src/domain/subscription.ts";
+import { at, goodwill, imported, ledgerOf, MONTHLY, QUARTERLY, stated, topUp } from "./builders.ts";
+import { playStory, readStory } from "./ledger-story.ts";
+
+describe("what records state is counted", () => {
+  test.each<[string, string, "month" | "day", string, number, number]>([
+    ["2027-01-31", "2027-02-28", "month", "2027-01-31 00:00:00", 1, 0],
+    ["2027-01-31", "2027-03-31", "month", "2027-01-31 00:00:00", 2, 0],
+    ["2027-01-01", "2037-01-01", "month", "2027-01-01 00:00:00", 120, 0],
+    ["2027-01-31 10:20:30", "2027-02-28 10:20:30", "month", "2027-01-31 10:20:30", 1, 0],
+    ["2027-01-01", "2027-01-31 23:59:59", "month", "2026-12-31 23:59:59", 1, 0],
+    ["2027-02-01", "2027-02-28 23:59:59", "month", "2027-01-31 23:59:59", 1, 0],
+    ["2027-01-01", "2027-01-31", "month", "2027-01-31 00:00:00", 0, 0],
+    ["2027-01-01", "2027-01-31", "day", "2027-01-01 00:00:00", 0, 30],
+    ["2027-01-01", "2027-01-30 23:59:59", "day", "2026-12-31 23:59:59", 0, 30],
+    ["2027-01-01", "2027-01-31 12:00:00", "day", "2027-01-31 12:00:00", 0, 0],
+    ["2027-01-01", "9999-12-31 23:59:59", "month", "9999-12-31 23:59:59", 0, 0],
+  ])("from %s to %s, sold by the %s: from %s on, %i months and %i days", (start, end, unit, anchor, months, days) => {
+    const subscription = importedSubscription({ ...stated(start, end), unit }, 7);
+    expect(subscription).toMatchObject({ anchor, months, days, end: stated(start, end).end, since: 7 });
+  });
+
+  test("so a month of records that end with a day's last second leads to the next month's last second", () => {
+    const story = readStory(`1 Jan | file as of 1 Jan: 1 Jan to 31 Jan 23:59:59 | 31 Jan 23:59:59
+                            10 Jan | top-up of 1 month | 28 Feb 23:59:59
+                            11 Jan | top-up of 1 month | 31 Mar 23:59:59`);
+    expect(playStory(story)).toEqual(story);
+  });
+});
+
+describe("a file holds what happened up to its moment:", () => {
+  test.each<[string, string]>([
+    [
+      "what it cannot know is added, and what it holds is not added again",
+      `5 Jan | file as of 5 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | top-up of 1 month                 | 1 Mar
+      11 Jan | file as of 9 Jan: 1 Jan to 1 Mar  | 1 Apr
+      12 Jan | file as of 12 Jan: 1 Jan to 1 Apr | 1 Apr, no entry
+      13 Jan | file as of 12 Jan: 1 Jan to 1 Apr | 1 Apr, no entry`,
+    ],
+    [
+      "a top-up at the moment itself is in it",
+      `10 Jan | top-up of 1 month | 10 Feb
+       11 Jan | file as of 10 Jan: 10 Jan to 10 Apr | 10 Apr`,
+    ],
+    [
+      "a top-up that was reversed since is not brought back",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | top-up of 1 month                 | 1 Mar
+      14 Jan | reversal of the top-up of 10 Jan  | 1 Feb
+      15 Jan | file as of 13 Jan: 1 Jan to 1 Mar | 1 Feb, no entry
+      16 Jan | file as of 15 Jan: 1 Jan to 1 Feb | 1 Feb, no entry`,
+    ],
+    [
+      "goodwill of the run stays on top of it",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | 10 days of goodwill               | 11 Feb
+      20 Jan | file as of 19 Jan: 1 Jan to 1 Feb | 11 Feb, no entry
+      25 Jan | file as of 24 Jan: 1 Jan to 1 Mar | 11 Mar`,
+    ],
+    [
+      "goodwill of a run that was over by then is used up",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb   | 1 Feb
+      10 Jan | 10 days of goodwill                | 11 Feb
+      20 Feb | file as of 19 Feb: 15 Feb to 15 Mar | 15 Mar`,
+    ],
+    [
+      "a sale after an end begins anew, and a top-up since is added to it",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb   | 1 Feb
+      10 Feb | top-up of 1 month                  | 10 Feb to 10 Mar
+      12 Feb | file as of 9 Feb: 5 Feb to 5 Mar   | 5 Feb to 5 Apr
+      14 Feb | file as of 13 Feb: 5 Feb to 5 Apr  | 5 Feb to 5 Apr, no entry`,
+    ],
+    [
+      "a file that ends a paid run a day or more too early is held back until that is allowed",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | top-up of 1 month                 | 1 Mar
+      12 Jan | file as of 11 Jan: 1 Jan to 1 Feb | 1 Mar, held back
+      13 Jan | file as of 12 Jan: 1 Jan to 28 Feb | 1 Mar, held back
+      14 Jan | file as of 13 Jan: nothing        | 1 Mar, held back
+      15 Jan | file as of 14 Jan: 1 Jan to 1 Feb, shorter allowed | 1 Feb`,
+    ],
+    [
+      "where nothing was topped up or given, records may shorten as they like",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Mar | 1 Mar
+      10 Jan | file as of 9 Jan: 1 Jan to 1 Feb | 1 Feb
+      11 Jan | file as of 10 Jan: nothing | nothing`,
+    ],
+    [
+      "where all that was topped up is reversed, too",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Mar | 1 Mar
+      10 Jan | top-up of 1 month | 1 Apr
+      11 Jan | reversal of the top-up of 10 Jan | 1 Mar
+      12 Jan | file as of 11 Jan: 1 Jan to 1 Feb | 1 Feb`,
+    ],
+    [
+      "less than a day earlier, the later end stands",
+      `10 Jan 10:00:00 | top-up of 1 month | 10 Feb 10:00:00
+       12 Jan | file as of 11 Jan: 10 Jan to 10 Feb | 10 Feb 10:00:00, no entry
+       13 Jan 11:00:00 | top-up of 1 month | 10 Mar 10:00:00
+       15 Jan | file as of 14 Jan: 10 Jan to 10 Mar | 10 Mar 10:00:00, no entry`,
+    ],
+    [
+      "and as many days earlier as billing is said to count",
+      `10 Jan | top-up of 1 month | 10 Feb
+       12 Jan | file as of 11 Jan: 10 Jan to 9 Feb | 10 Feb, held back
+       12 Jan | file as of 11 Jan: 10 Jan to 9 Feb, within 3 days | 10 Feb, no entry
+       12 Jan | file as of 11 Jan: 10 Jan to 7 Feb, within 3 days | 10 Feb, held back`,
+    ],
+    [
+      "a later end is always taken",
+      `10 Jan | top-up of 1 month | 10 Feb
+       12 Jan | file as of 11 Jan: 10 Jan to 11 Feb | 10 Jan to 11 Feb`,
+    ],
+    [
+      "a run that is over may be stated as anything",
+      `10 Jan | top-up of 1 month | 10 Feb
+       12 Feb | file as of 11 Feb: 10 Jan to 1 Feb | 1 Feb
+       13 Feb | file as of 12 Feb: nothing | nothing
+       14 Feb | file as of 13 Feb: nothing | nothing, no entry`,
+    ],
+    [
+      "a plan that is gone from it keeps what was topped up since",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb | 1 Feb
+      10 Feb | top-up of 1 month | 10 Feb to 10 Mar
+      11 Feb | file as of 9 Feb: nothing | 10 Feb to 10 Mar, no entry`,
+    ],
+    [
+      "a subscription for ever has nothing added to it",
+      `10 Jan | top-up of 1 month | 10 Feb
+       11 Jan | file as of 9 Jan: 1 Jan to 31 Dec 9999 23:59:59 | 31 Dec 9999 23:59:59`,
+    ],
+    [
+      "a reset is as stated, whatever was topped up and given, and begins a new run",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb | 1 Feb
+      10 Jan | top-up of 1 month | 1 Mar
+      11 Jan | 5 days of goodwill | 6 Mar
+      12 Jan | reset: 10 Jan to 10 Feb | 10 Jan to 10 Feb
+      13 Jan | top-up of 1 month | 10 Jan to 10 Mar
+      14 Jan | file as of 12 Jan: 10 Jan to 10 Feb | 10 Jan to 10 Mar, no entry
+      15 Jan | reset: nothing | nothing`,
+    ],
+  ])("%s", (_, text) => {
+    const story = readStory(text);
+    expect(playStory(story)).toEqual(story);
+  });
+
+  test("what is held back tells both ends and the newest top-up", () => {
+    const ledger = ledgerOf(topUp("2027-01-10"), topUp("2027-01-11", MONTHLY, "TXN2"), goodwill("2027-01-12", 3));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
+    const decision = decideImport(ledger, stated("2027-01-10", "2027-02-10"), rules);
+    const kept = headOf(ledger).subscription;
+    expect(decision).toEqual({ kind: "held_back", kept, statedEnd: "2027-02-13 00:00:00", txnId: "TXN2" });
+    const onlyGoodwill = ledgerOf(
+      imported("2027-01-01", stated("2027-01-01", "2027-02-01")),
+      goodwill("2027-01-10", 9),
+    );
+    expect(decideImport(onlyGoodwill, undefined, rules)).toMatchObject({
+      kind: "held_back",
+      statedEnd: "2027-01-19 00:00:00",
+      txnId: undefined,
+    });
+  });
+
+  test("another bouquet, start or end makes an entry, and nothing else", () => {
+    const ledger = ledgerOf(imported("2027-01-01", stated("2027-01-01", "2027-02-01")));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
+    const kinds = [
+      stated("2027-01-01", "2027-02-01"),
+      stated("2027-01-01", "2027-02-01", QUARTERLY),
+      stated("2027-01-02", "2027-02-01"),
+      stated("2027-01-01", "2027-02-02"),
+    ].map((each) => decideImport(ledger, each, rules).kind);
+    expect(kinds).toEqual(["unchanged", "changed", "changed", "changed"]);
+  });
+});

@@ -1,0 +1,301 @@
+import { describe, expect, test } from "vitest";
+import { reverseTransaction } from "../../src/services/staff/transactions.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
+
+const MANY = Array.from({ length: 20 }, (_, index) => customer(String(index + 1), { end: "2026-12-10 10:00:00" }));
+
+/** Of one customer whose month to 10 December is topped up to 10 January. */
+async function toppedUp(): Promise<World> {
+  const world = await openWorld();
+  await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
+  await world.topUp("1");
+  expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
+  world.now += DAY_MS;
+  return world;
+}
+
+/** Up to when the records hold everything, where they are as young as can be. */
+const justNow = ({ now }: World) => ({ asOf: iso(now - MINUTE_MS) });
+
+describe("a customers file", () => {
+  test("adds customers, with their subscriptions named by the catalogue, and says so", async () => {
+    const world = await openWorld();
+    const { result, changes } = await world.importCustomers([
+      customer("1", { end: "2026-12-10 10:00:00" }),
+      customer("2"),
+    ]);
+    const report = { accepted: 2, rejected: 0, added: 2, changed: 0, unchanged: 0, heldBack: 0 };
+    expect(result).toEqual({ kind: "done", report });
+    expect(changes.map(({ line, cuid, kind }) => [line, cuid, kind])).toEqual([
+      [1, "1", "added"],
+      [2, "2", "added"],
+    ]);
+    expect(changes[0]?.changes).toContainEqual({
+      ...{ field: "internet net-1: Fiber 100", from: undefined },
+      to: "NET-1M, 2026-01-10 10:00:00 to 2026-12-10 10:00:00",
+    });
+  });
+
+  test("changes what it says anew, and the second time nothing", async () => {
+    const world = await openWorld();
+    await world.importCustomers([customer("1")]);
+    const rows = [customer("1", { last_name: "Thapa" })];
+    const { changes } = await world.importCustomers(rows);
+    expect(changes).toEqual([
+      { line: 1, cuid: "1", kind: "changed", changes: [{ field: "last_name", from: "Rai", to: "Thapa" }] },
+    ]);
+    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { changed: 0, unchanged: 1 } });
+  });
+
+  test("with a bad line is not taken at all, unless bad lines are to be left out", async () => {
+    const world = await openWorld();
+    const rows = [customer("1"), customer("2", { status: "gone" }), customer("3")];
+    const whole = await world.importCustomers(rows);
+    expect(whole.result).toEqual({ kind: "bad_lines", rejected: 1 });
+    expect(whole.rejected).toEqual([
+      { line: 2, problems: [{ field: "status", problem: 'must be one of "active", "inactive"' }] },
+    ]);
+    expect(await world.store.search.findCustomer("production", "1")).toBeUndefined();
+    const { result, rejected } = await world.importCustomers(rows, { skipInvalid: true });
+    expect(result).toMatchObject({ kind: "done", report: { accepted: 2, rejected: 1 } });
+    expect(rejected).toEqual(whole.rejected);
+    expect(await world.store.search.findCustomer("production", "3")).toBeDefined();
+  });
+
+  test("may name a bouquet that was sold once, and none that never was", async () => {
+    const world = await openWorld();
+    await world.importCatalogue([{ service: "tv", code: "TV-2", name: "Other TV (MONTHLY)", price: 450 }]);
+    expect((await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })])).result.kind).toBe("done");
+    const subscriptions = [{ code: "NET-9", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }];
+    const row = customer("2", { connections: { tv: [{ stb: "S", status: "active", subscriptions }] } });
+    const { rejected } = await world.importCustomers([row]);
+    expect(rejected[0]?.problems.map(({ field }) => field)).toEqual(["connections.tv[0].subscriptions[0].code"]);
+  });
+
+  test("of more customers than one transaction takes is written whole, part by part", async () => {
+    const world = await openWorld();
+    const rows = Array.from({ length: 1201 }, (_, index) => customer(String(index + 1)));
+    const { result, progress } = await world.importCustomers(rows);
+    expect(result).toMatchObject({ report: { added: 1201 } });
+    const steps = [500, 1000, 1201];
+    expect(progress).toEqual([
+      ...steps.map((lines) => ({ step: "checking", lines })),
+      ...steps.map((lines) => ({ step: "writing", lines })),
+    ]);
+    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { unchanged: 1201 } });
+  });
+
+  test("whose import was broken off is made whole by importing it again", async () => {
+    let calls = 0;
+    const wrap = (store: Store): Store => {
+      const write = store.importCustomers.bind(store);
+      store.importCustomers = async (...words) => {
+        calls += 1;
+        if (calls === 2) throw new Error("the power went");
+        return write(...words);
+      };
+      return store;
+    };
+    const world = await openWorld({ wrap });
+    const rows = Array.from({ length: 700 }, (_, index) => customer(String(index + 1)));
+    await expect(world.importCustomers(rows)).rejects.toThrow("the power went");
+    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { added: 200, unchanged: 500 } });
+  });
+
+  test("that has changed between its two readings is not written on", async () => {
+    const world = await openWorld();
+    let readings = 0;
+    const open = () => {
+      readings += 1;
+      return ndjson(readings === 1 ? [customer("1")] : [{}, customer("1")]);
+    };
+    await expect(world.importCustomers([], { open })).rejects.toThrow("the file was changed");
+    expect(await world.store.search.findCustomer("production", "1")).toBeUndefined();
+  });
+
+  test("of no customers is no error", async () => {
+    const world = await openWorld();
+    expect((await world.importCustomers([])).result).toMatchObject({ kind: "done", report: { accepted: 0 } });
+  });
+
+  test("warns of a connection that is stated inactive while its base subscription runs", async () => {
+    const world = await openWorld();
+    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }];
+    const row = (status: string) =>
+      customer("1", { connections: { internet: [{ username: "net-1", status, subscriptions }] } });
+    const warning = { kind: "running_though_inactive", line: 1, cuid: "1", service: "internet", reqId: "net-1" };
+    expect((await world.importCustomers([row("inactive")])).warnings).toEqual([warning]);
+    expect((await world.importCustomers([row("blocked")])).warnings).toEqual([]);
+  });
+});
+
+describe("the moment up to which records hold what was made here", () => {
+  test("need not be said before anything was made here", async () => {
+    const world = await openWorld();
+    for (const end of ["2026-12-10 10:00:00", "2026-12-20 10:00:00"])
+      expect((await world.importCustomers([customer("1", { end })])).result).toMatchObject({ kind: "done" });
+  });
+
+  test("must be said once something was topped up or granted, by the file or by each of its rows", async () => {
+    const world = await toppedUp();
+    const row = customer("1", { end: "2026-12-10 10:00:00" });
+    const refused = { kind: "as_of_refused", problem: "required" };
+    expect((await world.importCustomers([row])).result).toEqual(refused);
+    expect((await world.importCustomers([{ ...row, ...justNow(world) }, row])).result).toEqual(refused);
+    expect((await world.importCustomers([{ ...row, ...justNow(world) }])).result.kind).toBe("done");
+    expect((await world.importCustomers([row], justNow(world))).result.kind).toBe("done");
+  });
+
+  test.each([
+    ["half a minute ago", 30_000, "too_young"],
+    ["a minute ago", MINUTE_MS, undefined],
+    ["35 days ago", 35 * DAY_MS, undefined],
+    ["a moment more", 35 * DAY_MS + 1, "too_old"],
+  ])("may be %s: %j", async (_, ago, problem) => {
+    const world = await openWorld();
+    const asOf = iso(world.now - ago);
+    const { result } = await world.importCustomers([customer("1")], { asOf });
+    expect(result).toMatchObject(problem === undefined ? { kind: "done" } : { kind: "as_of_refused", problem });
+    const { rejected } = await world.importCustomers([{ ...customer("1"), asOf }]);
+    expect(rejected.map(({ problems }) => problems[0]?.field)).toEqual(problem === undefined ? [] : ["asOf"]);
+  });
+
+  test("may be older where that is meant, but not from before the horizon", async () => {
+    const world = await openWorld();
+    const by = { author: ACTOR.name, at: world.now };
+    await world.store.retention.moveHorizon(world.now - 100 * DAY_MS, by);
+    const run = async (days: number) =>
+      (await world.importCustomers([customer("1")], { asOf: iso(world.now - days * DAY_MS), oldRecords: true })).result;
+    expect(await run(100)).toMatchObject({ kind: "done" });
+    expect(await run(101)).toEqual({ kind: "as_of_refused", problem: "pruned" });
+  });
+
+  test("tells which top-ups come on top of what the file states", async () => {
+    const world = await toppedUp();
+    const before = iso(world.now - DAY_MS - MINUTE_MS);
+    // Billing has sold a month itself, and did not know of the top-up.
+    await world.importCustomers([customer("1", { end: "2027-01-10 10:00:00" })], { asOf: before });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-02-10 10:00:00" });
+    // The next night it has booked both.
+    const booked = await world.importCustomers([customer("1", { end: "2027-02-10 10:00:00" })], justNow(world));
+    expect(booked.result).toMatchObject({ report: { unchanged: 1 } });
+  });
+
+  test("of an older file than the last leaves its customers as they are", async () => {
+    const world = await toppedUp();
+    await world.importCustomers([customer("1", { end: "2027-01-10 10:00:00" })], justNow(world));
+    const stale = customer("1", { end: "2026-12-10 10:00:00", last_name: "Old" });
+    const { result } = await world.importCustomers([stale], { asOf: iso(world.now - 2 * MINUTE_MS) });
+    expect(result).toMatchObject({ report: { unchanged: 1, heldBack: 0 } });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
+  });
+});
+
+describe("a row that would end what was paid for", () => {
+  const row = customer("1", { end: "2026-12-10 10:00:00" });
+
+  test("is held back each time, with both ends and the top-up, until it is meant", async () => {
+    const world = await toppedUp();
+    const [topUp] = await world.store.search.listTransactions(
+      { environment: "production" },
+      { before: undefined, limit: 1 },
+    );
+    for (let night = 0; night < 2; night += 1) {
+      const { result, heldBack } = await world.importCustomers([row], justNow(world));
+      expect(result).toMatchObject({ kind: "done", report: { accepted: 1, unchanged: 1, heldBack: 1 } });
+      expect(heldBack).toMatchObject([
+        {
+          ...{ line: 1, cuid: "1", service: "internet", reqId: "net-1", plan: "Fiber 100" },
+          ...{ kept: { end: "2027-01-10 10:00:00" }, statedEnd: "2026-12-10 10:00:00", txnId: topUp?.txnId },
+        },
+      ]);
+    }
+    const meant = await world.importCustomers([row], { ...justNow(world), allowShorter: ["2", "1"] });
+    expect(meant.result).toMatchObject({ report: { changed: 1, heldBack: 0 } });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2026-12-10 10:00:00" });
+  });
+
+  test("is taken once the top-up is reversed", async () => {
+    const world = await toppedUp();
+    const [topUp] = await world.store.search.listTransactions(
+      { environment: "production" },
+      { before: undefined, limit: 1 },
+    );
+    await reverseTransaction(world.ports, ACTOR, { id: topUp?.txnId ?? "", reason: "charged back" });
+    world.now += 2 * MINUTE_MS;
+    expect((await world.importCustomers([row], justNow(world))).result).toMatchObject({ report: { heldBack: 0 } });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2026-12-10 10:00:00" });
+  });
+
+  test.each([
+    [undefined, 1],
+    [2, 1],
+    [3, 0],
+  ])("by two days is held back with a tolerance of %j days: %i", async (toleranceDays, heldBack) => {
+    const world = await toppedUp();
+    const request = { ...justNow(world), ...(toleranceDays === undefined ? {} : { toleranceDays }) };
+    const { result } = await world.importCustomers([customer("1", { end: "2027-01-08 10:00:00" })], request);
+    expect(result).toMatchObject({ report: { heldBack } });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
+  });
+});
+
+describe("a file that would change much", () => {
+  const ended = (count: number) => MANY.map((row, index) => (index < count ? customer(row.cuid) : row));
+  const inactive = (count: number) => MANY.map((row, index) => (index < count ? { ...row, status: "inactive" } : row));
+
+  test.each([
+    ["running subscriptions ended", ended, { what: "running_subscriptions_ended", count: 5, of: 20 }],
+    ["active customers made inactive", inactive, { what: "active_customers_deactivated", count: 5, of: 20 }],
+  ])("is refused whole for 5 of 20 %s, and not for 4", async (_, rows, change) => {
+    const world = await openWorld();
+    await world.importCustomers(MANY);
+    expect((await world.importCustomers(rows(4))).result).toMatchObject({ kind: "done" });
+    await world.importCustomers(MANY);
+    const refused = await world.importCustomers(rows(5));
+    expect(refused.result).toMatchObject({ kind: "large_change", changes: [change], report: { changed: 5 } });
+    expect(refused.changes).toEqual([]);
+    expect((await world.importCustomers(MANY)).result).toMatchObject({ report: { unchanged: 20 } });
+    const meant = await world.importCustomers(rows(5), { allowLargeChange: true });
+    expect(meant.result).toMatchObject({ kind: "done", report: { changed: 5 } });
+  });
+
+  test("is taken where that is not more than a tenth", async () => {
+    const world = await openWorld();
+    const rows = Array.from({ length: 50 }, (_, index) => customer(`x${index}`, { end: "2026-12-10 10:00:00" }));
+    await world.importCustomers(rows);
+    const fewer = (count: number) => rows.map((row, index) => (index < count ? customer(row.cuid) : row));
+    expect((await world.importCustomers(fewer(6))).result).toMatchObject({ kind: "large_change" });
+    expect((await world.importCustomers(fewer(5))).result).toMatchObject({ kind: "done" });
+  });
+});
+
+describe("a dry run", () => {
+  test("writes nothing, and tells each value before and after", async () => {
+    const world = await toppedUp();
+    const rows = [customer("1", { end: "2026-12-10 10:00:00", mobile: "9841000000" }), customer("2"), {}];
+    const { result, changes, heldBack, rejected } = await world.importCustomers(rows, {
+      ...justNow(world),
+      ...{ dryRun: true, skipInvalid: true },
+    });
+    const report = { accepted: 2, rejected: 1, added: 1, changed: 1, unchanged: 0, heldBack: 1 };
+    expect(result).toEqual({ kind: "done", report });
+    expect(changes[0]).toMatchObject({ changes: [{ field: "mobile", from: undefined, to: "9841000000" }] });
+    expect(heldBack).toHaveLength(1);
+    expect(rejected).toHaveLength(1);
+    expect(await world.store.search.findCustomer("production", "2")).toBeUndefined();
+  });
+
+  test("tells what a large change would be", async () => {
+    const world = await openWorld();
+    await world.importCustomers(MANY);
+    const rows = MANY.map(({ cuid }) => customer(cuid));
+    const refused = await world.importCustomers(rows, { dryRun: true });
+    expect(refused.result.kind).toBe("large_change");
+    expect(refused.changes).toHaveLength(20);
+    const meant = await world.importCustomers(rows, { dryRun: true, allowLargeChange: true });
+    expect(meant.result).toMatchObject({ kind: "done", report: { changed: 20 } });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": "2026-12-10 10:00:00" });
+  });
+});

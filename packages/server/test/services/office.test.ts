@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import type { Verdict } from "../../src/domain/reconciliation.ts";
+import { listAudit, readAudit, readCheckpoint, verifyAudit } from "../../src/services/staff/audit.ts";
+import { exportTransactions } from "../../src/services/staff/exports.ts";
+import { addPartner, setPartnerStatus } from "../../src/services/staff/partners.ts";
+import { pruneHistory, readAge } from "../../src/services/staff/prune.ts";
+import { reconcile } from "../../src/services/staff/reconcile.ts";
+import { listSecrets, rotateSecret } from "../../src/services/staff/secrets.ts";
+import { countDays, isDayOpen, reportSettlement } from "../../src/services/staff/settlement.ts";
+import { issueToken, listTokens, revokeToken, rotateToken } from "../../src/services/staff/tokens.ts";
+import { reverseTransaction } from "../../src/services/staff/transactions.ts";
+import type { TransactionFilter } from "../../src/store/search.ts";
+import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
+
+async function withCustomer(): Promise<World> {
+  const world = await openWorld();
+  await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
+  return world;
+}
+
+const PRODUCTION = { environment: "production" } as const;
+
+describe("an export of transactions", () => {
+  async function exported({ ports }: World, filter: TransactionFilter = PRODUCTION) {
+    const rows: (readonly [string, string])[] = [];
+    const pages = exportTransactions(ports, filter);
+    for (let page = await pages.next(); ; page = await pages.next()) {
+      if (page.done === true) return { rows, completeUntil: page.value };
+      rows.push(...page.value.map(({ transaction }) => [transaction.txnId, transaction.status] as const));
+    }
+  }
+
+  test("leaves out the last minute, and says up to when it is complete", async () => {
+    const world = await withCustomer();
+    const first = await world.topUp("1");
+    world.now += MINUTE_MS - 1;
+    expect(await exported(world)).toEqual({ rows: [], completeUntil: first.at - 1 });
+    world.now += 1;
+    const second = await world.topUp("1");
+    expect(await exported(world)).toEqual({ rows: [[first.txnId, "success"]], completeUntil: first.at });
+    world.now += MINUTE_MS;
+    const rows = [second, first].map(({ txnId }) => [txnId, "success"]);
+    expect(await exported(world)).toEqual({ rows, completeUntil: second.at });
+  });
+
+  test("tells of a reversal only once it is so old", async () => {
+    const world = await withCustomer();
+    const { txnId } = await world.topUp("1");
+    world.now += 2 * MINUTE_MS;
+    await reverseTransaction(world.ports, ACTOR, { id: txnId, reason: "charged back" });
+    expect((await exported(world)).rows).toEqual([[txnId, "success"]]);
+    expect((await exported(world, { ...PRODUCTION, status: "reversed" })).rows).toEqual([]);
+    world.now += MINUTE_MS;
+    expect((await exported(world)).rows).toEqual([[txnId, "reversed"]]);
+    expect((await exported(world, { ...PRODUCTION, status: "reversed" })).rows).toHaveLength(1);
+  });
+
+  test("of some top-ups alone is no measure of what billing knows", async () => {
+    const world = await withCustomer();
+    for (const more of [{ status: "success" }, { partnerId: world.partner.id }, { until: world.now }] as const)
+      expect((await exported(world, { ...PRODUCTION, ...more })).completeUntil).toBeUndefined();
+    expect((await exported(world, { ...PRODUCTION, cuid: undefined })).completeUntil).toBe(world.now - MINUTE_MS);
+  });
+});
+
+describe("letting history go", () => {
+  test.each<readonly [string, object | undefined]>([
+    ["7y", { months: 84, days: 0 }],
+    ["18m", { months: 18, days: 0 }],
+    ["400d", { months: 0, days: 400 }],
+    ...["", "0d", "7", "-7y", "101y", "1201m", "7 y", "1.5y"].map((text) => [text, undefined] as const),
+  ])("takes the age %j for %j", (text, age) => {
+    expect(readAge(text)).toEqual(age);
+  });
+
+  test("keeps two months, and tells what would go before it goes", async () => {
+    const world = await withCustomer();
+    for (let month = 0; month < 5; month += 1) {
+      await world.topUp("1");
+      world.now += 200 * DAY_MS;
+    }
+    const run = (days: number, dryRun: boolean) =>
+      pruneHistory(world.ports, ACTOR, { olderThan: { months: 0, days }, dryRun, reason: "old books" });
+    expect(await run(61, true)).toEqual({ kind: "too_young" });
+    const would = await run(62, true);
+    expect(would).toMatchObject({ kind: "pruned", pruned: { topUps: 4 } });
+    expect(await world.store.retention.prunedBefore()).toBeUndefined();
+    expect(await run(62, false)).toEqual(would);
+    if (would.kind === "pruned") expect(await world.store.retention.prunedBefore()).toBe(would.before);
+    expect(await run(62, false)).toMatchObject({ pruned: { entries: 0, topUps: 0 } });
+    const { entries } = await listAudit(world.ports, { filter: { action: "history.prune" }, limit: 5 });
+    expect(entries.map(({ author, reason }) => [author, reason])).toContainEqual(["tester", "old books"]);
+    for await (const event of world.store.check()) expect(event.kind).toBe("checked");
+  });
+});
+
+describe("reconciling", () => {
+  async function* one<Row>(...rows: readonly Row[]) {
+    yield rows;
+  }
+
+  /** What a row is answered whose counterpart, by udf1, was recorded so long after the beginning of a period of a day. */
+  async function answersAt(world: World, offset: number, key: "udf1" | "txnId" | "checkoutId") {
+    const from = world.now;
+    world.now += offset;
+    const transaction = await world.topUp("1", "NET-1M", "order-1");
+    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: from + DAY_MS, key, isAll: true };
+    const { amount } = transaction;
+    const row = { line: 2, key: String(transaction[key]), amount, status: "success" as const, date: undefined };
+    const verdicts: Verdict[] = [];
+    const rows = one({ ...row, line: 1, key: "other" }, row);
+    const { total } = await reconcile(world.ports, request, rows, ({ verdict }) => verdicts.push(verdict));
+    expect(total).toMatchObject({ answers: 2, theirs: amount * 2n });
+    return verdicts;
+  }
+
+  test.each<readonly [string, number, Verdict]>([
+    ["the first moment of a period", 0, "matched"],
+    ["its last", DAY_MS - 1, "matched"],
+    ["the moment after it", DAY_MS, "other_period"],
+    ["not quite two days after it", 3 * DAY_MS - 1, "other_period"],
+    ["two days after it", 3 * DAY_MS, "theirs_only"],
+  ])("by udf1 takes a top-up of %s into account as far as two days around it", async (_, offset, verdict) => {
+    expect(await answersAt(await withCustomer(), offset, "udf1")).toEqual(["theirs_only", verdict]);
+  });
+
+  test.each(["txnId", "checkoutId"] as const)("by %s finds a top-up of any time", async (key) => {
+    expect(await answersAt(await withCustomer(), 90 * DAY_MS, key)).toEqual(["theirs_only", "other_period"]);
+  });
+
+  test("answers the rows in their order, and then the top-ups that the file lacks, oldest first", async () => {
+    const world = await withCustomer();
+    const from = world.now;
+    const made = [];
+    for (const udf1 of ["a", "b", "c"]) {
+      made.push(await world.topUp("1", "NET-1M", udf1));
+      world.now += MINUTE_MS;
+    }
+    const request = {
+      ...PRODUCTION,
+      partnerId: world.partner.id,
+      from,
+      until: world.now,
+      key: "udf1",
+      isAll: true,
+    } as const;
+    const told: (string | undefined)[] = [];
+    const row = (line: number, key: string) => ({ line, key, amount: 1n, status: "success" as const, date: undefined });
+    const { verdicts } = await reconcile(world.ports, request, one(row(2, "x"), row(3, "b")), ({ theirs, ours }) =>
+      told.push(theirs === undefined ? ours?.txnId : `line ${theirs.line}`),
+    );
+    expect(told).toEqual(["line 2", "line 3", made[0]?.txnId, made[2]?.txnId]);
+    expect([...verdicts.keys()].sort()).toEqual(["amount_differs", "ours_only", "theirs_only"]);
+  });
+});
+
+test("a settlement has a line for each day, also of reversals, and a day is open until nothing can come", async () => {
+  const world = await withCustomer();
+  const { txnId } = await world.topUp("1");
+  world.now += DAY_MS;
+  await reverseTransaction(world.ports, ACTOR, { id: txnId, reason: "charged back" });
+  const request = { ...PRODUCTION, partnerId: undefined, detail: "day", from: "2026-11-19", to: "2026-11-21" } as const;
+  const lines = [];
+  for await (const day of reportSettlement(world.ports, request)) lines.push(...day);
+  expect(lines).toMatchObject([
+    { day: "2026-11-20", topUps: 1, gross: 113_000n, reversals: 0 },
+    { day: "2026-11-21", topUps: 0, reversals: 1, reversed: 113_000n },
+  ]);
+  expect([countDays("2026-11-19", "2026-11-21"), countDays("2026-11-21", "2026-11-19")]).toEqual([3, 0]);
+  world.now = Date.parse("2026-11-22T00:00:29.999Z");
+  expect(isDayOpen(world.ports, { day: "2026-11-21" })).toBe(true);
+  world.now += 1;
+  expect(isDayOpen(world.ports, { day: "2026-11-21" })).toBe(false);
+});
+
+describe("partners, tokens and secrets", () => {
+  test("a partner is added once, by a name that can be read", async () => {
+    const { ports } = await openWorld();
+    expect(await addPartner(ports, ACTOR, { name: "Blue Wallet" })).toMatchObject({ kind: "added" });
+    expect(await addPartner(ports, ACTOR, { name: "Blue Wallet" })).toEqual({ kind: "name_taken" });
+    for (const name of ["", " x", "x ", "a\nb", "x".repeat(65)])
+      expect(await addPartner(ports, ACTOR, { name })).toEqual({ kind: "bad_name" });
+    const suspend = (name: string) => setPartnerStatus(ports, ACTOR, { name, status: "suspended" });
+    expect(await suspend("Blue Wallet")).toMatchObject({ kind: "changed", partner: { status: "suspended" } });
+    expect(await suspend("Red Wallet")).toEqual({ kind: "not_found" });
+  });
+
+  test("a token is issued, rotated and revoked, and listed by how it stands", async () => {
+    const world = await openWorld();
+    const { ports } = world;
+    expect(await issueToken(ports, ACTOR, { partner: "nobody", environment: "trial" })).toEqual({ kind: "no_partner" });
+    const trial = await issueToken(ports, ACTOR, { partner: "wallet", environment: "trial", expiresAt: world.now + 1 });
+    expect(trial).toMatchObject({ kind: "issued", record: { expiresAt: world.now + 7 * DAY_MS } });
+    const live = await issueToken(ports, ACTOR, { partner: "wallet", environment: "production" });
+    if (live.kind !== "issued" || trial.kind !== "issued") throw new Error("not issued");
+    const terms = { overlapMs: 0, expiresAt: "as_before" } as const;
+    const rotated = await rotateToken(ports, ACTOR, { id: live.record.id, ...terms });
+    expect(rotated).toMatchObject({
+      kind: "rotated",
+      former: { expiresAt: world.now },
+      successor: { expiresAt: undefined },
+    });
+    expect(await rotateToken(ports, ACTOR, { id: "tok_x", ...terms })).toEqual({ kind: "not_found" });
+    expect(await revokeToken(ports, ACTOR, { id: trial.record.id })).toMatchObject({ kind: "revoked" });
+    expect(await revokeToken(ports, ACTOR, { id: "tok_x" })).toEqual({ kind: "not_found" });
+    expect((await listTokens(ports)).map(({ state }) => state).sort()).toEqual(["expired", "revoked", "valid"]);
+  });
+
+  test("a new secret seals once every process knows it, and what it is is never told", async () => {
+    const world = await openWorld();
+    const rotated = await rotateSecret(world.ports, ACTOR);
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    const sealing = async () => (await listSecrets(world.ports)).find(({ seals }) => seals)?.id;
+    expect(await sealing()).not.toBe(rotated.id);
+    world.now = rotated.sealsFrom;
+    expect(await sealing()).toBe(rotated.id);
+    for (const secret of await listSecrets(world.ports))
+      expect(Object.keys(secret)).toEqual(["id", "createdAt", "seals"]);
+  });
+});
+
+describe("the audit trail", () => {
+  test("is listed from the newest on, and tells of one customer what an import did to that one", async () => {
+    const world = await openWorld();
+    await world.importCustomers([customer("1"), customer("2")]);
+    const { entries, next } = await listAudit(world.ports, { filter: { cuid: "2" }, limit: 1 });
+    expect(entries.map(({ action, before, after }) => [action, before, JSON.parse(after ?? "{}")])).toEqual([
+      ["customers.import", undefined, expect.objectContaining({ first_name: "Sita", "internet net-2": "active" })],
+    ]);
+    expect(next).toBeUndefined();
+    expect((await listAudit(world.ports, { filter: {}, limit: 1 })).next).toBe((entries[0]?.seq ?? 0) - 1);
+  });
+
+  test("is whole, and held against what was noted of it elsewhere", async () => {
+    const { ports } = await openWorld();
+    const all = [];
+    for await (const entry of readAudit(ports)) all.push(entry);
+    const last = all.at(-1);
+    if (last === undefined) throw new Error("it is empty");
+    const verify = (...checkpoints: { seq: number; hash: string }[]) => verifyAudit(ports, { checkpoints });
+    expect(await verify()).toMatchObject({ kind: "whole", last: { seq: last.seq }, checkpoints: 0 });
+    const noted = readCheckpoint(`${last.seq}:${last.hash}`);
+    if (noted === undefined) throw new Error("it is not read");
+    expect(await verify(noted)).toMatchObject({ kind: "whole", checkpoints: 1 });
+    for (const other of [
+      { ...noted, hash: "0".repeat(64) },
+      { ...noted, seq: last.seq + 1 },
+    ])
+      expect(await verify(noted, other)).toMatchObject({ kind: "another", checkpoint: other });
+    for (const text of ["", "0:00", `1:${"g".repeat(64)}`, `1:${"0".repeat(63)}`])
+      expect(readCheckpoint(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { onTestFinished } from "vitest";
+import type { Partner } from "../../src/domain/access-token.ts";
+import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import type { Environment } from "../../src/domain/customer.ts";
+import type { Transaction } from "../../src/domain/top-up.ts";
+import { listPackages } from "../../src/services/partner/list-packages.ts";
+import { topUp } from "../../src/services/partner/top-up.ts";
+import type { Actor, Caller, Ports } from "../../src/services/ports.ts";
+import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
+import {
+  type ChangedCustomer,
+  type CustomersImport,
+  type CustomersImported,
+  type HeldBackSubscription,
+  type ImportWarning,
+  importCustomers,
+} from "../../src/services/staff/import-customers.ts";
+import type { ImportProgress, RejectedLine } from "../../src/services/staff/import-file.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openStore } from "../store-suite/database.ts";
+import { seededRandom } from "../support/random.ts";
+import { makeSqliteDatabase } from "../support/sqlite-database.ts";
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const ACTOR: Actor = { name: "tester" };
+
+export const CATALOGUE = [
+  { service: "internet", code: "NET-1M", name: "Fiber 100 (MONTHLY)", price: 1130 },
+  { service: "internet", code: "NET-3M", name: "Fiber 100 (QUARTERLY)", price: "3220.50" },
+  { service: "internet", code: "MAX-1M", name: "Fiber 300 (MONTHLY)", price: 1900 },
+  { service: "tv", code: "TV-1M", name: "Family TV (MONTHLY)", price: 450 },
+];
+
+/** A customer with one internet connection, whose name is `net-` and the cuid. */
+export function customer(cuid: string, { end, ...more }: { readonly end?: string } & Record<string, unknown> = {}) {
+  const subscriptions = end === undefined ? [] : [{ code: "NET-1M", startdate: "2026-01-10 10:00:00", enddate: end }];
+  return {
+    ...{ cuid, first_name: "Sita", last_name: "Rai", status: "active" },
+    connections: { internet: [{ username: `net-${cuid}`, status: "active", subscriptions }] },
+    ...more,
+  };
+}
+
+/** What an import came to, and what was told of it. */
+export interface ToldImport {
+  readonly result: CustomersImported;
+  readonly rejected: RejectedLine[];
+  readonly changes: ChangedCustomer[];
+  readonly heldBack: HeldBackSubscription[];
+  readonly warnings: ImportWarning[];
+  readonly progress: ImportProgress[];
+}
+
+/** A provider with a catalogue and one partner, on a database of its own, whose clock the test turns. */
+export interface World {
+  readonly store: Store;
+  readonly ports: Ports;
+  readonly partner: Partner;
+  readonly caller: Caller;
+  now: number;
+  importCatalogue(rows: readonly object[], environment?: Environment): Promise<void>;
+  importCustomers(rows: readonly object[], request?: Partial<CustomersImport>): Promise<ToldImport>;
+  topUp(cuid: string, bouquetId?: string, udf1?: string): Promise<Transaction>;
+  /** Where the subscriptions of a customer's internet connection end, by their plans. */
+  ends(cuid: string): Promise<Record<string, string | undefined>>;
+}
+
+export interface WorldOptions {
+  readonly timeZone?: string;
+  readonly basePlans?: BasePlans;
+  /** Stands before the store, to make it fail. */
+  readonly wrap?: (store: Store) => Store;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { timeZone = "UTC", basePlans = DEFAULT_BASE_PLANS, wrap = (store) => store } = options;
+  const opened = await openStore(makeSqliteDatabase, { timeZone, basePlans, onFinished: onTestFinished });
+  const store = wrap(opened.store);
+  const ports = { store, clock: () => opened.now, random: seededRandom(7) };
+  const partner = await store.partners.add("wallet", { author: ACTOR.name, at: opened.now });
+  if (partner === "name_taken") throw new Error("the database is not new");
+  const caller = { partnerId: partner.id, partnerName: partner.name, environment: "production" } as const;
+  const world: World = {
+    ...{ store, ports, partner, caller },
+    get now() {
+      return opened.now;
+    },
+    set now(now) {
+      opened.now = now;
+    },
+    async importCatalogue(rows, environment = "production") {
+      const hooks = { onRejected: fail, onProgress: () => {} };
+      const result = await importCatalogue(ports, ACTOR, { environment, open: () => ndjson(rows) }, hooks);
+      if (result.kind !== "done") fail(result);
+    },
+    async importCustomers(rows, request = {}) {
+      const told = { rejected: [], changes: [], heldBack: [], warnings: [], progress: [] } as Omit<
+        ToldImport,
+        "result"
+      >;
+      const asked = { environment: "production", open: () => ndjson(rows), ...request } as const;
+      const result = await importCustomers(ports, ACTOR, asked, {
+        onRejected: (line) => told.rejected.push(line),
+        onChange: (change) => told.changes.push(change),
+        onHeldBack: (heldBack) => told.heldBack.push(heldBack),
+        onWarning: (warning) => told.warnings.push(warning),
+        onProgress: (seen) => told.progress.push(seen),
+      });
+      return { result, ...told };
+    },
+    async topUp(cuid, bouquetId = "NET-1M", udf1) {
+      const connection = { cuid, service: "internet", reqId: `net-${cuid}` } as const;
+      const listed = await listPackages(ports, caller, connection, 0);
+      const bouquet = listed.ok ? listed.value.bouquets.find(({ code }) => code === bouquetId) : undefined;
+      if (!listed.ok || bouquet === undefined) return fail(listed);
+      const request = { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amount: bouquet.price, udf1 };
+      const answer = await topUp(ports, caller, request);
+      return answer.ok ? answer.value.transaction : fail(answer);
+    },
+    async ends(cuid) {
+      const key = { environment: "production", cuid, service: "internet", reqId: `net-${cuid}` } as const;
+      const ledgers = (await store.findConnection(key))?.connection?.ledgers ?? [];
+      return Object.fromEntries(ledgers.map(({ plan, subscription }) => [plan, subscription?.end]));
+    },
+  };
+  await world.importCatalogue(CATALOGUE);
+  return world;
+}
+
+export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
+  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+/** @param at milliseconds since 1970. */
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function fail(what: unknown): never {
+  throw new Error(`the test's own data is wrong: ${JSON.stringify(what)}`);
+}

@@ -1,0 +1,198 @@
+import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { runCommandLine } from "../../src/cli/program.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import type { WallTime } from "../../src/domain/wall-time.ts";
+import { listPackages } from "../../src/services/partner/list-packages.ts";
+import { topUp } from "../../src/services/partner/top-up.ts";
+import type { Ports } from "../../src/services/ports.ts";
+import { readSqliteMigrations } from "../../src/store/sqlite/migrate.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { writeWholeFile } from "../../src/whole-file.ts";
+import type { Finished } from "./command-line.ts";
+import { CATALOGUE, SITA } from "./provider-files.ts";
+import { seededRandom } from "./random.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+/*
+ * Commands as a provider's staff run them, in this process: on a database in a folder of the test's own, by a clock that
+ * the test turns. A program is started only where a program is what is tested: see command-line.ts.
+ */
+
+export interface OfficeLine {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** What stands between the commands and their store. */
+  wrapStore: (store: Store) => Store;
+  run(...words: readonly string[]): Promise<Finished & { readonly code: number }>;
+  /** As run; throws unless the exit code is 0. @returns stdout. */
+  mustRun(...words: readonly string[]): Promise<string>;
+  /** As mustRun, of data: one JSON value. */
+  // biome-ignore lint/suspicious/noExplicitAny: data are whatever the test expects of them
+  json(...words: readonly string[]): Promise<any>;
+  /** As mustRun, of data: one JSON value on each line. */
+  // biome-ignore lint/suspicious/noExplicitAny: data are whatever the test expects of them
+  rows(...words: readonly string[]): Promise<any[]>;
+  /** Writes a file into the folder. @returns its name. */
+  write(name: string, content: string | Uint8Array): string;
+  /** Writes a file of rows. @returns its name. */
+  ndjson(name: string, ...rows: readonly object[]): string;
+  read(name: string): string;
+  /** Works on the database itself. */
+  inStore<Result>(work: (ports: Ports) => Promise<Result>): Promise<Result>;
+}
+
+export interface OfficeOptions {
+  readonly now?: number;
+  readonly folder?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** 2026-11-23 09:00:00 UTC. */
+export const MONDAY = Date.UTC(2026, 10, 23, 9);
+
+export function officeLine({ now = MONDAY, folder = temporaryFolder(), env = {} }: OfficeOptions = {}): OfficeLine {
+  const random = seededRandom(5);
+  const at = (name: string) => resolve(folder, name);
+  const openStore: Runtime["openStore"] = async (config, options) => {
+    const { database, timeZone, currencyExponent, defaultCountry, basePlans } = config;
+    if (database.store !== "sqlite") throw new Error("these tests have SQLite alone");
+    const settings = { timeZone, currencyExponent, defaultCountry, basePlans, clock: () => line.now, random };
+    return line.wrapStore(await openSqliteStore({ ...settings, ...options, path: at(database.path) }));
+  };
+  const runtimeOf = (said: { stdout: string; stderr: string }): Runtime => ({
+    ...{ version: "0.0.0", program: "topupd", env: line.env, isTerminal: false, userName: () => "somebody" },
+    ...{ clock: () => line.now, random, openStore, lowerPriority: () => {} },
+    stdout: (text) => (said.stdout += text),
+    stderr: (text) => (said.stderr += text),
+    streamOut: async (pieces) => {
+      for await (const piece of pieces) said.stdout += Buffer.from(piece).toString();
+      return true;
+    },
+    readMigrations: async ({ database }) => readSqliteMigrations(database.store === "sqlite" ? at(database.path) : ""),
+    openFile: (path) => {
+      statSync(at(path));
+      // In pieces that end anywhere.
+      return createReadStream(at(path), { highWaterMark: 1_000 });
+    },
+    writeFile: (path, pieces, options) => writeWholeFile(at(path), pieces, { ...options, suffix: "x" }),
+    createMetrics: unwanted,
+    openLog: unwanted,
+    sleep: unwanted,
+    untilAskedToStop: () => new Promise(() => {}),
+  });
+  const line: OfficeLine = {
+    ...{ folder, now, env, wrapStore: (store) => store },
+    async run(...words) {
+      const said = { stdout: "", stderr: "" };
+      return { code: await runCommandLine(words, runtimeOf(said)), ...said };
+    },
+    async mustRun(...words) {
+      const { code, stdout, stderr } = await line.run(...words);
+      if (code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr}`);
+      return stdout;
+    },
+    json: async (...words) => JSON.parse(await line.mustRun(...words, "--json")),
+    rows: async (...words) => rowsOf(await line.mustRun(...words, "--json")),
+    write(name, content) {
+      writeFileSync(join(folder, name), content);
+      return name;
+    },
+    ndjson: (name, ...rows) => line.write(name, rows.map((row) => `${JSON.stringify(row)}\n`).join("")),
+    read: (name) => readFileSync(join(folder, name), "utf8"),
+    async inStore(work) {
+      const clock = () => line.now;
+      const wishes = { timeZone: undefined, currencyExponent: undefined, basePlans: MANY };
+      const store = await openSqliteStore({ ...wishes, clock, random, path: at("topupd.db") });
+      try {
+        return await work({ store, clock, random });
+      } finally {
+        await store.close();
+      }
+    },
+  };
+  return line;
+}
+
+const MANY = { tv: "many", internet: "many", iptv: "many" } as const;
+
+function unwanted(): never {
+  throw new Error("a command of the office wants none of this");
+}
+
+/** What NDJSON holds. */
+// biome-ignore lint/suspicious/noExplicitAny: rows are whatever the test expects of them
+export function rowsOf(ndjson: string): any[] {
+  return ndjson
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+/** A provider with a catalogue, and Sita as its customer. */
+export async function filledLine(options?: OfficeOptions): Promise<OfficeLine> {
+  const line = officeLine(options);
+  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
+  await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA));
+  await line.mustRun("partner", "add", "wallet");
+  return line;
+}
+
+/** Tops up as a partner does. @returns the txnId. */
+export function buy(
+  line: OfficeLine,
+  { partner, udf1, ...key }: ConnectionKey & { readonly partner: string; readonly udf1?: string | undefined },
+  bouquetId: string,
+): Promise<string> {
+  return line.inStore(async (ports) => {
+    const found = await ports.store.partners.find(partner);
+    if (found === undefined) throw new Error(`there is no partner ${partner}`);
+    const caller = { partnerId: found.id, partnerName: partner, environment: key.environment };
+    const listed = await listPackages(ports, caller, key, 0);
+    if (!listed.ok) throw new Error(listed.refusal);
+    const { checkoutId, bouquets } = listed.value;
+    const amount = bouquets.find(({ code }) => code === bouquetId)?.price ?? 0n;
+    const made = await topUp(ports, caller, { ...key, checkoutId, bouquetId, amount, udf1, udf2: undefined });
+    if (!made.ok) throw new Error(made.refusal);
+    return made.value.transaction.txnId;
+  });
+}
+
+export const WALLET = "Blue Wallet of the Trade Unions";
+export const SITA_NET = { environment: "production", cuid: SITA.cuid, service: "internet", reqId: "sita" } as const;
+const SITA_TV = { ...SITA_NET, service: "tv", reqId: "00077" } as const;
+
+const IMPORTED_AT = "2026-02-01 08:00:00";
+const PURCHASES: readonly (readonly [when: WallTime, key: ConnectionKey, bouquet: string, udf1: string | undefined])[] =
+  [
+    ["2026-02-10 23:59:59", SITA_NET, "NET-3M", "order-1"],
+    ["2026-02-11 00:00:00", SITA_NET, "NET-1M", undefined],
+    ["2027-01-05 12:00:00", SITA_TV, "TV-1M", "order-3"],
+  ];
+/** When commands are run on it. */
+const NOW = "2027-01-10 12:00:00";
+
+/** Milliseconds since 1970, of a time in Kathmandu. */
+export function kathmandu(wall: WallTime): number {
+  return Date.parse(`${wall.replace(" ", "T")}+05:45`);
+}
+
+/** A provider in Kathmandu with three top-ups, of 3220.50, 1130 and 450, each at a time that the test knows. */
+export async function historyLine(): Promise<OfficeLine> {
+  const line = officeLine({ now: kathmandu(IMPORTED_AT), env: { TOPUPD_TIME_ZONE: "Asia/Kathmandu" } });
+  const row = { ...SITA, connections: { ...SITA.connections, tv: [{ stb: SITA_TV.reqId, status: "inactive" }] } };
+  await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
+  await line.mustRun("import", "customers", line.ndjson("customers.ndjson", row));
+  await line.mustRun("partner", "add", WALLET);
+  for (const [time, key, bouquetId, udf1] of PURCHASES) {
+    line.now = kathmandu(time);
+    await buy(line, { ...key, partner: WALLET, udf1 }, bouquetId);
+  }
+  line.now = kathmandu(NOW);
+  await line.mustRun("trial", "reset");
+  return line;
+}
