@@ -147,7 +147,8 @@ export class SqliteStore implements Store {
   }
 
   async findOutcome(checkoutId: string): Promise<Outcome> {
-    return this.#database.ask(() => this.#topUps.findOutcome(checkoutId));
+    const seen = this.#database.read(() => this.#topUps.find(checkoutId));
+    return seen ?? this.#database.ask(() => this.#topUps.findOutcome(checkoutId));
   }
 
   /*
