@@ -5,24 +5,26 @@ import type { FoundConnection, ProviderSettings } from "../store.ts";
 import type { ConnectionRow, CustomerRow, SubscriptionRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 
-/** A row for each connection. Only CROSS keeps SQLite from beginning with the customers. */
-const OVERVIEWS = `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-    n.service, n.req_id, n.status AS connection_status, n.blocked,
+/** A row for each connection, in any order: SQLite need not sort. Only CROSS keeps it from beginning with the customers. */
+const overviewsOf = (cuids: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+    n.service, n.req_id, n.position, n.status AS connection_status, n.blocked,
     (SELECT max(s.end_time) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
       AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0) AS base_end
-  FROM (SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?2) AND environment = ?3 LIMIT 2) AS k
-  CROSS JOIN customer AS c ON c.cuid = k.cuid AND c.environment = ?3
-  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
-  ORDER BY n.position`;
+  FROM (${cuids}) AS k
+  CROSS JOIN customer AS c ON c.cuid = k.cuid AND c.environment = ?2
+  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
+const OF_CODE = "SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2";
+/** By a mobile number in two forms. Whom both fit is one customer. */
+const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2";
 
 type ProfileColumns = Pick<CustomerRow, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 type OverviewRow = ProfileColumns &
   (
-    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
+    | (Pick<ConnectionRow, "service" | "req_id" | "position" | "blocked"> & {
         readonly connection_status: ConnectionRow["status"];
         readonly base_end: string | null;
       })
-    | { readonly req_id: null }
+    | { readonly req_id: null; readonly position: null }
   );
 
 /** A row for each ledger of the connection, or of one that is gone; where the customer has no such connection, one without. */
@@ -42,19 +44,23 @@ type FoundRow = Omit<ProfileColumns, "cuid" | "status"> & { readonly customer_st
 /** What partners' requests ask of customers. None of it reads ledgers, or it would take longer from year to year. */
 export class CustomerTables {
   readonly #provider: ProviderSettings;
-  readonly #overviews;
+  readonly #ofCode;
+  readonly #ofTwoCodes;
   readonly #connection;
 
   constructor(database: Database, provider: ProviderSettings) {
     this.#provider = provider;
-    this.#overviews = database.prepareRows<OverviewRow>(OVERVIEWS);
+    this.#ofCode = database.prepareRows<OverviewRow>(overviewsOf(OF_CODE));
+    this.#ofTwoCodes = database.prepareRows<OverviewRow>(overviewsOf(OF_TWO_CODES));
     this.#connection = database.prepareRows<FoundRow>(CONNECTION);
   }
 
   lookUp(environment: Environment, code: string): CustomerOverview[] {
-    const [first, second = first] = codesToFind(code, this.#provider);
+    const [first, second] = codesToFind(code, this.#provider);
+    const rows = second === undefined ? this.#ofCode(first, environment) : this.#ofTwoCodes(first, environment, second);
+    if (rows.length > 1) rows.sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
     const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-    for (const row of this.#overviews(first, second, environment)) {
+    for (const row of rows) {
       const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
       found.set(row.cuid, overview);
       if (row.req_id === null) continue;
