@@ -21,6 +21,8 @@ export interface CustomerEffect {
   readonly runningThoughInactive: CustomerChange["runningThoughInactive"];
   readonly endsRunning: number;
   readonly deactivates: boolean;
+  /** Whether a row of a later moment was taken before, so that nothing of this one is. */
+  readonly isStale: boolean;
   /** Of a refused row: what is another customer's, and whose. */
   readonly shared?: { readonly reqId: string; readonly cuid: string };
 }
@@ -33,15 +35,15 @@ export interface FieldChange {
 }
 
 export function effectOf(stored: Customer | undefined, change: CustomerChange): CustomerEffect {
-  const { heldBack, runningThoughInactive, endsRunning, deactivates, profile } = change;
+  const { heldBack, runningThoughInactive, endsRunning, deactivates, isStale, profile } = change;
   const kind = !changesAnything(change) ? "unchanged" : stored === undefined ? "added" : "changed";
   const changes = kind === "unchanged" ? [] : fieldChanges(stored, change);
-  return { cuid: profile.cuid, kind, changes, heldBack, runningThoughInactive, endsRunning, deactivates };
+  return { cuid: profile.cuid, kind, changes, heldBack, runningThoughInactive, endsRunning, deactivates, isStale };
 }
 
 export function refusedEffect(cuid: string, shared: NonNullable<CustomerEffect["shared"]>): CustomerEffect {
   const nothing = { changes: [], heldBack: [], runningThoughInactive: [], endsRunning: 0, deactivates: false };
-  return { cuid, kind: "refused", ...nothing, shared };
+  return { cuid, kind: "refused", ...nothing, isStale: false, shared };
 }
 
 function fieldChanges(stored: Customer | undefined, change: CustomerChange): FieldChange[] {

@@ -50,7 +50,7 @@ export function decideImport(
   if (grants.length === 0) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
   const txnId = grants.findLast((grant) => grant.kind === "top_up")?.txnId;
-  return { kind: "held_back", kept: before, statedEnd: after?.end, txnId };
+  return { kind: "held_back", kept: before, statedEnd: stated && after?.end, txnId };
 }
 
 /** The trial environment's reset: the subscription is as stated, whatever was granted, and begins a new run. */

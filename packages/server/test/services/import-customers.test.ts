@@ -25,7 +25,7 @@ describe("a customers file", () => {
       customer("1", { end: "2026-12-10 10:00:00" }),
       customer("2"),
     ]);
-    const report = { accepted: 2, rejected: 0, added: 2, changed: 0, unchanged: 0, heldBack: 0 };
+    const report = { accepted: 2, rejected: 0, added: 2, changed: 0, unchanged: 0, heldBack: 0, stale: 0 };
     expect(result).toEqual({ kind: "done", report });
     expect(changes.map(({ line, cuid, kind }) => [line, cuid, kind])).toEqual([
       [1, "1", "added"],
@@ -279,7 +279,7 @@ describe("a dry run", () => {
       ...justNow(world),
       ...{ dryRun: true, skipInvalid: true },
     });
-    const report = { accepted: 2, rejected: 1, added: 1, changed: 1, unchanged: 0, heldBack: 1 };
+    const report = { accepted: 2, rejected: 1, added: 1, changed: 1, unchanged: 0, heldBack: 1, stale: 0 };
     expect(result).toEqual({ kind: "done", report });
     expect(changes[0]).toMatchObject({ changes: [{ field: "mobile", from: undefined, to: "9841000000" }] });
     expect(heldBack).toHaveLength(1);

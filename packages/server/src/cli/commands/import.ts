@@ -162,12 +162,16 @@ function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: C
   if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
   if (imported.kind === "large_change") throw output.refuse(largeChangeWords(imported.changes));
   if (imported.kind === "as_of_refused") throw new WrongUsage(`--as-of ${asOfWords(imported.problem)}`);
-  const { accepted, rejected, added, changed, unchanged, heldBack } = imported.report;
+  const { accepted, rejected, added, changed, unchanged, heldBack, stale } = imported.report;
   if (accepted === 0) throw badLines(output, given, rejected);
   const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
   output.conclude({ accepted, rejected, added, changed, unchanged, heldBack }, summary);
-  if (rejected + heldBack === 0) return;
-  throw new FoundWrong(`${count(rejected, "line")} rejected, ${count(heldBack, "subscription")} held back`);
+  const left = [
+    ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
+    ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
+    ...(stale > 0 ? [`${count(stale, "row")} not taken: records of a later moment were imported before`] : []),
+  ];
+  if (left.length > 0) throw new FoundWrong(left.join(", "));
 }
 
 /** Nothing was written. */

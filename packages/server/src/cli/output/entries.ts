@@ -56,8 +56,10 @@ function whatWasStated({ asOf, stated, after }: Extract<Entry, { kind: "import" 
       ? "there is none"
       : `${stated.bouquet.name} (${stated.bouquet.code}) from ${stated.start} to ${stated.end}`;
   const end = stated === undefined ? "" : stated.end;
+  const isLess = after !== undefined && after.end < end;
+  if (isLess) return `${records} ${said}; a top-up of before then, which was reversed since, was taken off.`;
   const isMore = after !== undefined && after.end > end;
-  return `${records} ${said}${isMore ? "; what was granted here, which they do not hold, came on top" : ""}.`;
+  return `${records} ${said}${isMore ? "; top-ups of after then and goodwill came on top" : ""}.`;
 }
 
 function howItEnds({ after }: Entry): string {

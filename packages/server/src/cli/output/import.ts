@@ -109,7 +109,7 @@ export function heldBackWords(held: HeldBackSubscription): string {
   const what = txnId === undefined ? "goodwill" : `top-up ${txnId}`;
   return printable(
     `line ${line}: ${cuid} ${service} ${reqId} ${kept.bouquet.code} is held back: ${file}, ${what} runs to ${kept.end}. ` +
-      `Reverse it, or correct the file (or --allow-shorter ${cuid})`,
+      `Correct the file, or reverse it and import records of after that (or --allow-shorter ${cuid})`,
   ).concat("\n");
 }
 

@@ -23,6 +23,7 @@ export class CustomersTally {
   readonly #hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined;
   readonly #counts = { added: 0, changed: 0, unchanged: 0 };
   #heldBack = 0;
+  #stale = 0;
   #shared: SharedRow[] = [];
   #rejected = 0;
   /** What customers give up: `cuid reqId`. */
@@ -72,7 +73,15 @@ export class CustomersTally {
   report(bad: number): CustomersReport {
     const { added, changed, unchanged } = this.#counts;
     const accepted = added + changed + unchanged;
-    return { accepted, rejected: bad + this.#rejected, added, changed, unchanged, heldBack: this.#heldBack };
+    return {
+      accepted,
+      rejected: bad + this.#rejected,
+      added,
+      changed,
+      unchanged,
+      heldBack: this.#heldBack,
+      stale: this.#stale,
+    };
   }
 
   #add({ line, row }: NumberedRow, effect: CustomerEffect): void {
@@ -83,6 +92,7 @@ export class CustomersTally {
     }
     this.#counts[kind] += 1;
     this.#heldBack += heldBack.length;
+    if (effect.isStale) this.#stale += 1;
     this.endsRunning += effect.endsRunning;
     if (effect.deactivates) this.deactivates += 1;
     // A connection's own value is named by service and reqId.

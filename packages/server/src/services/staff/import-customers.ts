@@ -77,6 +77,8 @@ export interface CustomersReport {
   readonly unchanged: number;
   /** Subscriptions, not customers. */
   readonly heldBack: number;
+  /** Of the unchanged: rows of a moment before that of the last row taken for their customer. */
+  readonly stale: number;
 }
 
 export type CustomersImported =
