@@ -137,7 +137,7 @@ class History {
 
   #prune(horizon: number): void {
     this.#horizon = Math.max(this.#horizon, horizon);
-    const entries = this.#rules.keptEntries(this.#pruned.entries, this.#horizon);
+    const entries = this.#rules.keptEntries(this.#pruned.entries, moment(this.#horizon));
     this.#seen.pruned += this.#pruned.entries.length - entries.length;
     this.#pruned = { plan: PLAN, entries };
     this.#tell(`prune before ${moment(this.#horizon).wall}, from entry ${entries[0]?.seq}`);

@@ -179,12 +179,14 @@ export function decideReversal(ledger: Ledger, reversal: Reversal, at: Moment): 
 }
 
 /**
- * The entries that stay when history from before the horizon goes: younger ones, or else the last, and whatever one of
- * these is counted from (section 5). What may follow comes to the same with them alone.
+ * The entries that stay when history from before the horizon goes: younger ones, or else the last, the run that was on at
+ * the horizon, and whatever one of these is counted from (section 5). What may follow comes to the same with them alone.
  */
-export function keptEntries(entries: readonly Entry[], horizon: Instant): readonly Entry[] {
-  const young = entries.findIndex(({ at }) => at.instant >= horizon);
-  let first = young === -1 ? Math.max(0, entries.length - 1) : young;
+export function keptEntries(entries: readonly Entry[], horizon: Moment): readonly Entry[] {
+  const young = entries.findIndex(({ at }) => at.instant >= horizon.instant);
+  const last = (young === -1 ? entries.length : young) - 1;
+  // A file as of a moment after the horizon may be laid over the run that was on then.
+  let first = Math.max(0, young === -1 || isRunning(entries[last]?.after, horizon.wall) ? last : young);
   for (let index = entries.length - 1; index >= first; index -= 1) {
     const needed = oldestNeeded(entries[index] as Entry);
     while (first > 0 && (entries[first] as Entry).seq > needed) first -= 1;

@@ -68,7 +68,7 @@ function happen(
     return decideReversal(ledger, reversal, at);
   }
   const prune = read(/^history before (.+) goes$/);
-  if (prune !== undefined) return keptEntries(ledger.entries, moment(prune[0]).instant);
+  if (prune !== undefined) return keptEntries(ledger.entries, moment(prune[0]));
   const reset = read(/^reset: (.+)$/);
   const file = read(/^file as of ([^:]+(?::\d\d)*): (.+?)(, shorter allowed|, within \d+ days)?$/);
   if (reset === undefined && file === undefined) throw new Error(`nobody knows what happens here: ${happening}`);

@@ -20,6 +20,14 @@ describe("each end can be worked out on paper:", () => {
         5 Apr | top-up of 10 days | 5 Apr to 15 Apr`,
     ],
     [
+      "goodwill of a run that was on at the horizon is still there when a file speaks of that run",
+      `1 Mar | top-up of 3 months           | 1 Jun
+        5 Mar | 10 days of goodwill           | 11 Jun
+       12 Jun | top-up of 1 month             | 12 Jul
+       14 Jun | history before 13 Apr goes    | 12 Jul
+       15 Jun | file as of 9 Jun: 1 Mar to 1 Jul | 11 Aug`,
+    ],
+    [
       "what is paid a second before the end continues the run",
       `10 Jan          | top-up of 1 month | 10 Feb
         9 Feb 23:59:59 | top-up of 1 month | 10 Mar`,

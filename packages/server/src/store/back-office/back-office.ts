@@ -39,7 +39,7 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
     corrections: correctionsOf(engine, clock),
     search: { ...customerSearchOf(engine, provider), ...transactionSearchOf(engine, provider) },
     auditTrail: auditTrailOf(engine),
-    retention: retentionOf(engine),
+    retention: retentionOf(engine, provider.zone),
     check: () => checkStore(engine),
     findToken: (hash) => findToken(engine.db, hash),
     listSecrets: () => listSecrets(engine.db),

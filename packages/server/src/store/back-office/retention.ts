@@ -2,7 +2,8 @@ import type { Kysely } from "kysely";
 import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
 import { checkoutIssuedAt } from "../../domain/checkout.ts";
 import { type Entry, keptEntries } from "../../domain/ledger.ts";
-import type { Instant } from "../../domain/wall-time.ts";
+import type { Instant, Moment } from "../../domain/wall-time.ts";
+import type { Zone } from "../../domain/zone.ts";
 import type { PruneCursor, Pruned, Retention } from "../retention.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
@@ -13,7 +14,7 @@ import { byEnvironment, type CustomerLedger, nextCustomers } from "./ledgers.ts"
 const CUSTOMERS_AT_ONCE = 200;
 const RETIRED_AT_ONCE = 1_000;
 
-export function retentionOf(engine: Engine): Retention {
+export function retentionOf(engine: Engine, zone: Zone): Retention {
   const { db } = engine;
   return {
     prunedBefore: () => readHorizon(db),
@@ -33,11 +34,12 @@ export function retentionOf(engine: Engine): Retention {
 
     async pruneLedgers(before, after, dryRun) {
       const customers = await nextCustomers(db, after, CUSTOMERS_AT_ONCE);
-      const found = await findGone(engine, db, customers, before);
+      const horizon = zone.moment(before);
+      const found = await findGone(engine, db, customers, horizon);
       const isConcerned = ({ environment, cuid }: PruneCursor) =>
         found.some((gone) => gone.environment === environment && gone.cuid === cuid);
       const concerned = customers.filter(isConcerned);
-      const gone = dryRun || concerned.length === 0 ? found : await prune(engine, concerned, before);
+      const gone = dryRun || concerned.length === 0 ? found : await prune(engine, concerned, horizon);
       const next = customers.length < CUSTOMERS_AT_ONCE ? undefined : customers.at(-1);
       return { pruned: countGone(gone), next };
     },
@@ -78,13 +80,13 @@ async function findGone(
   engine: Engine,
   tx: Kysely<Tables>,
   customers: readonly PruneCursor[],
-  before: Instant,
+  horizon: Moment,
 ): Promise<Gone[]> {
   const found: Gone[] = [];
   for (const { environment, cuids } of byEnvironment(customers))
     for (const ledger of await engine.readLedgers(tx, environment, cuids)) {
       const { entries } = ledger;
-      const [first] = keptEntries(entries, before);
+      const [first] = keptEntries(entries, horizon);
       const gone = entries.filter(({ seq }) => first !== undefined && seq < first.seq);
       if (first !== undefined && gone.length > 0) found.push({ ...ledger, environment, gone, firstKept: first.seq });
     }
@@ -92,10 +94,10 @@ async function findGone(
 }
 
 /** Looks again at those of whom something may go, in order with all else that happens to them, and lets go of it. */
-function prune(engine: Engine, customers: readonly PruneCursor[], before: Instant): Promise<Gone[]> {
+function prune(engine: Engine, customers: readonly PruneCursor[], horizon: Moment): Promise<Gone[]> {
   return engine.transact(async (tx) => {
     for (const { environment, cuid } of customers) await engine.lockCustomer(tx, environment, cuid);
-    const all = await findGone(engine, tx, customers, before);
+    const all = await findGone(engine, tx, customers, horizon);
     for (const ledger of all) {
       await engine.deleteEntries(tx, ledger, ledger.plan, ledger.firstKept);
       const txnIds = txnIdsOf(ledger.gone);
