@@ -65,6 +65,8 @@ export interface Store {
     by: Attribution,
     rules: FileRules,
   ): Promise<readonly CustomerEffect[]>;
+  /** Takes the moments of rows that state what is stored, and writes nothing else. */
+  confirmCustomers(environment: Environment, rows: readonly CustomerRowOfFile[]): Promise<void>;
   /** What an import would do with each, written by nobody and holding nobody up. */
   previewCustomers(
     environment: Environment,

@@ -48,6 +48,22 @@ describe("a customers file", () => {
     expect((await world.importCustomers(rows)).result).toMatchObject({ report: { changed: 0, unchanged: 1 } });
   });
 
+  test("of which a customer stands twice leaves what the last row says, though that is what was there before", async () => {
+    const world = await openWorld();
+    await world.importCustomers([customer("1")]);
+    const { result } = await world.importCustomers([customer("1", { last_name: "Thapa" }), customer("1")]);
+    expect(result).toMatchObject({ report: { changed: 2 } });
+    expect(await world.store.search.findCustomer("production", "1")).toMatchObject({ lastName: "Rai" });
+  });
+
+  test("of which nothing is new has its moment taken: an older one is stale after it", async () => {
+    const world = await toppedUp();
+    const [older, newer] = [{ asOf: iso(world.now - 2 * MINUTE_MS) }, justNow(world)];
+    const rows = [customer("1", { end: "2027-01-10 10:00:00" })];
+    expect((await world.importCustomers(rows, newer)).result).toMatchObject({ report: { unchanged: 1, stale: 0 } });
+    expect((await world.importCustomers(rows, older)).result).toMatchObject({ report: { unchanged: 1, stale: 1 } });
+  });
+
   test("with a bad line is not taken at all, unless bad lines are to be left out", async () => {
     const world = await openWorld();
     const rows = [customer("1"), customer("2", { status: "gone" }), customer("3")];
@@ -75,15 +91,15 @@ describe("a customers file", () => {
 
   test("of more customers than one transaction takes is written whole, part by part", async () => {
     const world = await openWorld();
-    const rows = Array.from({ length: 1201 }, (_, index) => customer(String(index + 1)));
+    const rows = Array.from({ length: 2201 }, (_, index) => customer(String(index + 1)));
     const { result, progress } = await world.importCustomers(rows);
-    expect(result).toMatchObject({ report: { added: 1201 } });
-    const steps = [500, 1000, 1201];
+    expect(result).toMatchObject({ report: { added: 2201 } });
+    const steps = [1000, 2000, 2201];
     expect(progress).toEqual([
       ...steps.map((lines) => ({ step: "checking", lines })),
       ...steps.map((lines) => ({ step: "writing", lines })),
     ]);
-    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { unchanged: 1201 } });
+    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { unchanged: 2201 } });
   });
 
   test("whose import was broken off is made whole by importing it again", async () => {
@@ -98,9 +114,9 @@ describe("a customers file", () => {
       return store;
     };
     const world = await openWorld({ wrap });
-    const rows = Array.from({ length: 700 }, (_, index) => customer(String(index + 1)));
+    const rows = Array.from({ length: 1200 }, (_, index) => customer(String(index + 1)));
     await expect(world.importCustomers(rows)).rejects.toThrow("the power went");
-    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { added: 200, unchanged: 500 } });
+    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { added: 200, unchanged: 1000 } });
   });
 
   test("that has changed between its two readings is not written on", async () => {

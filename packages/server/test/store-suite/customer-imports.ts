@@ -52,6 +52,17 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "audit_entry")).toBe(trail);
   });
 
+  test("a row that states what is stored has its moment taken where it is the later one", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const asOf = (at: number) => [{ stated: statedCustomer(SITA), asOf: moment(store, at) }];
+    await store.confirmCustomers("production", asOf(now + 2_000));
+    await store.confirmCustomers("production", asOf(now + 1_000));
+    const preview = async (at: number) => store.previewCustomers("production", asOf(at), fileRules(store, now));
+    expect(await preview(now + 1_999)).toMatchObject([{ isStale: true }]);
+    expect(await preview(now + 2_000)).toMatchObject([{ isStale: false, kind: "unchanged" }]);
+  });
+
   test("what is topped up after the moment of the records is added to them, and what was before is in them", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, topUp } = opened;

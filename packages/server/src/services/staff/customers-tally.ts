@@ -28,6 +28,8 @@ export class CustomersTally {
   #rejected = 0;
   /** What customers give up: `cuid reqId`. */
   readonly #freed = new Set<string>();
+  /** The customers of whom there is anything to write or to tell. */
+  readonly #touched = new Set<string>();
 
   /** @param hooks undefined where nobody is told. */
   constructor(hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined) {
@@ -39,6 +41,18 @@ export class CustomersTally {
     if (rows.length === 0) return;
     const effects = await settle(rows.map(({ row }) => row));
     for (const [index, effect] of effects.entries()) this.#add(rows[index] as NumberedRow, effect);
+  }
+
+  /** Whether all rows of a customer that were settled state what is stored. */
+  isUnchanged(cuid: string): boolean {
+    return !this.#touched.has(cuid);
+  }
+
+  /** Takes rows that state what is stored. */
+  async confirm(rows: readonly NumberedRow[], confirm: (rows: readonly CustomerRowOfFile[]) => Promise<void>) {
+    if (rows.length === 0) return;
+    await confirm(rows.map(({ row }) => row));
+    this.#counts.unchanged += rows.length;
   }
 
   /** Boxes move between customers in either order of rows: whatever is freed is given, until nothing is any more. */
@@ -86,6 +100,8 @@ export class CustomersTally {
 
   #add({ line, row }: NumberedRow, effect: CustomerEffect): void {
     const { cuid, kind, changes, heldBack, runningThoughInactive, shared } = effect;
+    const isPlain = kind === "unchanged" && !effect.isStale && heldBack.length + runningThoughInactive.length === 0;
+    if (!isPlain) this.#touched.add(cuid);
     if (kind === "refused") {
       if (shared !== undefined) this.#shared.push({ line, row, shared });
       return;

@@ -203,6 +203,10 @@ export class PostgresStore implements Store {
     return this.#imports.import(environment, rows, by, rules);
   }
 
+  confirmCustomers(environment: Environment, rows: readonly CustomerRowOfFile[]): Promise<void> {
+    return this.#imports.confirm(environment, rows);
+  }
+
   previewCustomers(
     environment: Environment,
     rows: readonly CustomerRowOfFile[],

@@ -12,8 +12,8 @@ import { AUDIT_COLUMNS, auditRow } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "../store.ts";
 import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
-import type { Database, Value } from "./database.ts";
-import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, LEDGER_KEY, putHeads } from "./ledgers.ts";
+import { type Database, toRow, type Value } from "./database.ts";
+import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
 
 /** What is looked up together: with all that was ever entered, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
@@ -28,13 +28,18 @@ const CONNECTION_COLUMNS = [
 const CODE_COLUMNS = ["code", "environment", "cuid"] as const satisfies readonly (keyof CustomerCodeRow)[];
 
 // CROSS JOIN keeps the order of the tables: a customer after the other, each by its key.
-const these = (table: string) => `SELECT t.* FROM json_each(?1) AS k
+const these = (table: string, columns: readonly string[]) => `SELECT ${columns.join(", ")} FROM json_each(?1) AS k
   CROSS JOIN ${table} AS t ON t.cuid = k.value AND t.environment = ?2`;
+const CONFIRM = `UPDATE customer SET as_of = max(coalesce(as_of, 0), k.value ->> 1)
+  FROM jsonb_each(?1) AS k WHERE cuid = k.value ->> 0 AND environment = ?2`;
 const OWNERS = `SELECT n.cuid, n.req_id FROM json_each(?1) AS k
   CROSS JOIN customer_code AS c ON c.code = k.value AND c.environment = ?2
   CROSS JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.req_id = k.value`;
 const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
+
+/** A part of a file changes pages all over the database: more of them reach the file in one go. In pages, 64 MiB. */
+const LESS_OFTEN = "PRAGMA wal_autocheckpoint = 16000";
 
 /** The SQL of customers files. */
 export class CustomerImports {
@@ -44,6 +49,7 @@ export class CustomerImports {
   readonly #connections;
   readonly #entries;
   readonly #owners;
+  readonly #confirm;
   readonly #putCustomers;
   readonly #deleteConnections;
   readonly #putConnections;
@@ -58,12 +64,12 @@ export class CustomerImports {
   constructor(database: Database, provider: ProviderSettings) {
     this.#database = database;
     this.#provider = provider;
-    this.#customers = findMany<CustomerRow>(database, these("customer"), CUSTOMER_COLUMNS, ["cuid"]);
-    this.#connections = findMany<ConnectionRow>(database, these("connection"), CONNECTION_COLUMNS, [
-      "cuid",
-      "position",
-    ]);
-    this.#entries = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES, [...LEDGER_KEY, "seq"]);
+    database.exec(LESS_OFTEN);
+    this.#customers = findMany<CustomerRow>(database, these("customer", CUSTOMER_COLUMNS), CUSTOMER_COLUMNS);
+    const connections = `${these("connection", CONNECTION_COLUMNS)} ORDER BY cuid, position`;
+    this.#connections = findMany<ConnectionRow>(database, connections, CONNECTION_COLUMNS);
+    this.#entries = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES);
+    this.#confirm = database.prepare(CONFIRM);
     this.#owners = database.prepareRows<ConnectionOwner>(OWNERS);
     this.#putCustomers = insertMany(database, "INSERT OR REPLACE INTO customer", CUSTOMER_COLUMNS);
     this.#deleteConnections = deleteMany(database, "connection", CONNECTION_KEY);
@@ -103,6 +109,11 @@ export class CustomerImports {
   /** As the port's `previewCustomers` says. */
   preview(environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules): CustomerEffect[] {
     return [...this.#partsOf(rows)].flatMap((part) => this.#change(environment, part, rules).effects);
+  }
+
+  /** As the port's `confirmCustomers` says. To be called inside a write transaction. */
+  confirm(environment: Environment, rows: readonly CustomerRowOfFile[]): void {
+    this.#confirm.run(JSON.stringify(rows.map(({ stated, asOf }) => [stated.cuid, asOf.instant])), environment);
   }
 
   *#partsOf(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
@@ -149,13 +160,16 @@ function findMany<Row>(
   database: Database,
   query: string,
   columns: readonly (keyof Row & string)[],
-  order: readonly (keyof Row & string)[],
 ): (cuids: string, environment: Environment) => Row[] {
-  const members = columns.map((column) => `'${column}', ${column}`).join(", ");
+  const values = columns.join(", ");
+  // SQLite makes the list in the order in which the rows come.
   const statement = database.prepareRows<{ found: string }>(
-    `SELECT json_group_array(json_object(${members}) ORDER BY ${order.join(", ")}) AS found FROM (${query})`,
+    `SELECT json_group_array(json_array(${values})) AS found FROM (${query})`,
   );
-  return (cuids, environment) => JSON.parse(statement(cuids, environment)[0]?.found ?? "[]") as Row[];
+  return (cuids, environment) => {
+    const lists = JSON.parse(statement(cuids, environment)[0]?.found ?? "[]") as unknown[][];
+    return lists.map((list) => toRow<Row>(columns, list));
+  };
 }
 
 const JSON_ROWS = "FROM jsonb_each(?)";

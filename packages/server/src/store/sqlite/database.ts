@@ -45,12 +45,7 @@ export class Database {
     const statement = this.prepare(sql);
     const names = statement.columns().map(({ name }) => name);
     statement.setReturnArrays(true);
-    const toRow = (values: unknown[]) => {
-      const row: Record<string, unknown> = {};
-      for (const [index, name] of names.entries()) row[name] = values[index];
-      return row as Row;
-    };
-    return (...values) => (statement.all(...values) as unknown[][]).map(toRow);
+    return (...values) => (statement.all(...values) as unknown[][]).map((list) => toRow<Row>(names, list));
   }
 
   exec(sql: string): void {
@@ -214,6 +209,13 @@ export class Database {
   #pragma(name: string): unknown {
     return this.prepare(`PRAGMA ${name}`).get()?.[name];
   }
+}
+
+/** A row of the values of its columns. */
+export function toRow<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = values[index];
+  return row as Row;
 }
 
 /** Runs `work`, and says of the database's own trouble that the store is unavailable. */

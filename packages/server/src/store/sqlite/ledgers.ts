@@ -59,7 +59,7 @@ const chainFrom = (lastEntries: string) => `WITH RECURSIVE chain (id) AS (
 /** The ledgers of the customers of a JSON list of cuids, in an environment; each by its entries' numbers. */
 export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
     CROSS JOIN subscription AS s ON s.cuid = k.value AND s.environment = ?2`)}
-  SELECT ${LEDGER}, ${ENTRY_COLUMNS.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
+  SELECT ${ENTRY_VALUES.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
   ORDER BY ${LEDGER}, seq`;
 
 /**

@@ -168,6 +168,10 @@ export class SqliteStore implements Store {
     return this.#database.write(() => this.#customerImports.import(environment, rows, by, rules));
   }
 
+  confirmCustomers(environment: Environment, rows: readonly CustomerRowOfFile[]): Promise<void> {
+    return this.#database.write(() => this.#customerImports.confirm(environment, rows));
+  }
+
   async previewCustomers(
     environment: Environment,
     rows: readonly CustomerRowOfFile[],

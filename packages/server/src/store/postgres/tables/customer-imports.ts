@@ -21,7 +21,7 @@ import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "..
 import type { Database } from "../session/database.ts";
 import { LOCK_AUDIT, LOCK_IMPORT } from "../session/locks.ts";
 import type { Prepared, Query, Session } from "../session/session.ts";
-import { deleteRows, insertRows, putRows } from "./columns.ts";
+import { asked, deleteRows, insertRows, isAsked, putRows, withRows } from "./columns.ts";
 import { appendEntries, CONNECTION_KEY, ENTRIES } from "./ledgers.ts";
 import { LOCK_CUSTOMERS } from "./top-ups.ts";
 
@@ -54,6 +54,15 @@ const PUT_CUSTOMERS = putRows("customer", ["cuid", "environment"], CUSTOMER_COLU
 const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION_KEY);
 const PUT_CONNECTIONS = putRows("connection", CONNECTION_KEY, CONNECTION_COLUMNS);
 const DELETE_CODES = deleteRows("customer_code", CODE_COLUMNS);
+const MOMENT_COLUMNS = ["cuid", "environment", "as_of"] as const;
+const CONFIRM = withRows(
+  {
+    name: "customer_confirm",
+    text: `UPDATE customer AS t SET as_of = greatest(t.as_of, k.as_of)
+      FROM ${asked(MOMENT_COLUMNS)} WHERE ${isAsked("t", ["cuid", "environment"])}`,
+  },
+  MOMENT_COLUMNS,
+);
 const ADD_CODES = insertRows("customer_code", CODE_COLUMNS, "ON CONFLICT DO NOTHING");
 
 const READ_PROVIDER: Prepared = {
@@ -100,6 +109,14 @@ export class CustomerImports {
       await session.commit(await appendAudit(session, auditOfFile(environment, rules, imported), by));
       return imported;
     });
+  }
+
+  /** As the port's `confirmCustomers` says. */
+  async confirm(environment: Environment, rows: readonly CustomerRowOfFile[]): Promise<void> {
+    const moments = rows.map(({ stated, asOf }) => ({ cuid: stated.cuid, environment, as_of: asOf.instant }));
+    await this.#database.transactPatiently([LOCK_CUSTOMERS(moments)], (_, session) =>
+      session.commit([CONFIRM(moments)]),
+    );
   }
 
   /** As the port's `previewCustomers` says: it holds no lock, and sees one moment. */
