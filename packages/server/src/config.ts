@@ -13,8 +13,10 @@ import { LOG_LEVELS, type LogLevel } from "./log.ts";
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Processes that take requests; undefined where nothing was said. */
+  readonly workers: number | undefined;
   readonly database: DatabaseAddress;
-  /** How many sessions one process has with PostgreSQL at most, beside the one that watches it. */
+  /** How many sessions the service has with PostgreSQL at most, beside the one of each process that watches it. */
   readonly databaseConnections: number;
   readonly prefix: string;
   /** Undefined where none is trusted. */
@@ -71,6 +73,14 @@ export const SETTINGS: Settings = {
     description: "port to listen on; 0 takes a free one",
     read: (text) => readInteger(text, 0, 65_535),
   },
+  workers: {
+    env: "TOPUPD_WORKERS",
+    flag: "workers",
+    placeholder: "NUMBER",
+    fallback: undefined,
+    description: "processes that take requests; unless given, as many as there are cores, and at most 8",
+    read: (text) => readInteger(text, 1, 64),
+  },
   database: {
     env: "TOPUPD_DATABASE",
     flag: "database",
@@ -84,7 +94,7 @@ export const SETTINGS: Settings = {
     flag: "database-connections",
     placeholder: "NUMBER",
     fallback: "10",
-    description: "most connections of one process to PostgreSQL",
+    description: "most connections of the service to PostgreSQL, shared out to its workers",
     read: (text) => readInteger(text, 1, 1000),
   },
   prefix: {

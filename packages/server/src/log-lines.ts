@@ -3,7 +3,9 @@ import type { DestinationStream } from "pino";
 /** For how long, in milliseconds, a line may wait for others: nobody reads a log faster. */
 const LONGEST_WAIT_MS = 100;
 /** As much as is worth a write of its own. */
-const ENOUGH_CHARACTERS = 64 * 1024;
+export const ENOUGH_BYTES = 64 * 1024;
+/** As much as goes into a pipe in one piece, whoever else writes into it. */
+export const WHOLE_IN_A_PIPE_BYTES = 4 * 1024;
 
 const MAY_WAIT = /^\{"level":"(?:debug|info)"/;
 
@@ -17,23 +19,25 @@ export interface GatheredLines extends DestinationStream {
  * Lets log lines go on together: under load, to write a line costs many times what it costs to make one. A
  * warning or an error waits for nothing, and takes along what came before it. The process does not end while
  * lines wait.
+ * @param most bytes of lines that are written together.
  */
-export function gatherLines(destination: DestinationStream): GatheredLines {
+export function gatherLines(destination: DestinationStream, most: number): GatheredLines {
   let lines: string[] = [];
-  let characters = 0;
+  let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const release = () => {
     clearTimeout(timer);
     timer = undefined;
     if (lines.length > 0) destination.write(lines.join(""));
     lines = [];
-    characters = 0;
+    bytes = 0;
   };
   const hold = (line: string) => {
+    const more = Buffer.byteLength(line);
+    if (bytes + more > most) release();
     lines.push(line);
-    characters += line.length;
-    if (characters >= ENOUGH_CHARACTERS) release();
-    else timer ??= setTimeout(release, LONGEST_WAIT_MS);
+    bytes += more;
+    timer ??= setTimeout(release, LONGEST_WAIT_MS);
   };
   return {
     hold,

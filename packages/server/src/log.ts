@@ -24,6 +24,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "timeZone",
   "url",
   "version",
+  "workers",
 ]);
 
 /** Errors that caused others, counted from the one that was met. */

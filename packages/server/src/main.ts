@@ -1,26 +1,31 @@
+import { fork, type ChildProcess as NodeChildProcess } from "node:child_process";
+import cluster, { type Worker } from "node:cluster";
 import { randomBytes } from "node:crypto";
-import { createReadStream, readFileSync, statSync } from "node:fs";
-import { setPriority, userInfo } from "node:os";
-import { basename, relative } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createReadStream, fstatSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { availableParallelism, setPriority, tmpdir, userInfo } from "node:os";
+import { basename, join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import sonicBoom from "sonic-boom";
 import { STDIO } from "./cli/options.ts";
 import { shellWord } from "./cli/output/text.ts";
 import { runCommandLine } from "./cli/program.ts";
 import { CommandFailed, type Runtime } from "./cli/runtime.ts";
+import type { ChildProcess, ServiceProcesses } from "./cli/supervisor.ts";
+import type { SupervisorProcess } from "./cli/worker.ts";
+import type { Config } from "./config.ts";
 import { createLogger } from "./log.ts";
-import { gatherLines } from "./log-lines.ts";
-import type { ProcessFigures } from "./metrics/process-figures.ts";
-import { countOpenFiles } from "./open-files.ts";
+import { ENOUGH_BYTES, gatherLines, WHOLE_IN_A_PIPE_BYTES } from "./log-lines.ts";
 import { poolRandom } from "./random-pool.ts";
-import type { StartSettlingThread } from "./store/sqlite/settling/settling-thread.ts";
+import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
+import type { ProviderSettings } from "./store/store.ts";
+import { watchProcess } from "./watch-process.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /*
- * The composition root: the only place, but for settling-main.ts, that knows the process, the clock and randomness, and
+ * The composition root: the only place, but for settler-main.ts, that knows the process, the clock and randomness, and
  * which store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
  */
 
@@ -30,10 +35,10 @@ const LOGS_HELD_BYTES = 4 * 1024 * 1024;
 const LAST_LINES_MS = 1_000;
 /** About a tenth of a processor for which a service competes, and all of one that is free. */
 const LOW_PRIORITY = 10;
-/** For what is new in the thread's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
-const THREAD_YOUNG_MIB = 8;
-/** How often the event loop is looked at for metrics. */
-const DELAY_RESOLUTION_MS = 10;
+/** Where nobody says how many: what cores there are beyond these are left to others. */
+const MOST_WORKERS = 8;
+/** Of the settler's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
+const SETTLER_FLAGS = ["--max-semi-space-size=4"];
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -48,6 +53,8 @@ const logs = new sonicBoom.SonicBoom({
   fd: process.stderr.fd,
   sync: false,
   maxLength: LOGS_HELD_BYTES,
+  // Each piece goes out as it was gathered.
+  maxWrite: WHOLE_IN_A_PIPE_BYTES,
   // Asked a few times a second while the reader takes nothing.
   retryEAGAIN: () => areLogsWaitedFor,
 });
@@ -58,10 +65,15 @@ let isOutputTold = false;
 
 const random = poolRandom(randomBytes);
 
+const defaultWorkers = Math.min(availableParallelism(), MOST_WORKERS);
+/** Of the settler; in a worker alone. Whatever else its name begins with TOPUPD_ is read as a setting. */
+const { TOPUPD_SETTLER_SOCKET: settlerSocket, ...env } = process.env;
+const supervisor = cluster.worker === undefined ? undefined : supervisorOf(cluster.worker);
+
 const runtime: Runtime = {
   version,
   program: programOf(process.argv[1] ?? ""),
-  env: process.env,
+  env,
   stdout: (text) => process.stdout.write(text),
   streamOut: async (pieces) => {
     // What the pieces themselves fail with is none of stdout's.
@@ -89,16 +101,18 @@ const runtime: Runtime = {
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
   random,
-  openStore: async ({ database, databaseConnections, ...config }, options) => {
+  openStore: async ({ database, databaseConnections, workers, ...config }, options) => {
     const { timeZone, currencyExponent, defaultCountry, basePlans } = config;
     const common = { timeZone, currencyExponent, defaultCountry, basePlans, ...options, clock: Date.now, random };
     if (database.store === "sqlite") {
       const { openSqliteStore } = await import("./store/sqlite/open.ts");
-      const settlingThread = options?.serves === true ? await settlingThreads() : undefined;
-      return openSqliteStore({ ...common, path: database.path, settlingThread });
+      return openSqliteStore({ ...common, path: database.path, settlerSocket });
     }
     const { openPostgresStore } = await import("./store/postgres/open.ts");
-    return openPostgresStore({ ...common, url: database.url, connections: databaseConnections });
+    // All workers together have as many as one process.
+    const sharers = supervisor === undefined ? 1 : (workers ?? defaultWorkers);
+    const connections = Math.max(1, Math.floor(databaseConnections / sharers));
+    return openPostgresStore({ ...common, url: database.url, connections });
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite"
@@ -122,8 +136,12 @@ const runtime: Runtime = {
   },
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
+  defaultWorkers,
+  prepareProcesses,
+  supervisor,
   openLog: ({ logLevel }) => {
-    const lines = gatherLines(logs);
+    const isFile = fstatSync(process.stderr.fd).isFile();
+    const lines = gatherLines(logs, isFile ? ENOUGH_BYTES : WHOLE_IN_A_PIPE_BYTES);
     const logger = createLogger(logLevel, lines);
     return { logger, logLine: logger.isLevelEnabled("info") ? lines.hold : undefined };
   },
@@ -140,19 +158,60 @@ const runtime: Runtime = {
     }),
 };
 
-/** For a service alone: whatever else opens a store settles little, or nothing. */
-async function settlingThreads(): Promise<StartSettlingThread> {
-  const { Worker } = await import("node:worker_threads");
-  const resourceLimits = { maxYoungGenerationSizeMb: THREAD_YOUNG_MIB };
-  return (workerData) => new Worker(new URL("settling-main.js", import.meta.url), { workerData, resourceLimits });
-}
-
 // A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
 let outputFailure: Error | undefined;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") outputFailure ??= error;
 });
 process.stderr.on("error", () => {});
+
+/** The supervisor of a worker, which leaves it to the supervisor to heed the signals that both get. */
+function supervisorOf(worker: Worker): SupervisorProcess {
+  for (const signal of STOP_SIGNALS) process.on(signal, () => {});
+  return {
+    send: (message) => {
+      if (worker.isConnected()) worker.send(message, () => {});
+    },
+    onMessage: (hear) => worker.on("message", hear),
+    leave: () => worker.disconnect(),
+  };
+}
+
+function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
+  if (database.store !== "sqlite") return { startWorker, startSettler: undefined, clearUp: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "topupd-"));
+  const socketPath = join(folder, "settler");
+  const { zone, currencyExponent, defaultCountry, basePlans } = provider;
+  const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
+  return {
+    startWorker: () => startWorker({ TOPUPD_SETTLER_SOCKET: socketPath }),
+    startSettler: () => {
+      // The socket of one that was killed is still there.
+      rmSync(socketPath, { force: true });
+      const main = fileURLToPath(new URL("settler-main.js", import.meta.url));
+      return childOf(fork(main, [JSON.stringify(data satisfies SettlerData)], { execArgv: SETTLER_FLAGS }));
+    },
+    clearUp: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function startWorker(extra: Readonly<Record<string, string>> = {}): ChildProcess {
+  return childOf(cluster.fork(extra).process);
+}
+
+function childOf(child: NodeChildProcess): ChildProcess {
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : signal));
+    child.once("error", (error) => resolve(error.message));
+  });
+  return {
+    send: (message) => {
+      if (child.connected) child.send(message, () => {});
+    },
+    onMessage: (hear) => child.on("message", hear),
+    ended,
+  };
+}
 
 /** npm gives an installed program a link without an ending. */
 function programOf(file: string): string {
@@ -173,29 +232,6 @@ function openRegularFile(path: string): AsyncIterable<Uint8Array> {
   if (path === STDIO) throw Object.assign(new Error("stdin is not read, name a file"), { syscall: "open", path });
   if (statSync(path).isFile()) return createReadStream(path);
   throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
-}
-
-/** @returns what reads the figures. The timer that is behind the delay does not keep the process going. */
-function watchProcess(): () => ProcessFigures {
-  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  delay.enable();
-  // What is recorded is when the timer came, and it is meant to come after its resolution.
-  const late = (ns: number) => Math.max(0, ns / 1e9 - DELAY_RESOLUTION_MS / 1000);
-  return () => {
-    const { user, system } = process.cpuUsage();
-    const { rss, heapUsed } = process.memoryUsage();
-    const [p50Seconds, p99Seconds] = [late(delay.percentile(50)), late(delay.percentile(99))];
-    const maxSeconds = late(delay.max);
-    delay.reset();
-    return {
-      startedAtSeconds: performance.timeOrigin / 1000,
-      cpuSeconds: (user + system) / 1e6,
-      residentBytes: rss,
-      heapUsedBytes: heapUsed,
-      openFiles: countOpenFiles(),
-      delay: { p50Seconds, p99Seconds, maxSeconds },
-    };
-  };
 }
 
 try {

@@ -40,8 +40,9 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   ],
   [/^config\.ts$/, [DOMAIN, /^(?:log|database-address)\.ts$/]],
   [/^open-files\.ts$/, [/^metrics\/process-figures\.ts$/]],
+  [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/, /^open-files\.ts$/]],
   [/^(?:database-address|log|log-lines|whole-file|random-pool)\.ts$/, []],
-  [/^settling-main\.ts$/, [/^store\/sqlite\//]],
+  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/supervisor\.ts$/, /^watch-process\.ts$/]],
   [/^main\.ts$/, [/./]],
 ];
 
@@ -58,8 +59,8 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [/^metrics\//, ["node:events", "node:http", "node:net"]],
 ];
 
-/** Where a program begins, or a thread: only there may anybody know the time, make randomness or touch the process. */
-const ROOTS = ["main.ts", "settling-main.ts"];
+/** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */
+const ROOTS = ["main.ts", "settler-main.ts", "watch-process.ts"];
 
 const WORLD =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;

@@ -4,7 +4,7 @@ import { gatherLines } from "../src/log-lines.ts";
 
 describe("log lines that are gathered", () => {
   const writes: string[] = [];
-  const logger = () => createLogger("debug", gatherLines({ write: (text) => writes.push(text) }));
+  const logger = () => createLogger("debug", gatherLines({ write: (text) => writes.push(text) }, 64 * 1024));
   const routes = (text = "") =>
     text
       .trimEnd()
@@ -34,7 +34,7 @@ describe("log lines that are gathered", () => {
   });
 
   test("go on in order with those that are held without a look at them", () => {
-    const lines = gatherLines({ write: (text) => writes.push(text) });
+    const lines = gatherLines({ write: (text) => writes.push(text) }, 64 * 1024);
     const log = createLogger("debug", lines);
     log.info({ route: "one" }, "request");
     lines.hold('{"route":"two"}\n');

@@ -2,7 +2,9 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../services/ports.ts";
-import type { MigrationState, ObserveBatch, ObserveCheckpoints, Store } from "../store/store.ts";
+import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../store/store.ts";
+import type { ServiceProcesses } from "./supervisor.ts";
+import type { SupervisorProcess } from "./worker.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Pick<Ports, "clock" | "random"> {
@@ -42,6 +44,12 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
+  /** Of a service, where nobody says how many. */
+  readonly defaultWorkers: number;
+  /** For a service of several processes. */
+  readonly prepareProcesses: (config: Config, provider: ProviderSettings) => ServiceProcesses;
+  /** Who has begun this process to be one of several; undefined where nobody has. */
+  readonly supervisor: SupervisorProcess | undefined;
   readonly openLog: (config: Config) => ServiceLog;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -54,9 +62,6 @@ export interface StoreOptions {
   /** Refuses a database to which anything was ever added. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
-  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
-  /** Whether partners are served from it. */
-  readonly serves?: boolean;
 }
 
 export interface ServiceLog {

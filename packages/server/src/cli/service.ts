@@ -1,56 +1,86 @@
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type Config, SETTINGS } from "../config.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import { buildApp, type Phase } from "../http/app.ts";
-import type { Metrics, MetricsServer } from "../metrics/metrics.ts";
+import { type MetricsServer, serveMetrics } from "../metrics/metrics.ts";
+import type { Observer } from "../services/partner/observer.ts";
 import { TokenUses } from "../services/partner/token-uses.ts";
-import type { Store } from "../store/store.ts";
+import type { ProviderSettings, Store } from "../store/store.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
 const FAREWELL_MS = 300;
 
-/** The service, listening. */
-export interface RunningService {
-  readonly store: Store;
+/** A service that runs, in one process or in several. */
+export interface Service {
   /** Where, without a slash at its end. */
   readonly url: string;
   /** Where its metrics are; undefined where none are served. */
   readonly metricsUrl: string | undefined;
+  readonly provider: ProviderSettings;
+  /** False where nobody can call; also where the store could not tell. */
+  readonly lacksPartners: boolean;
   /** Resolves with the name of the signal. */
   readonly askedToStop: Promise<string>;
-  /** Finishes what is in hand, within the deadline, and closes the store. */
-  readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
+  readonly stop: Stop;
 }
 
-/** Opens the store and serves from it. @throws CommandFailed where a port or address cannot be had. */
-export async function startService(runtime: Runtime, config: Config, log: ServiceLog): Promise<RunningService> {
-  const { logger } = log;
-  const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  const store = await runtime.openStore(config, {
-    serves: true,
-    observeBatch: metrics?.observeBatch,
-    observeCheckpoints: (cause) => {
-      if (cause === undefined) logger.info("the log of the database is written into its file again");
-      else logger.warn({ cause }, "the log of the database cannot be written into its file, and grows");
-    },
-  });
+/** Finishes what is in hand, within the deadline, and closes the store. */
+type Stop = (options: { readonly drainSeconds: number }) => Promise<void>;
+
+/** Opens the store and serves from it, in this process. @throws CommandFailed where a port or address cannot be had. */
+export async function startService(
+  runtime: Runtime,
+  config: Config,
+  log: ServiceLog,
+): Promise<Service & { readonly store: Store }> {
+  const { metricsHost: host, metricsPort: port } = config;
+  const metrics = port === undefined ? undefined : await runtime.createMetrics(config);
+  const store = await runtime.openStore(config, { observeBatch: metrics?.observeBatch });
   const askedToStop = runtime.untilAskedToStop();
+  let metricsServer: MetricsServer | undefined;
   try {
-    return { store, askedToStop, ...(await serveFrom(store, metrics, runtime, config, log)) };
+    // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
+    if (metrics !== undefined && port !== undefined) {
+      const serving = serveMetrics({ host, port }, () => metrics.collect(store));
+      metricsServer = await listening(serving, config, "metricsHost", "metricsPort");
+    }
+    const { url, stop } = await serveFrom(runtime, config, log, { store, observer: metrics?.observer });
+    return {
+      ...{ store, url, metricsUrl: metricsServer?.url, provider: store.provider, askedToStop },
+      lacksPartners: await lacksPartners(store),
+      async stop(options) {
+        await stop(options);
+        await metricsServer?.close();
+      },
+    };
   } catch (error) {
+    await metricsServer?.close();
     await store.close();
     throw error;
   }
 }
 
-async function serveFrom(
-  store: Store,
-  metrics: Metrics | undefined,
+/** A store that is away by now is told of at /readyz. */
+export async function lacksPartners({ partners }: Pick<Store, "partners">): Promise<boolean> {
+  return (await partners.list().catch(() => undefined))?.length === 0;
+}
+
+export interface ServingParts {
+  readonly store: Store;
+  readonly observer: Observer | undefined;
+  /** Since when another process of the service has been unable to record a top-up. */
+  readonly failsElsewhere?: () => Instant | undefined;
+}
+
+/** Serves from a store that is open. @throws CommandFailed where a port or address cannot be had. */
+export async function serveFrom(
   { clock, random, sleep }: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-): Promise<Omit<RunningService, "store" | "askedToStop">> {
+  { store, observer, failsElsewhere }: ServingParts,
+): Promise<Pick<Service, "url"> & { readonly stop: Stop }> {
   let phase: Phase = "serving";
   const tokenUses = new TokenUses({
     store,
@@ -60,7 +90,7 @@ async function serveFrom(
     },
   });
   const { app, sockets } = await buildApp({
-    ports: { store, clock, random, tokenUses, observer: metrics?.observer },
+    ports: { store, clock, random, tokenUses, observer },
     trustedProxies: config.trustedProxies,
     prefix: config.prefix,
     lapsedDays: config.lapsedDays,
@@ -68,21 +98,14 @@ async function serveFrom(
     logger,
     logLine,
     phase: () => phase,
+    failsElsewhere,
   });
-  // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
-  const metricsServer = await serveMetrics(store, metrics, config);
-  try {
-    await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
-  } catch (error) {
-    await metricsServer?.close();
-    throw error;
-  }
+  await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
   // A connection that cannot be taken is no reason to end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
     url: urlOf(app),
-    metricsUrl: metricsServer?.url,
     async stop({ drainSeconds }) {
       phase = "draining";
       await sleep(drainSeconds * 1000);
@@ -104,25 +127,14 @@ async function serveFrom(
         sockets.destroyAll();
         await closed;
       }
-      await metricsServer?.close();
       await tokenUses.close();
       await store.close();
     },
   };
 }
 
-async function serveMetrics(
-  store: Store,
-  metrics: Metrics | undefined,
-  config: Config,
-): Promise<MetricsServer | undefined> {
-  const { metricsHost: host, metricsPort: port } = config;
-  if (metrics === undefined || port === undefined) return undefined;
-  return listening(metrics.serve(store, { host, port }), config, "metricsHost", "metricsPort");
-}
-
 /** @throws CommandFailed, which says what to change, where it cannot listen. */
-async function listening<Result>(
+export async function listening<Result>(
   listened: Promise<Result>,
   config: Config,
   host: "host" | "metricsHost",

@@ -1,5 +1,6 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import { tell } from "../services/partner/observer.ts";
 import { Recording } from "../services/partner/recording.ts";
 import type { Ports } from "../services/ports.ts";
@@ -48,6 +49,8 @@ export interface AppOptions {
   readonly logLine: ((line: string) => void) | undefined;
   /** How far the process is on its way to its end. */
   readonly phase: () => Phase;
+  /** Since when another process of the service has been unable to record a top-up. */
+  readonly failsElsewhere?: (() => Instant | undefined) | undefined;
 }
 
 /** `draining` still takes everything, and says that it should be sent nothing; `closing` ends every socket after its answer. */
@@ -103,7 +106,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
   const { store } = options.ports;
   const recording = watchRecording(options.ports, logger);
-  addHealth(app, { store, recording, logger, isDraining: () => phase() !== "serving" });
+  const failsSince = () => options.failsElsewhere?.() ?? recording.failsSince;
+  addHealth(app, { store, failsSince, logger, isDraining: () => phase() !== "serving" });
   publishContract(app, { ...options, provider: store.provider });
   const watched = { ...options, ports: { ...options.ports, recording } };
   for (const version of VERSIONS) {

@@ -1,12 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import type { Recording } from "../services/partner/recording.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
 
 /** What is asked of the rest of the service. */
 interface HealthOptions {
   readonly store: Pick<Store, "ping">;
-  readonly recording: Pick<Recording, "failsSince">;
+  /** Since when no top-up can be recorded; undefined where one can. */
+  readonly failsSince: () => Instant | undefined;
   readonly logger: FastifyBaseLogger;
   readonly isDraining: () => boolean;
 }
@@ -15,7 +16,7 @@ interface HealthOptions {
  * For the provider's own supervision, not for partners: `/healthz` says that the process lives,
  * `/readyz` that it should be sent requests. While no top-up can be recorded it should: look-ups still work.
  */
-export function addHealth(app: FastifyInstance, { store, recording, logger, isDraining }: HealthOptions): void {
+export function addHealth(app: FastifyInstance, { store, failsSince, logger, isDraining }: HealthOptions): void {
   let wasAway = false;
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (request, reply) => {
@@ -27,10 +28,10 @@ export function addHealth(app: FastifyInstance, { store, recording, logger, isDr
     if (isAway && !wasAway) logger.warn(trouble, "the store is away");
     wasAway = isAway;
     if (request.isDecided) return reply;
-    const { failsSince } = recording;
+    const since = failsSince();
     return reply.code(isAway ? 503 : 200).send({
       status: isAway ? "store away" : "ready",
-      ...(failsSince !== undefined && { recordingFailsSince: new Date(failsSince).toISOString() }),
+      ...(since !== undefined && { recordingFailsSince: new Date(since).toISOString() }),
     });
   });
 }

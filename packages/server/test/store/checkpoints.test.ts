@@ -5,7 +5,7 @@ import { Database } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { seededRandom } from "../support/random.ts";
-import { startSettlingHere } from "../support/settling-thread.ts";
+import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -22,10 +22,12 @@ async function openWatched() {
   const opened = await openProvider(() => makeSqliteDatabase(path));
   const heard: (string | undefined)[] = [];
   const clock = () => opened.now;
+  const { provider } = opened.store;
+  const observeCheckpoints = (trouble: string | undefined) => heard.push(trouble);
+  const { socketPath: settlerSocket } = await startSettler({ path, clock, provider, observeCheckpoints });
   const store = await openSqliteStore({
     ...{ path, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
-    ...{ clock, random: seededRandom(9), settlingThread: startSettlingHere(clock) },
-    observeCheckpoints: (trouble) => heard.push(trouble),
+    ...{ clock, random: seededRandom(9), settlerSocket },
   });
   onTestFinished(() => store.close());
   const raw = rawConnection(path);
@@ -72,7 +74,7 @@ describe("a log that cannot be written into the file", () => {
     await vi.waitFor(() => expect(heard).toEqual([DISK_FAILED, undefined]));
   });
 
-  test("is told of though nothing is settled by the thread", async () => {
+  test("is told of though nothing is settled", async () => {
     const { store, heard, growBy } = await openWatched();
     failCheckpoints("database or disk is full");
     growBy(LONG_PAGES);

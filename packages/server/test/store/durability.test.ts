@@ -8,7 +8,7 @@ import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
-import { startSettlingHere } from "../support/settling-thread.ts";
+import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -74,7 +74,8 @@ describe("durability", () => {
     const path = newPath();
     const opened = await openProvider(() => makeSqliteDatabase(path));
     const clock = () => opened.now;
-    const store = await open(path, { clock, settlingThread: startSettlingHere(clock) });
+    const settler = await startSettler({ path, clock, provider: opened.store.provider });
+    const store = await open(path, { clock, settlerSocket: settler.socketPath });
     const writes = [vi.spyOn(Database.prototype, "write"), vi.spyOn(Database.prototype, "beginWriting")];
     onTestFinished(() => {
       for (const write of writes) write.mockRestore();

@@ -94,7 +94,8 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
 function launchTopupd(words: readonly string[], cwd: string, env: Readonly<Record<string, string>>, limit?: string) {
   const program = [process.execPath, PROGRAM, ...words];
   const [command = "", ...rest] = limit === undefined ? program : ["sh", "-c", `${limit}; exec "$0" "$@"`, ...program];
-  const child = spawn(command, rest, { cwd, env: { ...cleanEnvironment(), ...env } });
+  // One process, unless the test is about several.
+  const child = spawn(command, rest, { cwd, env: { ...cleanEnvironment(), TOPUPD_WORKERS: "1", ...env } });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;

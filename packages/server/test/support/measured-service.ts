@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics, serveMetrics } from "../../src/metrics/metrics.ts";
 import { type Family, readMetrics, type Sample } from "./metrics-text.ts";
 import { type OpenOptions, startTestService, type TestService } from "./service.ts";
 
@@ -41,7 +41,7 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}): 
   });
   const { observer, observeBatch } = metrics;
   const service = await startTestService({ ...options, observer, observeBatch });
-  const server = await metrics.serve(service.store, { host: "127.0.0.1", port: 0 });
+  const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, () => metrics.collect(service.store));
   onTestFinished(() => server.close());
   const scrape = async () => {
     const response = await fetch(`${server.url}/metrics`);

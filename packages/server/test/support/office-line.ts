@@ -80,6 +80,7 @@ export function officeLine({ now = MONDAY, folder = temporaryFolder(), env = {} 
       return createReadStream(at(path), { highWaterMark: 1_000 });
     },
     writeFile: (path, pieces, options) => writeWholeFile(at(path), pieces, { ...options, suffix: "x" }),
+    ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
     createMetrics: unwanted,
     openLog: unwanted,
     sleep: unwanted,

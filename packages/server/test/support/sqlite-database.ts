@@ -3,7 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite"
 import { onTestFinished } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { TestDatabase } from "../store-suite/database.ts";
-import { startSettlingBy } from "./settling-thread.ts";
+import { startSettler } from "./settler.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const OPEN = { timeZone: undefined, currencyExponent: undefined };
@@ -17,11 +17,17 @@ export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")):
   };
 }
 
-/** The same, and its top-ups are settled as those of a service are: by a thread. */
-export function makeThreadedDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+/** The same, and its top-ups are settled as those of a service are: by a settler. */
+export function makeSettledDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+  const plain = makeSqliteDatabase(path);
   return {
-    ...makeSqliteDatabase(path),
-    open: (options) => openSqliteStore({ ...OPEN, ...options, path, settlingThread: startSettlingBy(options.clock) }),
+    ...plain,
+    open: async (options) => {
+      const made = await plain.open(options);
+      const { socketPath } = await startSettler({ ...options, path, provider: made.provider });
+      await made.close();
+      return openSqliteStore({ ...OPEN, ...options, path, settlerSocket: socketPath });
+    },
   };
 }
 

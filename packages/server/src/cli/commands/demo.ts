@@ -7,7 +7,7 @@ import { resetTrial } from "../../services/staff/trial.ts";
 import type { Store } from "../../store/store.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
-import type { RunningService } from "../service.ts";
+import type { Service } from "../service.ts";
 import { addSettings, configOf, type Fallbacks } from "../settings.ts";
 
 const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
@@ -21,7 +21,9 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     .command("demo")
     .description("run the trial environment, put back to its first state, and show the four calls");
   examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
-  addSettings(command, SETTING_NAMES, FALLBACKS).action(async () => {
+  // One process serves it.
+  const settings = SETTING_NAMES.filter((name) => name !== "workers");
+  addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
     const { startService } = await import("../service.ts");
     const service = await startService(runtime, config, runtime.openLog(config));
@@ -98,7 +100,7 @@ function chooseFirst(answer: unknown) {
 function instructions(
   program: string,
   { database, prefix }: Config,
-  { url, metricsUrl }: RunningService,
+  { url, metricsUrl }: Service,
   token: string,
 ): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { SETTING_NAMES } from "../../config.ts";
+import { type Config, SETTING_NAMES } from "../../config.ts";
 import { showDatabaseAddress } from "../../database-address.ts";
 import { examples } from "../help.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime, ServiceLog } from "../runtime.ts";
 import { addSettings, configOf } from "../settings.ts";
 
 /** `topupd serve`: the service in production. Migrates the database, and seeds nothing. */
@@ -14,27 +14,41 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
-    // Loaded only here: every other command would take longer to begin.
-    const { startService } = await import("../service.ts");
     const log = runtime.openLog(config);
-    const { logger } = log;
-    const service = await startService(runtime, config, log);
-    const { store, url, metricsUrl } = service;
-    const { zone, currencyExponent } = store.provider;
-    // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
-    const provider = { timeZone: zone.name, currencyExponent };
-    logger.info(
-      { url, database: showDatabaseAddress(config.database), version: runtime.version, ...provider },
-      "listening",
-    );
-    if (metricsUrl !== undefined) logger.info({ url: metricsUrl }, "serving metrics");
-    // A store that is away by now is told of at /readyz.
-    const partners = await store.partners.list().catch(() => undefined);
-    if (partners?.length === 0) logger.warn("the database has no partner yet: nobody can call");
-    const signal = await service.askedToStop;
-    logger.info({ signal }, "stopping");
-    // At a terminal nobody waits for a load balancer to notice.
-    await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
-    logger.info("stopped");
+    // Loaded only here: every other command would take longer to begin.
+    if (runtime.supervisor !== undefined) {
+      const { serveAsWorker } = await import("../worker.ts");
+      return serveAsWorker(runtime, config, log, runtime.supervisor);
+    }
+    await serve(runtime, config, log);
   });
+}
+
+async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise<void> {
+  const { logger } = log;
+  const workers = config.workers ?? runtime.defaultWorkers;
+  const service =
+    workers === 1
+      ? await (await import("../service.ts")).startService(runtime, config, log)
+      : await (await import("../supervisor.ts")).superviseService(runtime, config, log, workers);
+  const { zone, currencyExponent } = service.provider;
+  // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
+  const provider = { timeZone: zone.name, currencyExponent };
+  logger.info(
+    {
+      url: service.url,
+      database: showDatabaseAddress(config.database),
+      version: runtime.version,
+      workers,
+      ...provider,
+    },
+    "listening",
+  );
+  if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
+  if (service.lacksPartners) logger.warn("the database has no partner yet: nobody can call");
+  const signal = await service.askedToStop;
+  logger.info({ signal }, "stopping");
+  // At a terminal nobody waits for a load balancer to notice.
+  await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
+  logger.info("stopped");
 }

@@ -29,7 +29,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await migrate(database, clock(), !mustExist);
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
-    return new SqliteStore(database, engine, provider, options);
+    const store = new SqliteStore(database, engine, provider, options);
+    await store.ready();
+    return store;
   } catch (error) {
     await engine.close();
     database.close();

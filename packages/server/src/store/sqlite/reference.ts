@@ -24,13 +24,15 @@ const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM prov
 
 /**
  * What every request asks for and staff alone change: tokens, secrets, catalogues. It is kept in memory. SQLite tells
- * cheaply whether another connection has committed anything since: then it is forgotten, but for revisions, which never
- * change. To be called on a view, within {@link Database.read}, or in a transaction.
+ * cheaply whether another connection has committed anything since; where the audit trail, which tells of every change by
+ * staff, has grown by it, all is forgotten but for revisions, which never change. To be called on a view, within
+ * {@link Database.read}, or in a transaction.
  */
 export class ReferenceTables {
   readonly #database: Database;
   readonly #provider: ProviderSettings;
   readonly #version;
+  readonly #lastChange;
   readonly #token;
   readonly #secrets;
   readonly #currentRevision;
@@ -38,6 +40,7 @@ export class ReferenceTables {
   readonly #values = new Map<string, unknown>();
   readonly #revisions = new Map<number, Catalogue>();
   #seen: number | undefined;
+  #seenChange: number | undefined;
   /** The view in which the version was asked for: it is the same throughout. */
   #seenIn: number | undefined;
 
@@ -45,6 +48,7 @@ export class ReferenceTables {
     this.#database = database;
     this.#provider = provider;
     this.#version = database.prepareRows<{ data_version: number }>("PRAGMA data_version");
+    this.#lastChange = database.prepareRows<{ seq: number | null }>("SELECT max(seq) AS seq FROM audit_entry");
     this.#token = database.prepareRows<TokenRow>(TOKEN);
     this.#secrets = database.prepareRows<CheckoutSecretRow>(SECRETS);
     this.#currentRevision = database.prepareRows<{ revision: number | null }>(CURRENT_REVISION);
@@ -95,8 +99,11 @@ export class ReferenceTables {
 
   #forgetWhereChanged(): void {
     const version = this.#version()[0]?.data_version;
-    if (version !== this.#seen) this.#values.clear();
-    this.#seen = version;
     this.#seenIn = this.#database.view;
+    if (version === this.#seen) return;
+    this.#seen = version;
+    const change = this.#lastChange()[0]?.seq ?? 0;
+    if (change !== this.#seenChange) this.#values.clear();
+    this.#seenChange = change;
   }
 }

@@ -22,7 +22,6 @@ import type {
   FileRules,
   FoundConnection,
   ObserveBatch,
-  ObserveCheckpoints,
   Outcome,
   ProviderSettings,
   Store,
@@ -34,8 +33,8 @@ import { CustomerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import type { createSqliteEngine } from "./engine.ts";
 import { ReferenceTables } from "./reference.ts";
+import { SettlerClient } from "./settling/settler-client.ts";
 import { settleIn } from "./settling/settling.ts";
-import { SettlingThread, type StartSettlingThread } from "./settling/settling-thread.ts";
 import { TopUpTables } from "./top-ups.ts";
 import { isDamage, translate } from "./trouble.ts";
 
@@ -43,9 +42,8 @@ export interface SqliteStoreParts {
   readonly path: string;
   readonly clock: () => Instant;
   readonly observeBatch?: ObserveBatch | undefined;
-  readonly observeCheckpoints?: ObserveCheckpoints | undefined;
-  /** For a service, which has others to answer while the disk takes a commit. */
-  readonly settlingThread?: StartSettlingThread | undefined;
+  /** The socket of the settler, for a process that is one of several; the others settle by themselves. */
+  readonly settlerSocket?: string | undefined;
 }
 
 export class SqliteStore implements Store {
@@ -65,7 +63,7 @@ export class SqliteStore implements Store {
   readonly #customers: CustomerTables;
   readonly #topUps: TopUpTables;
   #imports: CustomerImports | undefined;
-  readonly #thread: SettlingThread | undefined;
+  readonly #settler: SettlerClient | undefined;
   readonly #batcher: Batcher<SettlingItem, Settled>;
   #isClosed = false;
 
@@ -74,7 +72,7 @@ export class SqliteStore implements Store {
     database: Database,
     engine: ReturnType<typeof createSqliteEngine>,
     provider: ProviderSettings,
-    { path, clock, observeBatch, observeCheckpoints, settlingThread }: SqliteStoreParts,
+    { path, clock, observeBatch, settlerSocket }: SqliteStoreParts,
   ) {
     this.provider = provider;
     this.#path = path;
@@ -91,10 +89,13 @@ export class SqliteStore implements Store {
     this.#reference = new ReferenceTables(database, provider);
     this.#customers = new CustomerTables(database, provider);
     this.#topUps = new TopUpTables(database, { customers: this.#customers, reference: this.#reference, provider });
-    this.#thread = settlingThread && new SettlingThread({ start: settlingThread, path, provider, observeCheckpoints });
-    const settleHere = settleIn(database, this.#topUps, provider, clock);
+    // Whoever is answered may ask at once, and is to see what was settled.
+    this.#settler =
+      settlerSocket === undefined
+        ? undefined
+        : new SettlerClient(settlerSocket, provider.zone, () => database.seeAnew());
     this.#batcher = new Batcher({
-      settle: (batch) => (this.#thread === undefined ? settleHere(batch) : this.#settleThere(this.#thread, batch)),
+      settle: settleIn(database, this.#topUps, provider, clock),
       isAway: (error) => error instanceof StoreUnavailable,
       ...BATCH_LIMITS,
       overloaded,
@@ -102,16 +103,21 @@ export class SqliteStore implements Store {
     });
   }
 
+  /** Resolves once top-ups can be settled. */
+  async ready(): Promise<void> {
+    await this.#settler?.connected;
+  }
+
   async ping(): Promise<void> {
     this.#database.ping();
-    await this.#thread?.settle([]);
+    await this.#settler?.ping();
   }
 
   /** Nothing is taken from now on. Resolves once nothing is being settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#batcher.drained();
-    await this.#thread?.close();
+    await this.#settler?.close();
     await this.#engine.close();
     this.#database.close();
   }
@@ -204,16 +210,7 @@ export class SqliteStore implements Store {
 
   async #settle(item: SettlingItem): Promise<Settled> {
     if (this.#isClosed) throw new StoreUnavailable("the store is closed");
-    return this.#batcher.add(item);
-  }
-
-  async #settleThere(thread: SettlingThread, batch: readonly SettlingItem[]): Promise<Settled[]> {
-    try {
-      return await thread.settle(batch);
-    } finally {
-      // Whoever is answered now may ask at once, and is to see what was settled.
-      this.#database.seeAnew();
-    }
+    return this.#settler === undefined ? this.#batcher.add(item) : this.#settler.settle(item);
   }
 
   /** Made when it is first asked for: a service that serves partners has no use for its statements. */

@@ -1,0 +1,34 @@
+import type { FromChild, ToChild } from "./cli/supervisor.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
+import { watchProcess } from "./watch-process.ts";
+
+/* The composition root of the process that settles top-ups on SQLite. The supervisor of a service begins it. */
+
+const send = (message: FromChild) => {
+  if (process.connected) process.send?.(message, () => {});
+};
+// The supervisor says when it is time to stop; its signals go to all of the terminal's processes, or the unit's.
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
+
+const metrics = createMetrics({ build: undefined, elapsed: () => performance.now() / 1000, readProcess: watchProcess() });
+try {
+  const close = await serveSettling({
+    data: JSON.parse(process.argv[2] ?? "") as SettlerData,
+    clock: Date.now,
+    observeBatch: metrics.observeBatch,
+    observeCheckpoints: (trouble) => send({ kind: "checkpoints", trouble }),
+  });
+  process.on("message", async (message: ToChild) => {
+    if (message.kind === "stop") process.disconnect();
+    if (message.kind === "collect")
+      send({ kind: "collected", id: message.id, families: await metrics.collect(undefined) });
+  });
+  // Also where the supervisor is gone: without it there are no workers.
+  process.on("disconnect", () => void close());
+  send({ kind: "ready", url: "" });
+} catch (error) {
+  send({ kind: "failed", message: (error as Error).message });
+  process.exitCode = 1;
+  process.disconnect();
+}

@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import type { Instant } from "../../../domain/wall-time.ts";
+import { createZone } from "../../../domain/zone.ts";
+import { Batcher } from "../../batcher.ts";
+import { StoreUnavailable } from "../../errors.ts";
+import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../../settling.ts";
+import type { ObserveBatch, ObserveCheckpoints, ProviderSettings } from "../../store.ts";
+import { CustomerTables } from "../customers.ts";
+import { Database } from "../database.ts";
+import { ReferenceTables } from "../reference.ts";
+import { TopUpTables } from "../top-ups.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { type Answered, type Asked, failureOf, Messages, packOutcome, unpackItem } from "./settler-protocol.ts";
+import { settleIn } from "./settling.ts";
+
+/** What the settler is begun with: data alone. */
+export interface SettlerData extends Omit<ProviderSettings, "zone" | "normaliseMobile"> {
+  /** Of the database. */
+  readonly path: string;
+  readonly timeZone: string;
+  /** Where its socket is to be. */
+  readonly socketPath: string;
+}
+
+export interface SettlerOptions {
+  readonly data: SettlerData;
+  readonly clock: () => Instant;
+  readonly observeBatch: ObserveBatch;
+  readonly observeCheckpoints: ObserveCheckpoints;
+}
+
+/**
+ * Settles what workers ask for, on the only connection that records top-ups: those of all of them share batches.
+ * @returns what settles the rest and closes the database.
+ * @throws StoreUnavailable where the database cannot be opened.
+ */
+export async function serveSettling(options: SettlerOptions): Promise<() => Promise<void>> {
+  const { data, clock, observeBatch, observeCheckpoints } = options;
+  const { timeZone, currencyExponent, defaultCountry, basePlans } = data;
+  const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans };
+  const database = new Database(data.path, { mustExist: true });
+  const customers = new CustomerTables(database, provider);
+  const reference = new ReferenceTables(database, provider);
+  const checkpoints = new Checkpoints(database, observeCheckpoints);
+  const settle = settleIn(database, new TopUpTables(database, { customers, reference, provider }), provider, clock);
+  const batcher = new Batcher<SettlingItem, Settled>({
+    // After a batch nobody waits: its outcomes are on their way once this has returned.
+    settle: (batch) => settle(batch).finally(() => setImmediate(() => checkpoints.makeWhereDue())),
+    isAway: (error) => error instanceof StoreUnavailable,
+    ...BATCH_LIMITS,
+    overloaded,
+    observe: observeBatch,
+  });
+  const ping = () => {
+    database.ping();
+    checkpoints.makeWhereDue(true);
+  };
+  const workers = new Set<Messages<Answered, Asked>>();
+  const server = createServer((socket) => {
+    const worker = serveWorker(socket, { settle: (item) => batcher.add(item), ping });
+    workers.add(worker);
+    socket.on("close", () => workers.delete(worker));
+    // A worker that ends is not told; what it asked for is settled all the same.
+    socket.on("error", () => {});
+  });
+  server.listen(data.socketPath);
+  await once(server, "listening");
+  return async () => {
+    server.close();
+    await batcher.drained();
+    for (const worker of workers) worker.end();
+    database.close();
+  };
+}
+
+interface Serving {
+  readonly settle: (item: SettlingItem) => Promise<Settled>;
+  readonly ping: () => void;
+}
+
+function serveWorker(socket: Socket, { settle, ping }: Serving): Messages<Answered, Asked> {
+  const messages = new Messages<Answered, Asked>(socket, (asked) => {
+    for (const [id, item] of asked) {
+      const settling = item === undefined ? answerOf(ping) : settle(unpackItem(item));
+      settling.then(
+        (settled) => messages.send([id, packOutcome(settled)]),
+        (error: unknown) => messages.send([id, undefined, failureOf(error)]),
+      );
+    }
+  });
+  return messages;
+}
+
+async function answerOf(ping: () => void): Promise<Settled> {
+  ping();
+  return undefined;
+}

@@ -1,0 +1,224 @@
+import { statSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settling/settler-protocol.ts";
+import { countRows, findWrong } from "../store-suite/database.ts";
+import { endOf, expectRecorded, FIBER, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
+import { seededRandom } from "../support/random.ts";
+import { startSettler } from "../support/settler.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A provider, a settler on its database, and stores whose top-ups go to it. */
+async function openSettled() {
+  const path = join(temporaryFolder(), "topupd.db");
+  const opened = await openProvider(() => makeSqliteDatabase(path));
+  const clock = () => opened.now;
+  const batches: number[] = [];
+  const options = {
+    ...{ path, clock, provider: opened.store.provider, socketPath: join(temporaryFolder(), "settler") },
+    observeBatch: (items: number) => (committed: boolean) => {
+      if (committed) batches.push(items);
+    },
+  };
+  const settler = await startSettler(options);
+  const proxyPath = join(temporaryFolder(), "proxy");
+  const sockets = new Set<Socket>();
+  const proxy = createServer((worker) => {
+    const upstream = connect(settler.socketPath);
+    for (const socket of [worker, upstream]) sockets.add(socket.on("error", () => {}));
+    worker.pipe(upstream).pipe(worker);
+  });
+  proxy.listen(proxyPath);
+  /** The way between worker and settler. */
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    cut();
+    proxy.close();
+  });
+  const openWorker = async ({ throughProxy = false } = {}) => {
+    const settlerSocket = throughProxy ? proxyPath : settler.socketPath;
+    const store = await openSqliteStore({
+      ...{ path, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+      ...{ clock, random: seededRandom(9), settlerSocket },
+    });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const again = () => startSettler(options);
+  return { opened, path, settler, again, cut, openWorker, store: await openWorker(), batches };
+}
+
+/** Holds the write lock, as another process does, until it is let go. */
+function lock(path: string): () => void {
+  const other = rawConnection(path);
+  other.exec("BEGIN IMMEDIATE");
+  return () => other.exec("ROLLBACK");
+}
+
+const isUnknown = (message: string) => ({ status: "rejected", reason: new StoreUnavailable(message) });
+
+describe("a settler", () => {
+  test("settles what several workers ask for in shared batches, each in its own words", async () => {
+    const { opened, store, openWorker, batches } = await openSettled();
+    const other = await openWorker();
+    const command = opened.command(SITA_NET, "NET-1M");
+    const wrong = { ...opened.command(SITA_TV, "TV-1M"), amount: 1n };
+    const [recorded, refused, replayed] = await Promise.all([
+      store.settleTopUp(command),
+      other.settleTopUp(wrong),
+      other.settleTopUp(command),
+    ]);
+    expect([recorded.kind, replayed.kind].sort()).toEqual(["recorded", "replayed"]);
+    expect(refused).toMatchObject({ kind: "refused" });
+    expect(recorded).toMatchObject({ transaction: { checkoutId: command.checkoutId, udf1: command.udf1 } });
+    expect(Math.max(...batches)).toBeGreaterThan(1);
+    expect(await countRows(opened, "top_up")).toBe(1);
+  });
+
+  test("lets everything else be read while it waits, and is seen by whoever asks once it has settled", async () => {
+    const { opened, path, store } = await openSettled();
+    const release = lock(path);
+    const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await sleep(50);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    release();
+    expectRecorded(await settled);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
+  });
+
+  test("is seen though others were reading in that very turn", async () => {
+    const { opened, store } = await openSettled();
+    let isReading = true;
+    const reading = (async () => {
+      for (let reads = 0; isReading && reads < 1_000_000; reads += 1) {
+        await store.findConnection(SITA_TV);
+        if (reads % 100 === 0) await turn();
+      }
+    })();
+    let last = "";
+    for (let round = 0; round < 50; round += 1) {
+      const recorded = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+      const end = (await recorded.then(() => endOf(store, SITA_NET, FIBER))) as string;
+      expect(end > last, `${end} after ${last}`).toBe(true);
+      last = end;
+    }
+    isReading = false;
+    await reading;
+  });
+
+  test("that cannot answer leaves unknown what it was asked, and has recorded it once", async () => {
+    const { opened, path, openWorker, cut } = await openSettled();
+    const store = await openWorker({ throughProxy: true });
+    const release = lock(path);
+    const command = opened.command(SITA_NET, "NET-1M");
+    const told = Promise.allSettled([store.settleTopUp(command), store.concludeCheckout("x".repeat(64))]);
+    await sleep(50);
+    cut();
+    const ended = isUnknown("the process that settles top-ups has ended");
+    expect(await told).toEqual([ended, ended]);
+    release();
+    await vi.waitFor(() => store.ping());
+    expect(await store.settleTopUp(command)).toMatchObject({ kind: "replayed" });
+    expect(await countRows(opened, "top_up")).toBe(1);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("that is away makes top-ups and the store unavailable, and nothing else, until another takes its place", async () => {
+    const { opened, store, settler, again } = await openSettled();
+    await settler.close();
+    await vi.waitFor(async () => {
+      const away = isUnknown("the process that settles top-ups is away");
+      const command = opened.command(SITA_NET, "NET-1M");
+      expect(await Promise.allSettled([store.settleTopUp(command), store.ping()])).toEqual([away, away]);
+    });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    await again();
+    await vi.waitFor(() => store.ping());
+    expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+  });
+
+  test("settles what it was asked before it ends, and leaves the file alone complete", async () => {
+    const { opened, path, store, settler } = await openSettled();
+    await opened.store.close();
+    const command = opened.command(SITA_NET, "NET-1M");
+    const settled = store.settleTopUp(command);
+    await turn();
+    await turn();
+    await settler.close();
+    expectRecorded(await settled);
+    await store.close();
+    await expect(store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).rejects.toThrow("the store is closed");
+    expect(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+    expect(await (await opened.another()).findTransaction(command.checkoutId)).toBeDefined();
+  });
+
+  test("begins its log anew, though somebody reads in every turn", async () => {
+    const { opened, path, store } = await openSettled();
+    const look = rawConnection(path).prepare("PRAGMA wal_checkpoint(NOOP)");
+    let [longest, pages] = [0, 0];
+    const toppingUp = async () => {
+      // A busy machine may miss occasions, which come every few hundred rounds.
+      for (let round = 0; pages >= longest && round < 5_000; round += 1) {
+        expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+        await store.findConnection(SITA_TV);
+        pages = (look.get() as { log: number }).log;
+        longest = Math.max(longest, pages);
+      }
+    };
+    await Promise.all([toppingUp(), toppingUp(), toppingUp(), toppingUp()]);
+    expect(longest).toBeGreaterThan(900);
+    expect(pages).toBeLessThan(longest);
+  });
+});
+
+describe("messages", () => {
+  test("arrive whole and in order, however they are cut up on their way", async () => {
+    const path = join(temporaryFolder(), "socket");
+    const heard: unknown[] = [];
+    const server = createServer((socket) => new Messages<unknown, unknown>(socket, (all) => heard.push(...all)));
+    server.listen(path);
+    const socket = connect(path);
+    onTestFinished(() => {
+      socket.destroy();
+      server.close();
+    });
+    const bytes: Buffer[] = [];
+    const fake = {
+      on: () => {},
+      cork: () => {},
+      uncork: () => {},
+      writable: true,
+      write: (b: Buffer) => bytes.push(b),
+    };
+    const sender = new Messages<unknown, unknown>(fake as unknown as typeof socket, () => {});
+    const sent = Array.from({ length: 30 }, (_, index) => ({ index, text: "x".repeat(index), amount: BigInt(index) }));
+    for (const message of sent) {
+      sender.send(message);
+      if (message.index % 7 === 0) await turn();
+    }
+    await turn();
+    const all = Buffer.concat(bytes);
+    for (let from = 0, step = 1; from < all.length; from += step, step = (step * 7) % 61) {
+      socket.write(all.subarray(from, from + step));
+      await turn();
+    }
+    await vi.waitFor(() => expect(heard).toEqual(sent));
+  });
+
+  test.each([new StoreUnavailable("another process holds it"), new StoreContended("held"), new Error("a defect")])(
+    "an error is of the same kind at the other end: %s",
+    (error) => {
+      const received = errorOf(structuredClone(failureOf(error)));
+      expect(received.constructor).toBe(error.constructor);
+      expect(received.message).toBe(error.message);
+    },
+  );
+});
