@@ -59,17 +59,23 @@ export function loadGenerator(): LoadGenerator {
  * @throws Error where an answer was not a success, or the bodies did not suffice.
  */
 export async function drive({ bodies, mustBeNew, ...options }: LoadOptions): Promise<Measured> {
-  const folder = temporaryFolder("bodies");
-  const bodiesFile = join(folder, "bodies");
-  writeFileSync(bodiesFile, bodies.map((body) => `${body}\n`).join(""));
+  const { file, remove } = writeBodies(bodies);
   try {
-    const { failed, ...measured } = await loadGenerator().run({ ...options, bodiesFile });
+    const { failed, ...measured } = await loadGenerator().run({ ...options, bodiesFile: file });
     if (failed !== 0) throw new Error(`${failed} requests to ${options.url} failed`);
     // Those that were under way at the end were sent too.
     if (mustBeNew && measured.requests + options.connections > bodies.length)
       throw new Error("the bodies did not suffice: some were sent twice");
     return measured;
   } finally {
-    removeFolder(folder);
+    remove();
   }
+}
+
+/** Writes one body in each line. */
+export function writeBodies(bodies: readonly string[]): { readonly file: string; readonly remove: () => void } {
+  const folder = temporaryFolder("bodies");
+  const file = join(folder, "bodies");
+  writeFileSync(file, bodies.map((body) => `${body}\n`).join(""));
+  return { file, remove: () => removeFolder(folder) };
 }

@@ -5,6 +5,7 @@ import { loadGenerator } from "./load.ts";
 import { measureLoneTopUp } from "./lone-top-up.ts";
 import { measureOperations } from "./operations.ts";
 import { type BenchOptions, readOptions } from "./options.ts";
+import { measureOverload } from "./overload.ts";
 import { SERVE, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { measureReports } from "./reports.ts";
@@ -37,6 +38,7 @@ async function measureAll(options: BenchOptions): Promise<void> {
     const serving = { server, token: filled.token, target: filled.target };
     const comparisons = await measureOperations(serving, options);
     if (parts.includes("lone-top-up")) figures.push(await measureLoneTopUp(serving, filled.folder));
+    if (parts.includes("overload")) figures.push(...(await measureOverload(serving)));
     await report({ comparisons, figures }, writes ? "RESULTS.md" : undefined, [
       "Results",
       `\`npm run bench\`: ${customers} customers, ${rounds} rounds of ${seconds} seconds each, in which topupd and the bare`,

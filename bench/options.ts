@@ -7,6 +7,7 @@ export const PARTS = [
   "subscription-package-topup",
   "txn-status",
   "lone-top-up",
+  "overload",
   "import",
 ] as const;
 export type Part = (typeof PARTS)[number];
@@ -21,7 +22,7 @@ export interface BenchOptions {
   readonly writes: boolean;
 }
 
-const DEFAULTS = { customers: "60000", rounds: "5", seconds: "3" } as const;
+const DEFAULTS = { customers: "200000", rounds: "5", seconds: "3" } as const;
 
 /** @throws TypeError for what it does not know. */
 export function readOptions(words: readonly string[]): BenchOptions {

@@ -21,11 +21,11 @@ function childrenOf(parent: number): number[] {
     .filter((pid) => statOf(pid)?.parent === parent);
 }
 
-/** The most memory of a process that was resident so far, in MiB. */
-export function memoryMiBOf(pid: number): number | undefined {
-  // One that has ended, and is not yet gone, has none.
-  const [, peakKiB] = /VmHWM:\s+(\d+)/.exec(read(pid, "status") ?? "") ?? [];
-  return peakKiB === undefined ? undefined : Number(peakKiB) / 1024;
+/** The memory of a process and of all that it has begun, in MiB: what several share is divided among them. */
+export function memoryMiBOfFamily(root: number): number | undefined {
+  const [, kiB] = /^Pss: +(\d+)/m.exec(read(root, "smaps_rollup") ?? "") ?? [];
+  if (kiB === undefined) return undefined;
+  return childrenOf(root).reduce((sum, child) => sum + (memoryMiBOfFamily(child) ?? 0), Number(kiB) / 1024);
 }
 
 interface Stat {

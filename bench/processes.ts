@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { guard, removeFolder, temporaryFolder } from "./clean-up.ts";
-import { cpuMsOfFamily, memoryMiBOf } from "./proc.ts";
+import { cpuMsOfFamily, memoryMiBOfFamily } from "./proc.ts";
 import { type ProgramOptions, runProgram } from "./programs.ts";
 
 /** A server under load, in a process of its own. */
@@ -11,7 +11,7 @@ export interface Server {
   readonly url: string;
   /** CPU time so far of all its processes, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
-  /** The most memory that was resident so far, in MiB. */
+  /** What all its processes hold now, in MiB; what they share counts once. */
   readonly memoryMiB: () => number | undefined;
   readonly stop: () => Promise<void>;
 }
@@ -23,8 +23,8 @@ const LOOK_EVERY_MS = 5;
 /** The program of topupd, built. */
 export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
 
-/** How a provider has it: with metrics, on whatever ports are free. */
-export const SERVE = [TOPUPD, "serve", "--port", "0", "--metrics-port", "0"];
+/** How a provider has it: with metrics, on whatever ports are free, and two workers, whatever the machine has. */
+export const SERVE = [TOPUPD, "serve", "--port", "0", "--metrics-port", "0", "--workers", "2"];
 
 /** Runs one command of topupd to its end. @returns its stdout. */
 export async function runTopupd(words: readonly string[], { cwd, env = {} }: RunOptions): Promise<string> {
@@ -58,7 +58,7 @@ export async function startServer(
   return {
     url,
     cpuMs: () => cpuMsOfFamily(child.pid as number),
-    memoryMiB: () => memoryMiBOf(child.pid as number),
+    memoryMiB: () => memoryMiBOfFamily(child.pid as number),
     stop: async () => {
       child.kill("SIGTERM");
       const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);

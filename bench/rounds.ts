@@ -7,7 +7,7 @@ export interface Contestant {
   readonly run: (seconds: number) => Promise<Measured>;
   /** CPU time so far of all that does it, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
-  /** The most memory that it has held so far, in MiB. */
+  /** What it holds now, in MiB. */
   readonly memoryMiB: () => number | undefined;
 }
 

@@ -63,6 +63,8 @@ describe("log lines that are gathered", () => {
     log.info({ route: text }, "request");
     expect(writes).toEqual([]);
     log.info({ route: text }, "request");
-    expect(writes.map((written) => routes(written).length)).toEqual([3]);
+    expect(writes.map((written) => routes(written).length)).toEqual([2]);
+    vi.advanceTimersByTime(100);
+    expect(writes.map((written) => routes(written).length)).toEqual([2, 1]);
   });
 });

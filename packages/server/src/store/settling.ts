@@ -14,8 +14,8 @@ export type Settled = SettledTopUp | Conclusion;
 export const BATCH_LIMITS = {
   /** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */
   maxBatch: 256,
-  /** More than a second of work on a slow disk: beyond that, a clear refusal beats a long wait. */
-  maxWaiting: 10_000,
+  /** Half a second of work and more, on a slow machine: beyond that, a clear refusal beats a long wait. */
+  maxWaiting: 2_000,
 } as const;
 
 /** What whoever comes when {@link BATCH_LIMITS} has been reached is told. */
