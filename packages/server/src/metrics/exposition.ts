@@ -11,7 +11,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-export interface Sample {
+interface Sample {
   /** What a histogram has after its name; nothing for all others. */
   readonly suffix?: string;
   readonly labels: Labels;
@@ -45,4 +45,53 @@ function writeLabels(labels: Labels): string {
 
 function escaped(character: string): string {
   return character === "\n" ? "\\n" : `\\${character}`;
+}
+
+export interface HistogramOptions {
+  readonly name: string;
+  readonly description: string;
+  /** Upper bounds of the buckets, rising. A last bucket without a bound is added. */
+  readonly bounds: readonly number[];
+  /** By which values are told apart; without it, there is one series from the start on. */
+  readonly label?: string;
+}
+
+export class Histogram {
+  readonly #options: HistogramOptions;
+  readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
+
+  constructor(options: HistogramOptions) {
+    this.#options = options;
+    if (options.label === undefined) this.#add("");
+  }
+
+  /** @param of what the label says. */
+  record(value: number, of = ""): void {
+    const series = this.#series.get(of) ?? this.#add(of);
+    const bucket = this.#options.bounds.findIndex((bound) => value <= bound);
+    const index = bucket === -1 ? this.#options.bounds.length : bucket;
+    series.counts[index] = (series.counts[index] ?? 0) + 1;
+    series.sum += value;
+  }
+
+  collect(): Family {
+    const { name, description, bounds, label } = this.#options;
+    const written = [...bounds.map((bound) => (Number.isInteger(bound) ? `${bound}.0` : String(bound))), "+Inf"];
+    const samples = [...this.#series].flatMap(([of, { counts, sum }]) => {
+      const labels: Labels = label === undefined ? {} : { [label]: of };
+      let count = 0;
+      const buckets = written.map((le, index) => {
+        count += counts[index] ?? 0;
+        return { suffix: "_bucket", labels: { ...labels, le }, value: count };
+      });
+      return [...buckets, { suffix: "_sum", labels, value: sum }, { suffix: "_count", labels, value: count }];
+    });
+    return { name, type: "histogram", description, samples };
+  }
+
+  #add(of: string) {
+    const series = { counts: [], sum: 0 };
+    this.#series.set(of, series);
+    return series;
+  }
 }

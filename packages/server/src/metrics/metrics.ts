@@ -1,12 +1,10 @@
 import type { Observer } from "../services/partner/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
-import { countBatches } from "./batches.ts";
-import type { Family, Labels } from "./exposition.ts";
+import { type Family, type Labels, single } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 import { countRequests } from "./requests.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "./server.ts";
-import { askStore } from "./store-health.ts";
-import { countTopUps } from "./top-ups.ts";
+import { countBatches, countTopUps } from "./top-ups.ts";
 
 export interface MetricsOptions {
   /** Labels of what is running. */
@@ -32,25 +30,45 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const requests = countRequests();
   const topUps = countTopUps();
   const batches = countBatches(elapsed);
-  const ask = askStore();
-  const collect = async (store: MeasuredStore): Promise<Family[]> => {
-    // The store may take its time: what is counted is read after it, so that all is of one moment.
-    const health = await ask(store);
-    return [
-      ...requests.collect(),
-      ...topUps.collect(store.provider.currencyExponent),
-      ...batches.collect(),
-      health,
-      ...describeProcess(readProcess(), build),
-    ];
+  const serve = (store: MeasuredStore, address: MetricsAddress) => {
+    const isUp = pinging(store);
+    return serveMetrics(address, async (): Promise<Family[]> => {
+      // The store may take its time: what is counted is read after it, so that all is of one moment.
+      const up = (await isUp()) ? 1 : 0;
+      return [
+        ...requests.collect(),
+        ...topUps.collect(store.provider.currencyExponent),
+        ...batches.collect(),
+        single("gauge", "topupd_store_up", "1 if the store answers, else 0, as /readyz has it.", up),
+        ...describeProcess(readProcess(), build),
+      ];
+    });
   };
-  return {
-    observer: {
-      requestAnswered: requests.requestAnswered,
-      topUpRecorded: topUps.topUpRecorded,
-      recordingChanged: topUps.recordingChanged,
-    },
-    observeBatch: batches.observeBatch,
-    serve: (store, address) => serveMetrics(address, () => collect(store)),
+  const { requestAnswered } = requests;
+  const { topUpRecorded, recordingChanged } = topUps;
+  const observer = { requestAnswered, topUpRecorded, recordingChanged };
+  return { observer, observeBatch: batches.observeBatch, serve };
+}
+
+/** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */
+const PING_TIMEOUT_MS = 2_000;
+
+/** Whether a store answers. One that stands still is taken for away, and not asked again until it has answered. */
+function pinging(store: MeasuredStore): () => Promise<boolean> {
+  let asking: Promise<boolean> | undefined;
+  return () => {
+    asking ??= store
+      .ping()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asking = undefined;
+      });
+    const late = new Promise<boolean>((resolve) => {
+      setTimeout(resolve, PING_TIMEOUT_MS, false).unref();
+    });
+    return Promise.race([asking, late]);
   };
 }

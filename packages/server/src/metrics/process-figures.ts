@@ -24,14 +24,14 @@ export function describeProcess(figures: ProcessFigures, build: Labels): Family[
   const { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay } = figures;
   return [
     single("gauge", "process_start_time_seconds", "When the process was started, in Unix time.", startedAtSeconds),
-    single(
-      "counter",
-      "process_cpu_seconds_total",
-      "CPU time of the process, its own and the system's for it.",
-      cpuSeconds,
-    ),
+    single("counter", "process_cpu_seconds_total", "CPU time of the process and of the system for it.", cpuSeconds),
     single("gauge", "process_resident_memory_bytes", "Memory that the process holds.", residentBytes),
-    ...(openFiles === undefined ? [] : describeOpenFiles(openFiles)),
+    ...(openFiles === undefined
+      ? []
+      : [
+          single("gauge", "process_open_fds", "Files and sockets that the process has open.", openFiles.open),
+          single("gauge", "process_max_fds", "How many files and sockets it may have open.", openFiles.most),
+        ]),
     single("gauge", "topupd_heap_used_bytes", "Memory that JavaScript objects take.", heapUsedBytes),
     {
       name: "topupd_event_loop_delay_seconds",
@@ -49,12 +49,5 @@ export function describeProcess(figures: ProcessFigures, build: Labels): Family[
       description: "1, with what is running in the labels.",
       samples: [{ labels: build, value: 1 }],
     },
-  ];
-}
-
-function describeOpenFiles({ open, most }: OpenFiles): Family[] {
-  return [
-    single("gauge", "process_open_fds", "Files and sockets that the process has open.", open),
-    single("gauge", "process_max_fds", "How many files and sockets it may have open.", most),
   ];
 }

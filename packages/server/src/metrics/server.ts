@@ -3,12 +3,6 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CONTENT_TYPE, type Family, writeMetrics } from "./exposition.ts";
 
-/** Scrapers are few; nobody else has anything to ask here. */
-const MAX_CONNECTIONS = 16;
-const REQUEST_TIMEOUT_MS = 5_000;
-/** How long an answer may lie unread. */
-const UNREAD_TIMEOUT_MS = 30_000;
-
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
@@ -25,13 +19,10 @@ export async function serveMetrics(
   address: MetricsAddress,
   collect: () => Promise<readonly Family[]>,
 ): Promise<MetricsServer> {
-  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
-  const server = createServer(limits, ({ method, url }, response) => {
+  const server = createServer(({ method, url }, response) => {
     if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, collect);
     else response.writeHead(404).end();
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  server.setTimeout(UNREAD_TIMEOUT_MS);
   server.listen(address);
   await once(server, "listening");
   // A connection that cannot be taken is no reason to end the service.

@@ -1,18 +1,11 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
-import { type CurrencyExponent, formatMoney, type Money } from "../domain/money.ts";
+import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
 import type { Observer } from "../services/partner/observer.ts";
-import { type Family, type Labels, single } from "./exposition.ts";
+import type { ObserveBatch } from "../store/store.ts";
+import { type Family, Histogram, single } from "./exposition.ts";
 
-interface Takings {
-  readonly labels: Labels;
-  topUps: number;
-  amount: Money;
-}
-
-export interface TopUpCounts {
-  readonly topUpRecorded: Observer["topUpRecorded"];
-  readonly recordingChanged: Observer["recordingChanged"];
+export interface TopUpCounts extends Pick<Observer, "topUpRecorded" | "recordingChanged"> {
   readonly collect: (exponent: CurrencyExponent) => Family[];
 }
 
@@ -22,14 +15,12 @@ export interface TopUpCounts {
  */
 export function countTopUps(): TopUpCounts {
   const takings = ENVIRONMENTS.flatMap((environment) =>
-    SERVICES.map((service): Takings => ({ labels: { service, environment }, topUps: 0, amount: 0n })),
+    SERVICES.map((service) => ({ labels: { service, environment }, topUps: 0, amount: 0n })),
   );
   let failsSince = 0;
   return {
     topUpRecorded: ({ service, environment, amount }) => {
-      const taking = takings.find(
-        ({ labels }) => labels["service"] === service && labels["environment"] === environment,
-      );
+      const taking = takings.find(({ labels }) => labels.service === service && labels.environment === environment);
       if (taking === undefined) return;
       taking.topUps += 1;
       taking.amount += amount;
@@ -55,6 +46,54 @@ export function countTopUps(): TopUpCounts {
         "topupd_recording_fails_since_seconds",
         "When the store first failed to record a top-up, since 1970; 0 where it has recorded one since.",
         failsSince / 1000,
+      ),
+    ],
+  };
+}
+
+/** Up to the largest batch. */
+const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** In seconds: from a quick disk to the deadline after which nothing is recorded any more. */
+const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export interface BatchCounts {
+  readonly observeBatch: ObserveBatch;
+  readonly collect: () => Family[];
+}
+
+/** @param elapsed seconds since any fixed moment, on a clock that nobody sets. */
+export function countBatches(elapsed: () => number): BatchCounts {
+  const sizes = new Histogram({
+    name: "topupd_batch_size",
+    description: "How many requests shared a transaction that was committed: top-ups, repeats and refusals alike.",
+    bounds: SIZE_BUCKETS,
+  });
+  const commits = new Histogram({
+    name: "topupd_commit_duration_seconds",
+    description:
+      "Time from the beginning of a batch's transaction until it was durable or had failed, waits for others included.",
+    bounds: COMMIT_BUCKETS,
+  });
+  let failed = 0;
+  return {
+    observeBatch: (items) => {
+      const began = elapsed();
+      return (committed) => {
+        // A batch that fails has often waited longest.
+        commits.record(elapsed() - began);
+        if (committed) sizes.record(items);
+        else failed += 1;
+      };
+    },
+    collect: () => [
+      sizes.collect(),
+      commits.collect(),
+      single(
+        "counter",
+        "topupd_failed_batches_total",
+        "Transactions of batches that ended without a known commit.",
+        failed,
       ),
     ],
   };

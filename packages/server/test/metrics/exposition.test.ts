@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { type Family, writeMetrics } from "../../src/metrics/exposition.ts";
+import { describe, expect, test } from "vitest";
+import { type Family, Histogram, writeMetrics } from "../../src/metrics/exposition.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 import { readMetrics } from "../support/metrics-text.ts";
 import { prepareTopUp } from "../support/service.ts";
@@ -50,4 +50,48 @@ test("any decimal is given back digit by digit", () => {
   expect(writeMetrics([{ name: "topupd_x_total", type: "counter", description: "Any.", samples }])).toBe(
     "# HELP topupd_x_total Any.\n# TYPE topupd_x_total counter\ntopupd_x_total 98765432109876543.21\n",
   );
+});
+
+/** What a histogram tells of some values: how many reached each bucket, and the sum. */
+function told(bounds: readonly number[], values: readonly number[]) {
+  const histogram = new Histogram({ name: "topupd_x", description: "x", bounds });
+  for (const value of values) histogram.record(value);
+  const { samples } = histogram.collect();
+  const of = (suffix: string) => samples.filter((sample) => sample.suffix === suffix).map(({ value }) => value);
+  return { buckets: of("_bucket"), sum: of("_sum"), count: of("_count") };
+}
+
+describe("a histogram", () => {
+  test("counts a value in each bucket whose bound it does not pass, and in a last one all", () => {
+    expect(told([1, 2, 4], [0, 1, 1.5, 2, 4, 4.5, 100])).toEqual({ buckets: [2, 4, 5, 7], sum: [113], count: [7] });
+  });
+
+  test("counts every value once, whatever the values and bounds", () => {
+    const number = fc.integer({ min: 0, max: 1000 });
+    const bounds = fc.uniqueArray(number, { minLength: 1 }).map((all) => all.sort((a, b) => a - b));
+    fc.assert(
+      fc.property(bounds, fc.array(number), (bounds, values) => {
+        expect(told(bounds, values)).toEqual({
+          buckets: [...bounds, Number.POSITIVE_INFINITY].map(
+            (bound) => values.filter((value) => value <= bound).length,
+          ),
+          sum: [values.reduce((total, value) => total + value, 0)],
+          count: [values.length],
+        });
+      }),
+    );
+  });
+
+  test("keeps its series apart", () => {
+    const histogram = new Histogram({ name: "topupd_x", description: "x", bounds: [1], label: "operation" });
+    histogram.record(0.5, "a");
+    histogram.record(2, "b");
+    histogram.record(3, "b");
+    const counts = histogram.collect().samples.filter(({ suffix }) => suffix === "_count");
+    const points = counts.map(({ labels, value }) => [labels["operation"], value]);
+    expect(points).toEqual([
+      ["a", 1],
+      ["b", 2],
+    ]);
+  });
 });

@@ -19,14 +19,6 @@ describe("the metrics' own port", () => {
       expect(await ask("/metrics", method), method).toEqual(nothing);
   });
 
-  test("is not the partners', who see no metrics", async () => {
-    const { service } = await startMeasuredService();
-    for (const url of ["/metrics", "/staging/api/third-party/metrics", "/staging/api/third-party/v1.0.1/metrics"]) {
-      const response = await service.inject(url);
-      expect([response.statusCode, response.json().body.reason]).toEqual([404, "unknown_operation"]);
-    }
-  });
-
   test("says 500 where reading fails, and goes on", async () => {
     let isBroken = true;
     const read = async () => {

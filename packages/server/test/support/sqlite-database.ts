@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { onTestFinished } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { StartSettlingThread } from "../../src/store/sqlite/settling/settling-thread.ts";
 import type { TestDatabase } from "../store-suite/database.ts";
-import { startSettlingBy } from "./settling-thread.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const OPEN = { timeZone: undefined, currencyExponent: undefined };
@@ -17,11 +17,12 @@ export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")):
   };
 }
 
-/** The same, and its top-ups are settled as those of a service are: by a thread. */
-export function makeThreadedDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+/** The same, and its top-ups are settled as those of a service are: by a thread, or as one does it. */
+export function makeSettlingDatabase(startSettling: (clock: () => number) => StartSettlingThread): TestDatabase {
+  const path = join(temporaryFolder(), "topupd.db");
   return {
     ...makeSqliteDatabase(path),
-    open: (options) => openSqliteStore({ ...OPEN, ...options, path, settlingThread: startSettlingBy(options.clock) }),
+    open: (options) => openSqliteStore({ ...OPEN, ...options, path, settlingThread: startSettling(options.clock) }),
   };
 }
 
