@@ -17,6 +17,7 @@ export interface Runtime {
   readonly readFile: (path: string) => string;
   /** Empties the file, or makes it. @throws if it cannot be written; what it returns writes it, and may throw too */
   readonly openFile: (path: string) => (text: string) => void;
+  readonly wait?: ConformanceOptions["wait"];
 }
 
 interface Flags {
@@ -124,6 +125,7 @@ function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
     purchase,
     timeoutMs: Number(flags.timeout) * 1000,
     onProgress: (line) => runtime.stderr(`${line}\n`),
+    ...(runtime.wait === undefined ? {} : { wait: runtime.wait }),
   };
 }
 

@@ -1,81 +1,171 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Ground, runThere } from "./ground.ts";
-import { PartnerClient } from "./partner-client.ts";
-import { expectTopupd, startServing } from "./processes.ts";
-import { CUSTOMERS, makeProvider } from "./provider.ts";
+import { type Answer, CUSTOMERS, makeProvider, PartnerClient, type Sent, verifySent, verifyTotals } from "./partner.ts";
+import { expectTopupd, type Ground, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
-import { type Sent, verifySent, verifyTotals } from "./sent.ts";
 
 export interface KillOptions extends Ground {
   readonly seed: number;
   readonly rounds: number;
-  readonly partners?: number;
-  readonly longestLoadMs?: number;
+  readonly processes?: number;
+  /** A server of PostgreSQL that the campaign may end and start again. */
+  readonly server?: {
+    readonly stop: (mode: "immediate" | "fast") => Promise<void>;
+    readonly start: () => Promise<void>;
+  };
 }
+
+const PARTNERS = 12;
+const LONGEST_LOAD_MS = 500;
+const READY_TIMEOUT_MS = 15_000;
 
 /**
- * Kills the service with SIGKILL in the middle of a load of top-ups, and starts it again, round after
- * round. Every acknowledged top-up must be there once, and what was not acknowledged must have a clear
- * status and be completed by sending it again.
+ * Processes on one database serve a mixed load, while now one of them is killed with SIGKILL and started again, now
+ * PostgreSQL is restarted. Every acknowledged top-up must be there once, and every other must have a clear status and
+ * be completed by sending it again, to whichever process.
  * @throws Error that names the round in which it was otherwise.
  */
-export async function kill({
-  seed,
-  rounds,
-  partners = 8,
-  longestLoadMs = 400,
-  ...ground
-}: KillOptions): Promise<string> {
+export async function kill({ seed, rounds, processes = 1, server, ...ground }: KillOptions): Promise<string> {
   const choices = new Choices(seed);
-  const there = runThere(ground);
+  /** Of who is asked afterwards, which happens as often as the load was fast. */
+  const asked = new Choices(choices.seed());
   const token = await makeProvider(ground);
+  const fleet = new Fleet(ground, token);
   const all: Sent[] = [];
-  let acknowledged = 0;
-  let interrupted = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    const served = await startServing([], there);
-    const sent: Sent[] = [];
-    const load = Array.from({ length: partners }, () =>
-      topUpUntilKilled(new PartnerClient(served.url, token), new Choices(choices.seed()), sent),
-    );
-    await sleep(50 + choices.below(longestLoadMs));
-    const end = await served.end("SIGKILL");
-    if (end !== "SIGKILL")
-      throw new Error(`round ${round}: the service ended by itself with ${end}: ${served.stderr()}`);
-    await Promise.all(load);
-    const unanswered = sent.filter((one) => one.acknowledged === undefined);
-    acknowledged += sent.length - unanswered.length;
-    interrupted += unanswered.length;
-
-    const again = await startServing([], there);
-    try {
-      const client = new PartnerClient(again.url, token);
-      for (const one of sent) await verifySent(client, one, `round ${round}`);
-    } finally {
-      await again.end("SIGTERM");
+  const counts = { kills: 0, restarts: 0, acknowledged: 0 };
+  try {
+    for (let index = 0; index < processes; index += 1) await fleet.start(index);
+    for (let round = 0; round < rounds; round += 1) {
+      const load = new Load(fleet);
+      const working = Array.from({ length: PARTNERS }, () => load.run(new Choices(choices.seed())));
+      for (let blow = 1 + choices.below(2); blow > 0; blow -= 1) {
+        await sleep(50 + choices.below(LONGEST_LOAD_MS));
+        if (server === undefined || choices.below(2) === 0) {
+          counts.kills += 1;
+          await fleet.killAndStart(choices.below(processes));
+        } else {
+          counts.restarts += 1;
+          await server.stop(choices.of(["immediate", "fast"] as const));
+          await sleep(choices.below(300));
+          await server.start();
+        }
+      }
+      await sleep(choices.below(200));
+      load.end();
+      await Promise.all(working);
+      await fleet.untilReady();
+      for (const one of load.sent) {
+        await verifySent(asked.of(fleet.clients), one).catch((cause: Error) => {
+          throw new Error(`round ${round}: ${cause.message}`, { cause });
+        });
+      }
+      counts.acknowledged += load.sent.filter(({ acknowledged }) => acknowledged !== undefined).length;
+      all.push(...load.sent);
+      await expectTopupd(["check"], ground);
     }
-    await expectTopupd(["check"], there);
-    all.push(...sent);
+    // By now every top-up that was ever sent has been made.
+    const made = all.map(({ purchase }) => purchase);
+    await verifyTotals((index) => asked.of(fleet.clients).list(index), made);
+  } finally {
+    await fleet.end();
   }
-  await verifyTotals(ground, token, all);
+  const { kills, restarts, acknowledged } = counts;
   if (acknowledged === 0) throw new Error("no top-up was acknowledged: the campaign has shown nothing");
-  return `${rounds} kills: ${acknowledged} acknowledged top-ups all there once, ${interrupted} interrupted ones settled`;
+  return (
+    `${rounds} rounds, ${kills} kills and ${restarts} restarts of PostgreSQL: ${acknowledged} acknowledged top-ups ` +
+    `all there once, ${all.length - acknowledged} interrupted ones settled`
+  );
 }
 
-/** Tops up one customer after the other until the connection breaks. */
-async function topUpUntilKilled(client: PartnerClient, choices: Choices, sent: Sent[]): Promise<void> {
-  for (;;) {
-    let one: Sent | undefined;
-    try {
-      one = { purchase: await client.prepare(choices.below(CUSTOMERS), choices) };
-      sent.push(one);
-      const { status, text } = await client.topUp(one.purchase);
-      if (status !== 200) throw new Error(`a top-up was refused: ${text}`);
-      one.acknowledged = text;
-    } catch (error) {
-      // fetch says so with a TypeError when the connection is refused or breaks.
-      if (error instanceof TypeError) return;
-      throw error;
+/** The processes, any of which may be asked anything. */
+class Fleet {
+  readonly #ground: Ground;
+  readonly #token: string;
+  readonly #served: Served[] = [];
+  clients: PartnerClient[] = [];
+
+  constructor(ground: Ground, token: string) {
+    this.#ground = ground;
+    this.#token = token;
+  }
+
+  async start(index: number): Promise<void> {
+    this.#served[index] = await startServing(this.#ground);
+    this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
+  }
+
+  async killAndStart(index: number): Promise<void> {
+    const victim = this.#served[index] as Served;
+    const end = await victim.end("SIGKILL");
+    if (end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${victim.stderr()}`);
+    await this.start(index);
+  }
+
+  async untilReady(): Promise<void> {
+    for (const { url, stderr } of this.#served) {
+      const deadline = Date.now() + READY_TIMEOUT_MS;
+      while (!(await fetch(`${url}/readyz`)).ok) {
+        if (Date.now() > deadline) throw new Error(`a process does not come back by itself: ${stderr()}`);
+        await sleep(20);
+      }
     }
   }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
+  }
+}
+
+/** What partners do: mostly top-ups, and now and then a look at what is there already. */
+class Load {
+  readonly sent: Sent[] = [];
+  readonly #fleet: Fleet;
+  #hasEnded = false;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  /** One partner, who makes choices of its own. */
+  async run(choices: Choices): Promise<void> {
+    while (!this.#hasEnded) {
+      try {
+        await this.#step(choices);
+      } catch (error) {
+        // fetch says so with a TypeError when a connection is refused or breaks.
+        if (!(error instanceof TypeError || String(error).includes("400ae002"))) throw error;
+        await sleep(10);
+      }
+    }
+  }
+
+  async #step(choices: Choices): Promise<void> {
+    const client = choices.of(this.#fleet.clients);
+    const kind = choices.below(10);
+    const former = this.sent.length === 0 ? undefined : choices.of(this.sent);
+    if (kind === 0) expectDone(await client.call("get-customer-information", { code: `c${choices.below(CUSTOMERS)}` }));
+    else if (kind === 1 && former?.acknowledged !== undefined)
+      this.#acknowledge(former, await client.query(former.purchase.checkoutId));
+    else if (kind === 2 && former !== undefined) this.#acknowledge(former, await client.topUp(former.purchase));
+    else {
+      const one: Sent = { purchase: await client.prepare(choices) };
+      this.sent.push(one);
+      this.#acknowledge(one, await choices.of(this.#fleet.clients).topUp(one.purchase));
+    }
+  }
+
+  #acknowledge(one: Sent, answer: Answer): void {
+    const { text } = expectDone(answer);
+    if (one.acknowledged !== undefined && one.acknowledged !== text)
+      throw new Error(`acknowledged as ${one.acknowledged}, and then as ${text}`);
+    one.acknowledged = text;
+  }
+}
+
+function expectDone(answer: Answer): Answer {
+  if (answer.status !== 200) throw new Error(`refused: ${answer.text}`);
+  return answer;
 }

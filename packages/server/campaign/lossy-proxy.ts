@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import type { Choices } from "./random.ts";
 
 /** What the proxy does to one request. */
@@ -46,12 +47,9 @@ export async function startLossyProxy(
 ): Promise<LossyProxy> {
   const agent = new Agent({ keepAlive: true });
   const mishaps = new Map<string, number>();
-  const underWay = new Set<Promise<boolean>>();
+  const underWay = new Set<Promise<unknown>>();
   const track = <Value>(work: Promise<Value>): Promise<Value> => {
-    const ended: Promise<boolean> = work.then(
-      () => underWay.delete(ended),
-      () => underWay.delete(ended),
-    );
+    const ended: Promise<unknown> = Promise.allSettled([work]).then(() => underWay.delete(ended));
     underWay.add(ended);
     return work;
   };
@@ -66,7 +64,7 @@ export async function startLossyProxy(
     const delayMs = choices.below(choices.of([2_000, 60_000, LONGEST_DELAY_MS]));
     const coin = choices.below(2) === 0;
     mishaps.set(mishap, (mishaps.get(mishap) ?? 0) + 1);
-    const body = await read(incoming);
+    const body = await buffer(incoming);
     const pass = () => track(forward(agent, port, incoming, body));
     switch (mishap) {
       case "nothing":
@@ -138,31 +136,19 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
   response.writeHead(status, { ...headers, "content-length": body.length }).end(body);
 }
 
-async function read(stream: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
 const PASSED_ON = ["content-type", "retry-after", "idempotent-replayed", "x-request-id"];
 
 function forward(agent: Agent, port: number, { url, method, headers }: IncomingMessage, body: Buffer): Promise<Answer> {
   const { authorization, "content-type": type } = headers;
+  const sent = { authorization, "content-type": type, "content-length": body.length };
   return new Promise((resolve, reject) => {
-    const onward = request({
-      agent,
-      host: "127.0.0.1",
-      port,
-      path: url,
-      method,
-      headers: { authorization, "content-type": type, "content-length": body.length },
-    });
+    const onward = request({ agent, host: "127.0.0.1", port, path: url, method, headers: sent });
     onward.on("error", reject);
     onward.on("response", (answer) => {
       const kept = PASSED_ON.flatMap((name) =>
         answer.headers[name] === undefined ? [] : [[name, answer.headers[name]]],
       );
-      read(answer).then(
+      buffer(answer).then(
         (whole) => resolve({ status: answer.statusCode ?? 0, headers: Object.fromEntries(kept), body: whole }),
         reject,
       );

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { topUpOrder } from "../../client/examples/top-up.mjs";
+import { type Clock, systemClock } from "../../client/src/clock.ts";
 import {
   type Client,
   createClient,
@@ -9,29 +10,21 @@ import {
   type TopUpOutcome,
 } from "../../client/src/index.ts";
 import { openTestService, type TestService } from "../test/support/open-service.ts";
-import { type FastClock, fastClock } from "./lossy-clock.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
-import { addMonths } from "./months.ts";
+import { BOUQUETS, CUSTOMERS, connectionOf, customerRow, verifyTotals } from "./partner.ts";
 import { Choices } from "./random.ts";
 
 export interface LossyOptions {
   readonly seed: number;
   readonly rounds: number;
   readonly cwd: string;
-  /** How many partners top up at a time. */
-  readonly partners?: number;
 }
 
 /** How many times as fast as real time the campaign's clock goes. */
 const SPEED = 200;
 /** By the campaign's clock; in real time it must be long enough for an answer on a busy machine. */
 const TIMEOUT_MS = 60_000;
-const CUSTOMERS = 12;
-const BOUQUETS = [
-  { service: "internet", code: "NET-1M", name: "Fiber (MONTHLY)", price: 1130, months: 1 },
-  { service: "internet", code: "NET-3M", name: "Fiber (QUARTERLY)", price: 3220.5, months: 3 },
-] as const;
-
+const PARTNERS = 40;
 /** Three in ten of these is not as it should be. */
 const KINDS = [...Array<"good">(7).fill("good"), "wrong amount", "unknown bouquet", "expired"] as const;
 const VALID_MS = 300_000;
@@ -51,15 +44,15 @@ interface Settled {
  * after everything that was under way has arrived.
  * @throws Error that names the round in which it was otherwise.
  */
-export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions): Promise<string> {
+export async function lossy({ seed, rounds, cwd }: LossyOptions): Promise<string> {
   const choices = new Choices(seed);
   const service = await openTestService({ path: join(cwd, "lossy.db"), bare: true });
-  const clock = fastClock(service, SPEED);
+  const clock = fastClock(service);
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   try {
-    await service.importCatalogue(BOUQUETS.map(({ service, code, name, price }) => ({ service, code, name, price })));
-    await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, index) => customer(index)));
+    await service.importCatalogue(BOUQUETS);
+    await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, index) => customerRow(index)));
     await service.app.listen({ port: 0, host: "127.0.0.1" });
     const { port } = service.app.server.address() as { port: number };
     const proxy = await startLossyProxy(port, new Choices(choices.seed()), (ms) => clock.sleep(ms));
@@ -76,10 +69,10 @@ export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions):
           settled.push(one);
         }
       };
-      await Promise.all(Array.from({ length: partners }, partner));
+      await Promise.all(Array.from({ length: PARTNERS }, partner));
       await proxy.idle();
       for (const one of settled) await verify(service, one, "at the end");
-      await verifyTotals(service, settled);
+      await verifyEnd(service, settled);
       return report(rounds, counts, proxy.mishaps);
     } finally {
       await proxy.close();
@@ -88,6 +81,17 @@ export async function lossy({ seed, rounds, cwd, partners = 40 }: LossyOptions):
     clock.stop();
     await service.close();
   }
+}
+
+/** The time of the service and of its partners, so that five minutes do not take five minutes. */
+function fastClock(service: TestService): Clock & { readonly stop: () => void } {
+  const [start, startedAt] = [service.now, performance.now()];
+  const now = () => {
+    service.now = Math.floor(start + (performance.now() - startedAt) * SPEED);
+    return service.now;
+  };
+  const ticking = setInterval(now, 1);
+  return { now, stop: () => clearInterval(ticking), sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal) };
 }
 
 /**
@@ -99,7 +103,7 @@ async function playRound(
   file: string,
   choices: Choices,
   service: TestService,
-  clock: FastClock,
+  clock: Clock,
   url: string,
   count: (what: string) => void,
 ): Promise<Settled> {
@@ -166,20 +170,24 @@ function wholeOrder(file: string, choices: Choices): Order {
 
 async function wrongOrder(
   service: TestService,
-  clock: FastClock,
+  clock: Clock,
   choices: Choices,
   kind: (typeof KINDS)[number],
 ): Promise<Order> {
-  const index = choices.below(CUSTOMERS);
-  const connection = { cuid: `c${index}`, service: "internet", reqId: `u${index}` } as const;
-  const { status, json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
-  if (status !== 200) throw new Error(`the packages cannot be listed: ${JSON.stringify(json)}`);
+  const connection = connectionOf(choices.below(CUSTOMERS));
+  const { checkoutId } = await listPackages(service, connection);
   const { code, price } = choices.of(BOUQUETS);
   const bouquetId = kind === "unknown bouquet" ? "NET-0M" : code;
   const amt = kind === "wrong amount" ? String(price + 1) : choices.of([String(price), price.toFixed(2)]);
-  const purchase = { ...connection, checkoutId: json.body.checkoutId, bouquetId, amt };
+  const purchase = { ...connection, checkoutId, bouquetId, amt };
   if (kind === "expired") await clock.sleep(VALID_MS + 1_000);
   return { carryOut: (client, options) => client.topUp(purchase, options), purchase: () => purchase };
+}
+
+async function listPackages(service: TestService, connection: object) {
+  const { status, json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
+  if (status !== 200) throw new Error(`the packages cannot be listed: ${JSON.stringify(json)}`);
+  return json.body;
 }
 
 /** What was said of a top-up must be what the database says. */
@@ -192,38 +200,18 @@ async function verify(service: TestService, { purchase, outcome }: Settled, wher
     return;
   }
   const { txnId, cuid, reqId, bouquetCode, amount, status } = recorded ?? {};
-  const [onRecord, told] = [
-    [txnId, cuid, reqId, bouquetCode, amount, status],
-    [
-      outcome.result.txnId,
-      purchase.cuid,
-      purchase.reqId,
-      purchase.bouquetId,
-      BigInt(Math.round(Number(purchase.amt) * 100)),
-      "success",
-    ],
-  ];
-  if (onRecord.join() !== told.join()) throw new Error(`${where}: ${onRecord.join()} on record, told ${said}`);
+  const onRecord = [txnId, cuid, reqId, bouquetCode, amount, status].join();
+  const cents = Math.round(Number(purchase.amt) * 100);
+  const told = [outcome.result.txnId, purchase.cuid, purchase.reqId, purchase.bouquetId, cents, "success"].join();
+  if (onRecord !== told) throw new Error(`${where}: ${onRecord} on record, told ${said}`);
 }
 
-/** Every customer has the months that were paid for, and not one more. */
-async function verifyTotals(service: TestService, settled: readonly Settled[]): Promise<void> {
-  for (let index = 0; index < CUSTOMERS; index += 1) {
-    const connection = { cuid: `c${index}`, service: "internet", reqId: `u${index}` };
-    const paid = settled.filter(
-      ({ purchase, outcome }) => outcome.outcome === "topped_up" && purchase.cuid === `c${index}`,
-    );
-    const months = paid.reduce((sum, { purchase }) => sum + monthsOf(purchase.bouquetId), 0);
-    const { json } = await service.call("get-subscription-package", connection, { token: service.liveToken });
-    const [subscription] = json.body.internet.subscriptions as { startdate: string; enddate: string }[];
-    const expected = subscription === undefined ? undefined : addMonths(subscription.startdate, months);
-    if (expected !== subscription?.enddate || (months > 0 && subscription === undefined)) {
-      throw new Error(`customer ${index} paid for ${months} months, but has ${JSON.stringify(subscription)}`);
-    }
-  }
-  for await (const event of service.store.check()) {
+/** Every customer has the months that were paid for, and the database is in order. */
+async function verifyEnd(service: TestService, settled: readonly Settled[]): Promise<void> {
+  const made = settled.filter(({ outcome }) => outcome.outcome === "topped_up").map(({ purchase }) => purchase);
+  await verifyTotals(async (index) => (await listPackages(service, connectionOf(index))).internet, made);
+  for await (const event of service.store.check())
     if (event.kind === "wrong") throw new Error(`the database is not in order: ${event.what}`);
-  }
 }
 
 function report(rounds: number, counts: ReadonlyMap<string, number>, mishaps: ReadonlyMap<string, number>): string {
@@ -233,14 +221,4 @@ function report(rounds: number, counts: ReadonlyMap<string, number>, mishaps: Re
       .map(([what, number]) => `  ${what}: ${number}`)
       .join("\n");
   return `${rounds} top-ups through a lossy network: each came to an end that the database agrees with\n${list(counts)}\nwhat the network did:\n${list(mishaps)}`;
-}
-
-function monthsOf(code: string): number {
-  return BOUQUETS.find((bouquet) => bouquet.code === code)?.months ?? 0;
-}
-
-function customer(index: number) {
-  const connections = { internet: [{ username: `u${index}`, status: "active" }] };
-  const name = { first_name: "First", last_name: "Last" };
-  return { cuid: `c${index}`, ...name, status: "active", connections };
 }

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import pg from "pg";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { runLedgerHistories } from "./paid-time.ts";
-import { createDatabase, postgresStories } from "./postgres.ts";
 import { race } from "./race.ts";
-import { storm } from "./storm.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]: the long form of
@@ -26,6 +26,8 @@ interface Size {
   readonly cwd: string;
 }
 
+let made = 0;
+
 const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
@@ -38,30 +40,16 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
     const { entries, compared } = runLedgerHistories(seed, rounds);
     return `${rounds} histories of ${entries} entries: ${compared} ends as in the naive book`;
   },
-  model: (size) => {
-    let story = 0;
-    return model({
-      ...size,
-      makeStore: () => {
-        story += 1;
-        return { path: join(size.cwd, `story-${story}.db`) };
-      },
-    });
-  },
+  model: (size) => model({ ...size, makeStore: () => ({ path: join(size.cwd, `story-${++made}.db`) }) }),
 };
 
 /** On a server of its own. */
 const ON_POSTGRES: typeof ON_SQLITE = {
-  race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url, "race") })),
-  kill: (size) => withServer(async ({ url }) => kill({ ...size, database: await createDatabase(url, "kill") })),
-  model: (size) => withServer(({ url }) => model({ ...size, makeStore: postgresStories(url, "story") })),
-  month: (size) =>
-    withServer(async (server) => {
-      const url = await createDatabase(server.url, "month");
-      return month({ ...size, openStore: (options) => openPostgresStore({ ...options, url, connections: 4 }) });
-    }),
-  storm: (size) =>
-    withServer(async (server) => storm({ ...size, server, database: await createDatabase(server.url, "storm") })),
+  race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
+  kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
+  month: (size) => withServer(({ url }) => month({ ...size, openStore: openIn(createDatabase(url)) })),
+  model: (size) =>
+    withServer(({ url }) => model({ ...size, makeStore: () => ({ openStore: openIn(createDatabase(url)) }) })),
 };
 
 async function withServer(work: (server: Awaited<ReturnType<typeof startPostgres>>) => Promise<string>) {
@@ -73,18 +61,32 @@ async function withServer(work: (server: Awaited<ReturnType<typeof startPostgres
   }
 }
 
+/** Makes an empty database on a server. @returns its URL. */
+async function createDatabase(server: string): Promise<string> {
+  const url = new URL(server);
+  url.pathname = `/campaign_${++made}`;
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  await client.query(`CREATE DATABASE campaign_${made} TEMPLATE template0 ENCODING 'UTF8'`);
+  await client.end();
+  return url.href;
+}
+
+function openIn(database: Promise<string>): NonNullable<OpenOptions["openStore"]> {
+  return async (options) => openPostgresStore({ ...options, url: await database, connections: 4 });
+}
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     seed: { type: "string", default: "1" },
     rounds: { type: "string", default: "100" },
     processes: { type: "string", default: "2" },
-    store: { type: "string" },
+    store: { type: "string", default: "sqlite" },
   },
 });
 const [name = ""] = positionals;
-const store = values.store ?? (name in ON_SQLITE ? "sqlite" : "postgres");
-const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[store]?.[name];
+const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store]?.[name];
 const [seed, rounds, processes] = [values.seed, values.rounds, values.processes].map(Number) as [
   number,
   number,
@@ -92,8 +94,8 @@ const [seed, rounds, processes] = [values.seed, values.rounds, values.processes]
 ];
 if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time|storm [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
-      "(storm: on postgres only; lossy and paid-time: on sqlite only)\n",
+    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+      "(lossy and paid-time: on sqlite only)\n",
   );
   process.exit(2);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type OpenOptions, openTestService, type TestService } from "../test/support/open-service.ts";
-import { addMonths } from "./months.ts";
+import { addMonths } from "./partner.ts";
 
 export interface ModelOptions {
   readonly seed: number;
@@ -23,62 +23,43 @@ const VALID_MS = 300_000;
 const FINAL_MS = 360_000;
 const SETTLED_MS = 60_001;
 
-type Step =
-  | { readonly kind: "list"; readonly connection: number }
-  | {
-      readonly kind: "topUp";
-      /** Which of the checkouts issued so far, counted from the last one. */
-      readonly checkout: number;
-      readonly bouquet: number;
-      readonly amountOff: number;
-      readonly connectionOff: number;
-      readonly times: number;
-    }
-  | { readonly kind: "query"; readonly checkout: number }
-  | { readonly kind: "wait"; readonly ms: number }
-  | { readonly kind: "reprice"; readonly price: number }
-  | { readonly kind: "block"; readonly connection: number; readonly blocked: boolean }
-  | { readonly kind: "restart" };
-
 const index = (below: number) => fc.nat({ max: below - 1 });
 const mostly = (usual: number, other: fc.Arbitrary<number>) =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("list" as const), connection: index(CONNECTIONS) }) },
-  {
-    weight: 9,
-    arbitrary: fc.record({
-      kind: fc.constant("topUp" as const),
-      checkout: mostly(0, index(4)),
-      bouquet: index(BOUQUETS.length),
-      amountOff: mostly(0, fc.constantFrom(-1, 1)),
-      connectionOff: mostly(0, fc.constant(1)),
-      times: mostly(1, fc.constant(4)),
-    }),
-  },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("query" as const), checkout: index(4) }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("wait" as const),
-      ms: fc.constantFrom(1, 1_000, 60_000, 299_999, 300_000, 300_001, 360_001, 86_400_000, 40 * 86_400_000),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("reprice" as const), price: fc.integer({ min: 100, max: 999 }) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant("block" as const),
-      connection: index(CONNECTIONS),
-      blocked: fc.boolean(),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
+const list = fc.record({ kind: fc.constant("list" as const), connection: index(CONNECTIONS) });
+const topUp = fc.record({
+  kind: fc.constant("topUp" as const),
+  /** Which of the checkouts issued so far, counted from the last one. */
+  checkout: mostly(0, index(4)),
+  bouquet: index(BOUQUETS.length),
+  amountOff: mostly(0, fc.constantFrom(-1, 1)),
+  connectionOff: mostly(0, fc.constant(1)),
+  times: mostly(1, fc.constant(4)),
+});
+const query = fc.record({ kind: fc.constant("query" as const), checkout: index(4) });
+const wait = fc.record({
+  kind: fc.constant("wait" as const),
+  ms: fc.constantFrom(1, 1_000, 60_000, 299_999, 300_000, 300_001, 360_001, 86_400_000, 40 * 86_400_000),
+});
+const reprice = fc.record({ kind: fc.constant("reprice" as const), price: fc.integer({ min: 100, max: 999 }) });
+const block = fc.record({
+  kind: fc.constant("block" as const),
+  connection: index(CONNECTIONS),
+  blocked: fc.boolean(),
+});
+const restart = fc.record({ kind: fc.constant("restart" as const) });
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: list },
+  { weight: 9, arbitrary: topUp },
+  { weight: 4, arbitrary: query },
+  { weight: 4, arbitrary: wait },
+  { weight: 1, arbitrary: reprice },
+  { weight: 1, arbitrary: block },
+  { weight: 1, arbitrary: restart },
 );
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 /**
  * Tells random stories to the whole service and to a model of it of a hundred lines, which must agree
@@ -170,7 +151,7 @@ class World {
     const running = [...this.#runs]
       .filter(([key, run]) => key.startsWith(`${connection} `) && this.#isRunning(run))
       .map(([, run]) => run)
-      .map((run) => ({ ...label(run.bouquet), startdate: run.start, enddate: endOf(run) }));
+      .map((run) => ({ ...label(run.bouquet), startdate: run.start, enddate: addMonths(run.start, run.months) }));
     const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
     agree("subscriptions", json.body.internet.subscriptions.toSorted(byName), running.toSorted(byName));
     const offered = BOUQUETS.flatMap((_, bouquet) =>
@@ -180,13 +161,8 @@ class World {
     this.#checkouts.unshift({ id: json.body.checkoutId, connection, issuedAt: this.service.now, price: this.#price });
   }
 
-  async #topUp({
-    checkout: which,
-    bouquet,
-    amountOff,
-    connectionOff,
-    times,
-  }: Extract<Step, { kind: "topUp" }>): Promise<void> {
+  async #topUp(asked: Extract<Step, { kind: "topUp" }>): Promise<void> {
+    const { checkout: which, bouquet, amountOff, connectionOff, times } = asked;
     const checkout = this.#checkouts[which];
     if (checkout === undefined) return;
     const connection = (checkout.connection + connectionOff) % CONNECTIONS;
@@ -229,8 +205,8 @@ class World {
     return running.length === 0 || running.some(([key]) => key === `${connection} ${planOf(bouquet)}`);
   }
 
-  #isRunning(run: ModelRun): boolean {
-    return endOf(run) > stamp(this.service.now);
+  #isRunning({ start, months }: ModelRun): boolean {
+    return addMonths(start, months) > stamp(this.service.now);
   }
 
   async #query(which: number): Promise<void> {
@@ -284,10 +260,6 @@ function planOf(bouquet: number): string {
 
 function stamp(now: number): string {
   return new Date(now).toISOString().slice(0, 19).replace("T", " ");
-}
-
-function endOf({ start, months }: ModelRun): string {
-  return addMonths(start, months);
 }
 
 function agree(what: string, real: unknown, modelled: unknown): void {

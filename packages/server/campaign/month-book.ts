@@ -1,36 +1,28 @@
+import type { TheirRow, TheirStatus, Verdict } from "../src/domain/reconciliation.ts";
 import type { Transaction } from "../src/domain/top-up.ts";
-import { decimal } from "./month-provider.ts";
 import type { Choices } from "./random.ts";
 
 type Key = "checkoutId" | "txnId" | "udf1";
-
-/** What is found, and what it comes to in both books. */
-export interface Found {
-  /** Verdict and key of everything that is no match; in any order. */
-  readonly answers: string[];
-  readonly total: { answers: number; theirs: bigint; ours: bigint };
-}
 
 /** One row in so many is wrong. */
 const WRONG_EVERY = 40;
 const WRONGS = ["forgotten", "misread", "refunded", "repeated", "unreadable", "invented"] as const;
 
 /**
- * A partner's own book of its top-ups, as a CSV, in which some rows are wrong; and what a reconciliation of a period
- * must find of it, told by what was done to the book.
+ * A partner's own book of its top-ups, in which some rows are wrong; and what a reconciliation of a period must find of
+ * it, told by what was done to the book.
  */
 export class Book {
-  readonly expected: Found = { answers: [], total: { answers: 0, theirs: 0n, ours: 0n } };
+  /** Verdict and key of everything that is no match, and what it comes to in both books. */
+  readonly expected = { answers: [] as string[], total: { answers: 0, ours: 0n, theirs: 0n } };
   readonly key: Key;
-  readonly #exponent: number;
   readonly #choices: Choices;
   readonly #isInPeriod: (at: number) => boolean;
-  #rows: string[] = [];
+  readonly #rows: (Omit<TheirRow, "line"> | { readonly key: string; readonly problem: string })[] = [];
   #invented = 0;
 
-  constructor(key: Key, exponent: number, choices: Choices, isInPeriod: (at: number) => boolean) {
+  constructor(key: Key, choices: Choices, isInPeriod: (at: number) => boolean) {
     this.key = key;
-    this.#exponent = exponent;
     this.#choices = choices;
     this.#isInPeriod = isInPeriod;
   }
@@ -41,7 +33,8 @@ export class Book {
     const key = transaction[this.key] as string;
     const isIn = this.#isInPeriod(at);
     const ours = isIn && !isReversed ? amount : 0n;
-    const status = isReversed ? "Reversed" : "paid";
+    const status = isReversed ? "reversed" : "success";
+    const match = isIn ? "matched" : "other_period";
     // By the least that there is, and never to nothing.
     const misread = amount === 1n ? 2n : amount - 1n;
     const paid = isReversed ? 0n : amount;
@@ -56,8 +49,8 @@ export class Book {
         this.#expect("amount_differs", key, isReversed ? 0n : misread, ours);
         break;
       case "refunded":
-        this.#write(key, amount, "refunded");
-        this.#expect(isReversed ? this.#match(isIn) : "status_differs", key, 0n, ours);
+        this.#write(key, amount, "reversed");
+        this.#expect(isReversed ? match : "status_differs", key, 0n, ours);
         break;
       case "repeated":
         this.#write(key, amount, status);
@@ -67,20 +60,20 @@ export class Book {
         if (isIn) this.#expect("duplicate", key, 0n, ours);
         break;
       case "unreadable":
-        this.#rows.push(`${key},"1,130",${status}`);
+        this.#rows.push({ key, problem: "no amount" });
         // What is outside of the period is nothing to a row that cannot be compared.
         this.#expect("unreadable", key, 0n, ours);
         break;
       case "invented":
         this.#write(key, amount, status);
-        this.#expect(this.#match(isIn), key, paid, ours);
+        this.#expect(match, key, paid, ours);
         this.#invented += 1;
-        this.#write(`never-${this.#invented}`, 7n, "paid");
+        this.#write(`never-${this.#invented}`, 7n, "success");
         this.#expect("theirs_only", `never-${this.#invented}`, 7n, 0n);
         break;
       default:
         this.#write(key, amount, status);
-        this.#expect(this.#match(isIn), key, paid, ours);
+        this.#expect(match, key, paid, ours);
     }
   }
 
@@ -96,26 +89,24 @@ export class Book {
       return;
     }
     const key = transaction[this.key] as string;
-    this.#write(key, amount, "paid");
+    this.#write(key, amount, "success");
     this.#expect("matched", key, amount, amount);
   }
 
-  /** What was entered since, in no order. */
-  takeRows(): string[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    return Array.from({ length: rows.length }, () => rows.splice(this.#choices.below(rows.length), 1)[0] as string);
+  /** The rows of its file, in no order. */
+  async *rows() {
+    const left = [...this.#rows];
+    for (let line = 1; left.length > 0; line += 1) {
+      const [row] = left.splice(this.#choices.below(left.length), 1);
+      if (row !== undefined) yield { line, ...row };
+    }
   }
 
-  #match(isIn: boolean): string {
-    return isIn ? "matched" : "other_period";
+  #write(key: string, amount: bigint, status: TheirStatus): void {
+    this.#rows.push({ key, amount, status });
   }
 
-  #write(key: string, amount: bigint, status: string): void {
-    this.#rows.push(`${key},${decimal(amount, this.#exponent)},${status}`);
-  }
-
-  #expect(verdict: string, key: string, theirs: bigint, ours: bigint): void {
+  #expect(verdict: Verdict, key: string, theirs: bigint, ours: bigint): void {
     const { answers, total } = this.expected;
     if (verdict !== "matched") answers.push(`${verdict} ${key}`);
     total.answers += 1;

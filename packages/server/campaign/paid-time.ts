@@ -1,5 +1,4 @@
 import * as ledgers from "../src/domain/ledger.ts";
-import * as check from "../src/domain/ledger-check.ts";
 import * as imports from "../src/domain/ledger-import.ts";
 import type { StatedSubscription } from "../src/domain/subscription.ts";
 import { expectSame, instantOf, isLater, moment, type Purchase, PurchaseBook } from "./paid-time-book.ts";
@@ -13,11 +12,10 @@ import { Choices } from "./random.ts";
  */
 
 /** The rules that are played; others are passed in to show that a wrong one is noticed. */
-export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "keptEntries"> &
-  Pick<typeof imports, "decideImport" | "resetLedger"> &
-  Pick<typeof check, "findFault">;
+export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "findFault" | "keptEntries"> &
+  Pick<typeof imports, "decideImport" | "resetLedger">;
 
-const RULES: LedgerRules = { ...ledgers, ...imports, ...check };
+const RULES: LedgerRules = { ...ledgers, ...imports };
 
 /** What was played: few of any of these would show nothing. */
 export interface LedgerHistories {

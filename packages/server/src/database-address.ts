@@ -15,8 +15,7 @@ export function readDatabaseAddress(text: string): DatabaseAddress {
   const url = /^postgres(ql)?:\/\//.test(text) ? readUrl(text) : undefined;
   if (url === undefined || url.pathname.length <= 1) throw new Error(MUST_BE);
   // The driver takes the others for verify-full, and warns of that: they must not mean something else one day.
-  const { searchParams } = url;
-  if (!TLS_MODES.includes(searchParams.get("sslmode") ?? "") && searchParams.get("uselibpqcompat") !== "true")
+  if (!TLS_MODES.includes(url.searchParams.get("sslmode") ?? ""))
     throw new Error("must have sslmode=verify-full, no-verify or disable, or none");
   return { store: "postgres", url: text };
 }

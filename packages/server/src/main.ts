@@ -117,7 +117,7 @@ const runtime: Runtime = {
   readMigrations: async ({ database }) =>
     database.store === "sqlite"
       ? (await import("./store/sqlite/migrate.ts")).readSqliteMigrations(database.path)
-      : (await import("./store/postgres/migrate.ts")).readPostgresMigrations(database.url),
+      : (await import("./store/postgres/open.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store } }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({

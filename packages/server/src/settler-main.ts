@@ -11,7 +11,14 @@ const send = (message: FromChild) => {
 // The supervisor says when it is time to stop; its signals go to all of the terminal's processes, or the unit's.
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
 
-const metrics = createMetrics({ build: undefined, elapsed: () => performance.now() / 1000, readProcess: watchProcess() });
+const metrics = createMetrics({
+  build: undefined,
+  elapsed: () => performance.now() / 1000,
+  readProcess: watchProcess(),
+});
+const tell = async (id: number) => {
+  send({ kind: "collected", id, families: await metrics.collect(undefined) });
+};
 try {
   const close = await serveSettling({
     data: JSON.parse(process.argv[2] ?? "") as SettlerData,
@@ -19,10 +26,9 @@ try {
     observeBatch: metrics.observeBatch,
     observeCheckpoints: (trouble) => send({ kind: "checkpoints", trouble }),
   });
-  process.on("message", async (message: ToChild) => {
+  process.on("message", (message: ToChild) => {
     if (message.kind === "stop") process.disconnect();
-    if (message.kind === "collect")
-      send({ kind: "collected", id: message.id, families: await metrics.collect(undefined) });
+    if (message.kind === "collect") void tell(message.id);
   });
   // Also where the supervisor is gone: without it there are no workers.
   process.on("disconnect", () => void close());

@@ -1,4 +1,4 @@
-import { link, open, rename, unlink } from "node:fs/promises";
+import { open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /*
@@ -6,8 +6,6 @@ import { dirname } from "node:path";
  * while it is written.
  */
 
-/** Where a file system knows no links, and says so in one of these ways. */
-const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 /** Where a folder cannot be flushed. */
 const NO_FLUSH = ["EINVAL", "EISDIR", "EPERM", "EACCES", "ENOTSUP"];
 
@@ -40,7 +38,9 @@ export async function writeWholeFile(
     } finally {
       await file.close();
     }
-    await (overwrite ? rename(unfinished, path) : giveName(unfinished, path));
+    // Renaming alone would replace a file that has come since anybody looked.
+    if (!overwrite) await (await open(path, "wx", 0o600)).close();
+    await rename(unfinished, path);
     await flushFolder(dirname(path));
     return bytes;
   } catch (error) {
@@ -49,31 +49,14 @@ export async function writeWholeFile(
   }
 }
 
-/** Renaming would replace a file that has come since anybody looked; linking does not. */
-async function giveName(unfinished: string, path: string): Promise<void> {
-  try {
-    await link(unfinished, path);
-  } catch (error) {
-    if (!NO_LINKS.includes(codeOf(error))) throw error;
-    await (await open(path, "wx", 0o600)).close();
-    await rename(unfinished, path);
-    return;
-  }
-  await unlink(unfinished);
-}
-
 /** The name is in the folder: without this, a power cut may take it back. */
 async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
     await folder.sync();
   } catch (error) {
-    if (!NO_FLUSH.includes(codeOf(error))) throw error;
+    if (!(error instanceof Error && "code" in error && NO_FLUSH.includes(String(error.code)))) throw error;
   } finally {
     await folder.close();
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

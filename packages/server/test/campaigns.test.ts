@@ -4,9 +4,7 @@ import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
 import { type MonthOptions, month } from "../campaign/month.ts";
-import { createDatabase } from "../campaign/postgres.ts";
 import { race } from "../campaign/race.ts";
-import { storm } from "../campaign/storm.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
 import { startPostgres } from "./support/postgres-server.ts";
@@ -14,7 +12,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|month|paid-time|storm --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|model|month|paid-time --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -22,8 +20,8 @@ describe("on SQLite", () => {
     await expect(race({ seed: 1, rounds: 12, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("12 rounds");
   }, 120_000);
 
-  test("no acknowledged top-up is lost or made twice when the service is killed four times under load", async () => {
-    await expect(kill({ seed: 1, rounds: 4, cwd: temporaryFolder() })).resolves.toContain("4 kills");
+  test("no acknowledged top-up is lost or made twice when the service is killed under load", async () => {
+    await expect(kill({ seed: 1, rounds: 2, cwd: temporaryFolder() })).resolves.toMatch(/^2 rounds, 3 kills/);
   }, 300_000);
 
   test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
@@ -36,20 +34,14 @@ describe("on SQLite", () => {
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
-    await expect(model({ seed: 1, rounds: 30, makeStore })).resolves.toContain("30 stories");
+    await expect(model({ seed: 1, rounds: 25, makeStore })).resolves.toContain("25 stories");
   }, 120_000);
 
-  test.each([1])(
-    "what is said of a month's money is what was topped up in it (seed %i)",
-    async (seed) => {
-      const path = join(temporaryFolder(), "topupd.db");
-      const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
-      await expect(month({ seed, rounds: 2, cwd: temporaryFolder(), openStore })).resolves.toMatch(
-        /^2000 top-ups and [1-9]\d+ reversals/,
-      );
-    },
-    120_000,
-  );
+  test("what is said of a month's money is what was topped up in it", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+    await expect(month({ seed: 1, rounds: 2, openStore })).resolves.toMatch(/^2000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
 });
 
 describe("on PostgreSQL", () => {
@@ -57,28 +49,25 @@ describe("on PostgreSQL", () => {
     const { url, made } = makeEmptyDatabase();
     await made;
     const ground = { cwd: temporaryFolder(), database: url };
-    await expect(race({ ...ground, seed: 2, rounds: 10, processes: 3, callers: 20 })).resolves.toContain("10 rounds");
+    await expect(race({ ...ground, seed: 2, rounds: 8, processes: 3, callers: 20 })).resolves.toContain("8 rounds");
   }, 120_000);
 
   test("no acknowledged top-up is lost or made twice when processes are killed and PostgreSQL is restarted", async () => {
     const server = await startPostgres();
     onTestFinished(() => server.close());
-    const ground = { cwd: temporaryFolder(), database: await createDatabase(server.url, "storm") };
-    await expect(storm({ ...ground, seed: 2, rounds: 2, processes: 2, server })).resolves.toContain("2 rounds");
+    const { url, made } = makeEmptyDatabase(server.url, () => {});
+    await made;
+    const campaign = kill({ cwd: temporaryFolder(), database: url, seed: 3, rounds: 2, processes: 2, server });
+    await expect(campaign).resolves.toMatch(/^2 rounds, 1 kills and 1 restarts/);
   }, 300_000);
 
   test("the service agrees with a model of it on random stories", async () => {
-    const makeStore = () => {
-      const database = makePostgresDatabase();
-      return { openStore: database.open };
-    };
-    await expect(model({ seed: 2, rounds: 10, makeStore })).resolves.toContain("10 stories");
+    const makeStore = () => ({ openStore: makePostgresDatabase().open });
+    await expect(model({ seed: 2, rounds: 6, makeStore })).resolves.toContain("6 stories");
   }, 120_000);
 
   test("what is said of a month's money is what was topped up in it", async () => {
     const { open: openStore } = makePostgresDatabase();
-    await expect(month({ seed: 4, rounds: 1, cwd: temporaryFolder(), openStore })).resolves.toMatch(
-      /^1000 top-ups and [1-9]\d+ reversals/,
-    );
+    await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
   }, 120_000);
 });

@@ -10,6 +10,7 @@ describe("an address of a database", () => {
     ["postgres:///d?host=/run/postgresql", { store: "postgres", url: "postgres:///d?host=/run/postgresql" }],
   ])("is read: %s", (text, address) => {
     expect(readDatabaseAddress(text)).toEqual(address);
+    expect(showDatabaseAddress(readDatabaseAddress(text))).toBe(withoutPassword(text));
   });
 
   test.each([
@@ -32,16 +33,12 @@ describe("an address of a database", () => {
     ["postgres://:secret@h/d", "postgres://:***@h/d"],
     ["postgres://u:se%40cr:et@h/d?sslmode=no-verify", "postgres://u:***@h/d?sslmode=no-verify"],
     ["postgres://h/d?user=u&password=secret&sslmode=disable", "postgres://h/d?user=u&password=***&sslmode=disable"],
-  ])("is shown without its password: %s", (text, shown) => {
-    expect(showDatabaseAddress(readDatabaseAddress(text))).toBe(shown);
-  });
-
-  test.each([
+    // What may be a password in a misspelt address.
     ["postgres:/u:p@ss@h/d", "postgres:/u:***@h/d"],
     ["postgres//u:pass@h:5432/d", "postgres//u:***@h:5432/d"],
     ["u:pass@h:5432/d", "u:***@h:5432/d"],
     ["mysql://u:pa/ss@h/d", "mysql://u:***@h/d"],
-  ])("hides what may be a password in a text that is none: %s", (text, shown) => {
+  ])("is shown without its password: %s", (text, shown) => {
     expect(withoutPassword(text)).toBe(shown);
   });
 
@@ -49,7 +46,6 @@ describe("an address of a database", () => {
     "is refused with an sslmode that means something else to others: %s",
     (mode) => {
       expect(() => readDatabaseAddress(`postgres://h/d?sslmode=${mode}`)).toThrow("must have sslmode=verify-full");
-      expect(readDatabaseAddress(`postgres://h/d?uselibpqcompat=true&sslmode=${mode}`).store).toBe("postgres");
     },
   );
 });

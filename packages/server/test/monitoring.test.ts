@@ -16,9 +16,6 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 interface Dashboard {
   readonly panels: readonly {
-    readonly id: number;
-    readonly title: string;
-    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
     readonly targets: readonly { readonly expr: string }[];
   }[];
 }
@@ -105,17 +102,6 @@ describe("the dashboard and the alert rules", () => {
     const wrong = bare.filter(([, by, name = ""]) => counts.includes(name) && by !== "rate(" && by !== "increase(");
     expect(wrong.map(([text]) => text)).toEqual([]);
     expect(bare.filter(([, by]) => by !== undefined).length).toBeGreaterThan(20);
-  });
-
-  test("are laid out without one panel on another, each with a title and an id of its own", () => {
-    const { panels } = dashboard;
-    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
   });
 });
 

@@ -26,6 +26,7 @@ export async function run(
   const code = await runCommandLine(words, {
     version: "0.0.0",
     env,
+    wait: async () => {},
     stdout: (text) => {
       onStdout?.(text);
       texts.stdout += text;

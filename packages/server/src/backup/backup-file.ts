@@ -1,42 +1,53 @@
-import type { ArchiveChunk } from "../store/store.ts";
-import { compress, decompress } from "./compression.ts";
-import { BackupRefused } from "./errors.ts";
-import type { BackupHeader } from "./header.ts";
-import { type BackupPart, readLines, writeLines } from "./lines.ts";
-import { BEGINNING, seal, unseal } from "./seal.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveValue, MoneyTotal } from "../store/store.ts";
+import { BackupRefused, type Bytes, packLines, unpackLines } from "./sealed-lines.ts";
 
-/** The bytes of a file, from the first one on. */
-export type Bytes = AsyncIterable<Uint8Array>;
+/*
+ * A backup is lines of JSON: the header, the totals, and the rows in portions with the digest that they had when they
+ * were read from the database.
+ */
+
+/** What a backup says of itself. */
+export interface BackupHeader {
+  /** The version of the topupd that made it. */
+  readonly topupd: string;
+  /** Everything that was acknowledged before it is in the backup. */
+  readonly takenAt: Instant;
+  /** The kind of the store that it was taken of: it can be restored into the other as well. */
+  readonly store: string;
+  readonly timeZone: string;
+  readonly currencyExponent: number;
+  /** Undefined where the provider has named none. */
+  readonly defaultCountry: string | undefined;
+}
+
+/** Raised whenever older readers would misread the lines. */
+const FORMAT = 1;
+
+/** @param signal ends it with an error. */
+export function writeBackup(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>, signal: AbortSignal): Bytes {
+  return packLines(writeLines(header, chunks), signal);
+}
+
+/** Whether a file begins as a backup does, of whatever format: then another backup may take its place. */
+export async function isBackup(file: Bytes): Promise<boolean> {
+  try {
+    for await (const line of unpackLines(file)) return isHeader(parse(line));
+  } catch (error) {
+    if (!(error instanceof BackupRefused)) throw error;
+  }
+  return false;
+}
 
 /**
- * A backup as it is written: gzip'ed lines, and a seal.
- * @param signal ends it with an error.
+ * What a backup says of itself, once all of it is known to be as it was written.
+ * @throws BackupRefused where it is not, or where this topupd cannot restore it.
  */
-export function writeBackup(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>, signal: AbortSignal): Bytes {
-  return seal(compress(writeLines(header, chunks), signal));
-}
-
-/** Whether a file begins as a backup does, or is empty: then another backup may take its place. */
-export async function isBackup(file: Bytes): Promise<boolean> {
-  let beginning = Buffer.alloc(0);
-  for await (const piece of file) {
-    beginning = Buffer.concat([beginning, piece]);
-    if (beginning.length >= BEGINNING.length) break;
-  }
-  return beginning.length === 0 || beginning.subarray(0, BEGINNING.length).equals(BEGINNING);
-}
-
-/** @throws BackupRefused where the file is not a whole backup, byte for byte as it was written. */
-export async function verifySeal(file: Bytes): Promise<void> {
-  for await (const _ of unseal(file)) {
-    // Only its end tells.
-  }
-}
-
-/** @throws BackupRefused where there is none that this topupd can restore. */
 export async function readHeader(file: Bytes): Promise<BackupHeader> {
-  for await (const part of readParts(file)) if (part.kind === "header") return part.header;
-  throw new BackupRefused("is empty");
+  let first: string | undefined;
+  for await (const line of unpackLines(file)) first ??= line;
+  return parseHeader(parse(first ?? ""));
 }
 
 /**
@@ -44,9 +55,119 @@ export async function readHeader(file: Bytes): Promise<BackupHeader> {
  * @throws BackupRefused where it is not whole, or not as it was written.
  */
 export async function* readChunks(file: Bytes): AsyncGenerator<ArchiveChunk> {
-  for await (const part of readParts(file)) if (part.kind !== "header") yield part;
+  let isHeaderRead = false;
+  for await (const line of unpackLines(file)) {
+    if (isHeaderRead) yield parseChunk(parse(line));
+    isHeaderRead = true;
+  }
 }
 
-function readParts(file: Bytes): AsyncGenerator<BackupPart> {
-  return readLines(decompress(unseal(file)));
+async function* writeLines(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>): AsyncGenerator<string> {
+  const { takenAt, ...facts } = header;
+  const time = new Date(takenAt).toISOString();
+  // The columns are a part of what is written: rows are lists of their values.
+  yield JSON.stringify({ backup: "topupd", format: FORMAT, takenAt: time, ...facts, tables: ARCHIVE_COLUMNS });
+  for await (const chunk of chunks) yield chunk.kind === "rows" ? rowsLine(chunk) : totalsLine(chunk.totals);
+}
+
+interface WrittenHeader extends Omit<BackupHeader, "takenAt"> {
+  readonly backup: "topupd";
+  readonly format: number;
+  readonly takenAt: string;
+  readonly tables: unknown;
+}
+
+interface WrittenTotals {
+  readonly rows: Readonly<Record<string, number>>;
+  readonly money: readonly (Omit<MoneyTotal, "amount"> & { readonly amount: string })[];
+}
+
+type WrittenValue = Exclude<ArchiveValue, Uint8Array> | { readonly hex: string };
+
+type Json = Readonly<Record<string, unknown>>;
+
+function parse(line: string): Json {
+  try {
+    return Object(JSON.parse(line)) as Json;
+  } catch (cause) {
+    throw notUnderstood(cause);
+  }
+}
+
+function isHeader({ backup }: Json): boolean {
+  return backup === "topupd";
+}
+
+/** The seal tells whether a line is as it was written, so that its fields are taken as they are. */
+function parseHeader(line: Json): BackupHeader {
+  if (!isHeader(line)) throw notUnderstood();
+  const { backup: _, format, tables, takenAt, ...facts } = line as unknown as WrittenHeader;
+  if (format !== FORMAT || JSON.stringify(tables) !== JSON.stringify(ARCHIVE_COLUMNS))
+    throw new BackupRefused(
+      `is of another format than this topupd reads: restore it with topupd ${facts.topupd}, which made it, and let this one bring that database up to date`,
+    );
+  return { ...facts, takenAt: Date.parse(takenAt) };
+}
+
+function rowsLine({ table, rows, digest }: Extract<ArchiveChunk, { kind: "rows" }>): string {
+  const plain = rows.map((row) =>
+    row.map((value) => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString("hex") } : value)),
+  );
+  return JSON.stringify({ table, digest: String(digest), rows: plain });
+}
+
+function totalsLine({ rows, money }: ArchiveTotals): string {
+  return JSON.stringify({ totals: { rows, money: money.map((each) => ({ ...each, amount: String(each.amount) })) } });
+}
+
+function parseChunk(line: Json): ArchiveChunk {
+  if ("totals" in line) {
+    const { rows, money } = line["totals"] as WrittenTotals;
+    return { kind: "totals", totals: { rows, money: money.map((each) => ({ ...each, amount: BigInt(each.amount) })) } };
+  }
+  const { table, digest, rows } = line as { table: string; digest: string; rows: readonly (readonly WrittenValue[])[] };
+  if (!ARCHIVE_TABLES.some((each) => each === table)) throw notUnderstood();
+  const read = rows.map((row) => row.map(readValue));
+  if (digestOf(read) !== BigInt(digest))
+    throw new BackupRefused(`is altered: the rows of ${table} are not those that were read from the database`);
+  return { kind: "rows", table, rows: read, digest: BigInt(digest) };
+}
+
+function readValue(value: WrittenValue): ArchiveValue {
+  return typeof value === "object" && value !== null ? new Uint8Array(Buffer.from(value.hex, "hex")) : value;
+}
+
+function notUnderstood(cause?: unknown): BackupRefused {
+  return new BackupRefused("does not hold what a backup of topupd holds", { cause });
+}
+
+export interface CountedBackup {
+  readonly totals: ArchiveTotals;
+  /** The names of the partners, by their numbers. */
+  readonly partners: ReadonlyMap<number, string>;
+}
+
+/**
+ * Reads what is stored to its end, without any database.
+ * @throws BackupRefused where the rows are not as many as the database had.
+ */
+export async function countChunks(chunks: AsyncIterable<ArchiveChunk>): Promise<CountedBackup> {
+  let totals: ArchiveTotals | undefined;
+  const counts = new Map<string, number>();
+  const partners = new Map<number, string>();
+  const [id, name] = [ARCHIVE_COLUMNS.partner.indexOf("id"), ARCHIVE_COLUMNS.partner.indexOf("name")];
+  for await (const chunk of chunks) {
+    if (chunk.kind === "totals") totals = chunk.totals;
+    else {
+      counts.set(chunk.table, (counts.get(chunk.table) ?? 0) + chunk.rows.length);
+      if (chunk.table === "partner") for (const row of chunk.rows) partners.set(Number(row[id]), String(row[name]));
+    }
+  }
+  if (totals === undefined) throw notUnderstood();
+  for (const table of ARCHIVE_TABLES) {
+    const [count = 0, expected = 0] = [counts.get(table), totals.rows[table]];
+    if (count !== expected)
+      throw new BackupRefused(`is altered: ${table} should have ${expected} rows, and has ${count}`);
+  }
+  return { totals, partners };
 }

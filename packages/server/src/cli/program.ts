@@ -3,23 +3,18 @@ import { ConfigError } from "../config.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../store/errors.ts";
 import { addArchiveCommands } from "./commands/archive.ts";
 import { addAuditCommands } from "./commands/audit.ts";
-import { addCheckCommand } from "./commands/check.ts";
-import { addConnectionCommands } from "./commands/connection.ts";
+import { addConnectionCommands, addSubscriptionCommands } from "./commands/corrections.ts";
 import { addCustomerCommands } from "./commands/customer.ts";
-import { addDemoCommand } from "./commands/demo.ts";
+import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
 import { addExportCommands } from "./commands/export.ts";
 import { addImportCommands } from "./commands/import.ts";
-import { addMigrateCommand } from "./commands/migrate.ts";
+import { addMaintenanceCommands } from "./commands/maintenance.ts";
 import { addPartnerCommands } from "./commands/partner.ts";
-import { addPruneCommand } from "./commands/prune.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { addReportCommands } from "./commands/report.ts";
-import { addSecretCommands } from "./commands/secret.ts";
 import { addServeCommand } from "./commands/serve.ts";
-import { addSubscriptionCommands } from "./commands/subscription.ts";
 import { addTokenCommands } from "./commands/token.ts";
 import { addTransactionCommands } from "./commands/transaction.ts";
-import { addTrialCommands } from "./commands/trial.ts";
 import { addWhyCommand } from "./commands/why.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
@@ -43,10 +38,7 @@ const COMMANDS = [
   ],
   ["Set things right:", [addConnectionCommands, addSubscriptionCommands]],
   ["Settle with partners:", [addReportCommands, addReconcileCommand]],
-  [
-    "Look after the database:",
-    [addMigrateCommand, addCheckCommand, addArchiveCommands, addPruneCommand, addSecretCommands],
-  ],
+  ["Look after the database:", [addMaintenanceCommands, addArchiveCommands]],
 ] as const;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
@@ -83,16 +75,19 @@ export function buildProgram(runtime: Runtime): Command {
 /** Says what went wrong, where commander has not said it yet. */
 function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
-  const code = exitCodeOf(error);
+  const [, code] = EXIT_CODES.find(([kind]) => error instanceof kind) ?? [];
   if (code === undefined) throw error;
   stderr(`topupd: ${(error as Error).message}\n`);
   return code;
 }
 
-function exitCodeOf(error: unknown): number | undefined {
-  const is = (...classes: readonly (new (...of: never[]) => Error)[]) => classes.some((each) => error instanceof each);
+const EXIT_CODES: readonly (readonly [kind: new (...of: never[]) => Error, code: number])[] = [
+  [WrongUsage, EXIT.wrongUsage],
   // It is the settings that must be put right, so a service manager need not try them again.
-  if (is(WrongUsage, ConfigError, SettingsRefused)) return EXIT.wrongUsage;
-  if (is(FoundWrong)) return EXIT.foundWrong;
-  return is(CommandFailed, StoreRefused, StoreUnavailable) ? EXIT.failed : undefined;
-}
+  [ConfigError, EXIT.wrongUsage],
+  [SettingsRefused, EXIT.wrongUsage],
+  [FoundWrong, EXIT.foundWrong],
+  [CommandFailed, EXIT.failed],
+  [StoreRefused, EXIT.failed],
+  [StoreUnavailable, EXIT.failed],
+];

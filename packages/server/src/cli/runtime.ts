@@ -89,3 +89,14 @@ export class WrongUsage extends Error {
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
 }
+
+/** @param cannot what the system may refuse of the file, such as `be read`. */
+export async function withFile<Result>(file: string, cannot: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    if (error.code === "EEXIST") throw new CommandFailed(`${file} is there already: name another file`);
+    throw new CommandFailed(`${file} cannot ${cannot}: ${error.message}`);
+  }
+}

@@ -70,16 +70,13 @@ export function admitAccessToken(token: AccessToken | undefined, now: Instant, p
   return done(token);
 }
 
-/** Whether it has reached its end, if it has one. Whether it was revoked before is another question. */
+/** Whether it was revoked before is another question. */
 export function hasTokenEnded({ expiresAt }: Pick<AccessToken, "expiresAt">, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
 function checksum(body: string): string {
-  let text = "";
-  for (let rest = crc32(body); text.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62))
-    text = ALPHABET[rest % 62] + text;
-  return text;
+  return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS);
 }
 
 function toBase62(value: bigint, digits: number): string {

@@ -1,7 +1,6 @@
 import { BlockList } from "node:net";
-import { type AddressRange, canonicalAddress, familyOf, readAddressRange } from "./address-range.ts";
+import { type AddressRange, canonicalAddress, familyOf } from "./address-range.ts";
 
-/** As many ranges as a list may have. */
 export const MOST_ADDRESS_RANGES = 100;
 
 const FAMILY_NAMES = { 4: "ipv4", 6: "ipv6" } as const;
@@ -12,11 +11,10 @@ export class AddressList {
   /** One of each family: in Node's, a range such as ::/64 has all of IPv4 in it. */
   readonly #blocks = { 4: new BlockList(), 6: new BlockList() };
 
-  /** @param ranges as readAddressRange gives them. Whatever else somebody has put there by hand lets nobody in. */
+  /** @param ranges as readAddressRange gives them. */
   constructor(ranges: readonly AddressRange[]) {
     this.ranges = ranges;
     for (const range of ranges) {
-      if (readAddressRange(range) !== range) continue;
       const [address = "", prefix] = range.split("/");
       const family = familyOf(address);
       if (prefix === undefined) this.#blocks[family].addAddress(address, FAMILY_NAMES[family]);
@@ -38,7 +36,7 @@ export function sameRanges(one: AddressList | undefined, other: AddressList | un
   return JSON.stringify(one?.ranges) === JSON.stringify(other?.ranges);
 }
 
-/** A request's sender. Asked for the address only where there is a list: behind a proxy, that takes some reading. */
+/** A request's sender, asked for the address only where there is a list: behind a proxy, that takes some reading. */
 export interface Peer {
   readonly ip: string | undefined;
 }

@@ -9,8 +9,6 @@ export interface AddressProblem {
 }
 
 const BITS = { 4: 32, 6: 128 } as const;
-/** Before the address, in an IPv6 address that stands for one of IPv4. */
-const MAPPED_BITS = 96;
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 const WRITTEN = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/;
 const MALFORMED = { problem: "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32" };
@@ -21,15 +19,11 @@ export function readAddressRange(text: string): AddressRange | AddressProblem {
   const address = canonicalAddress(written);
   if (address === undefined) return MALFORMED;
   const bits = BITS[familyOf(address)];
-  const isMapped = bits < BITS[6] && isIP(written) === 6;
-  const prefix = length === undefined ? bits : Number(length) - (isMapped ? MAPPED_BITS : 0);
-  if (prefix < 0 || prefix > bits) return MALFORMED;
-  if (prefix === 0) return { problem: "must not be all addresses there are" };
-  const beyond = BigInt(bits - prefix);
-  const value = toNumber(address);
-  const first = toAddress((value >> beyond) << beyond, bits);
-  const range = prefix === bits ? first : `${first}/${prefix}`;
-  return first === address ? range : { problem: `must be ${range} where that range is meant, or ${address} alone` };
+  if (length === undefined || Number(length) === bits) return address;
+  if (Number(length) > bits || isIP(written) !== familyOf(address)) return MALFORMED;
+  if (Number(length) === 0) return { problem: "must not be all addresses there are" };
+  const isFirst = BigInt.asUintN(bits - Number(length), toNumber(address)) === 0n;
+  return isFirst ? `${address}/${length}` : { problem: "must have the range's first address before the slash" };
 }
 
 /** An IPv4 address that an IPv6 address stands for is that IPv4 address. @returns undefined for what is no address. */
@@ -54,17 +48,11 @@ export function familyOf(address: string): 4 | 6 {
 
 function toNumber(address: string): bigint {
   if (familyOf(address) === 4) return joined(address.split(".").map(Number), 8n);
-  const [before = [], after = []] = withoutDots(address).split("::").map(groupsOf);
+  // Unlike a socket, a URL writes no part of an IPv6 address with dots.
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [before = [], after = []] = groups.split("::").map(groupsOf);
   const zeros = new Array<number>(8 - before.length - after.length).fill(0);
   return joined([...before, ...zeros, ...after], 16n);
-}
-
-/** The last 32 bits of an IPv6 address may be written as those of an IPv4 address. */
-function withoutDots(address: string): string {
-  return address.replace(/[\d.]+\.[\d.]+$/, (dotted) => {
-    const value = toNumber(dotted);
-    return `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
-  });
 }
 
 function groupsOf(text: string): number[] {
@@ -73,14 +61,4 @@ function groupsOf(text: string): number[] {
 
 function joined(parts: readonly number[], width: bigint): bigint {
   return parts.reduce((value, part) => (value << width) | BigInt(part), 0n);
-}
-
-function toAddress(value: bigint, bits: 32 | 128): string {
-  const width = bits === 32 ? 8 : 16;
-  const parts = Array.from({ length: bits / width }, (_, index) =>
-    Number((value >> BigInt(bits - width * (index + 1))) & ((1n << BigInt(width)) - 1n)),
-  );
-  if (bits === 32) return parts.join(".");
-  const address = parts.map((part) => part.toString(16)).join(":");
-  return new SocketAddress({ address, family: "ipv6" }).address;
 }

@@ -2,23 +2,8 @@ import { OLDEST_RECORDS_MS, SETTLED_AFTER_MS } from "./ledger-import.ts";
 import { type Instant, type Moment, readWallTime } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
 
-/** Why a moment up to which records are said to hold what was made here is not taken. */
-export type AsOfProblem =
-  /** Neither `2026-11-23T02:00:00Z` nor `2026-11-23 02:00:00`. */
-  | "unreadable"
-  /** The provider's clocks skip this time. */
-  | "never"
-  /** They show it twice, and nothing says which is meant: it is to be given in UTC. */
-  | "twice"
-  /** Less than a minute ago, or still to come: top-ups of that time may not be on record yet. */
-  | "too_young"
-  /** More than 35 days ago, and nobody said that this is meant. */
-  | "too_old"
-  /** From before the horizon: the history that would tell what came after it is gone. */
-  | "pruned";
-
-/** The same in words, which go on from the name of what was said. */
-export const AS_OF_PROBLEMS: Readonly<Record<AsOfProblem, string>> = {
+/** Why a moment up to which records are said to hold what was made here is not taken: the words go on from its name. */
+export const AS_OF_PROBLEMS = {
   unreadable:
     "must be an instant such as 2026-11-23T02:00:00Z, or a time of the provider's zone such as 2026-11-23 02:00:00",
   never: "is a time that the clocks of the provider's zone skip",
@@ -26,7 +11,9 @@ export const AS_OF_PROBLEMS: Readonly<Record<AsOfProblem, string>> = {
   too_young: "must be a minute ago or longer: top-ups of that time may not be on record yet",
   too_old: "is more than 35 days ago: use younger records, or say that old ones are meant",
   pruned: "is from before the day up to which history was let go",
-};
+} as const;
+
+export type AsOfProblem = keyof typeof AS_OF_PROBLEMS;
 
 export interface AsOfRules {
   readonly zone: Zone;

@@ -1,5 +1,5 @@
 import type { Money } from "./money.ts";
-import { findPeriod, type Period, type PeriodProblem } from "./period.ts";
+import type { Period } from "./wall-time.ts";
 
 export const SERVICES = ["tv", "internet", "iptv"] as const;
 
@@ -28,15 +28,38 @@ export function bouquetKey({ service, code }: Pick<Bouquet, "service" | "code">)
 
 const ADD_ON_MARKER = "[AddOn]";
 
-/** What the interface says with a bouquet's name (section 2): period, add-on, and by default the plan. */
-export interface BouquetName {
-  readonly period: Period;
-  readonly addOn: boolean;
-  readonly plan: string;
+type BouquetNameProblem = "has no period" | "has more than one period" | "has a period of over ten years";
+
+const NAMED: ReadonlyMap<string, Period> = new Map([
+  ["DAILY", { months: 0, days: 1 }],
+  ["WEEKLY", { months: 0, days: 7 }],
+  ["MONTHLY", { months: 1, days: 0 }],
+  ["QUARTERLY", { months: 3, days: 0 }],
+  ["HALF YEARLY", { months: 6, days: 0 }],
+  ["YEARLY", { months: 12, days: 0 }],
+]);
+
+const MARKER = /\((DAILY|WEEKLY|MONTHLY|QUARTERLY|HALF YEARLY|YEARLY|[1-9][0-9]{0,3} (?:DAYS|MONTHS))\)/g;
+
+const LONGEST_MONTHS = 120;
+const LONGEST_DAYS = 3660;
+
+/**
+ * What the interface says with a bouquet's name (section 2): period, add-on, and by default the plan. It must carry one
+ * period, for example `(QUARTERLY)` or `(45 DAYS)`; only the exact upper-case forms count.
+ */
+export function readBouquetName(name: string): Pick<Bouquet, "period" | "addOn" | "plan"> | BouquetNameProblem {
+  const markers = [...name.matchAll(MARKER)].map((match) => match[1] as string);
+  if (markers.length > 1) return "has more than one period";
+  const [marker] = markers;
+  if (marker === undefined) return "has no period";
+  const period = NAMED.get(marker) ?? counted(marker);
+  if (period.months > LONGEST_MONTHS || period.days > LONGEST_DAYS) return "has a period of over ten years";
+  const plan = name.replace(`(${marker})`, " ").replace(/\s+/g, " ").trim();
+  return { period, addOn: name.includes(ADD_ON_MARKER), plan };
 }
 
-export function readBouquetName(name: string): BouquetName | PeriodProblem {
-  const found = findPeriod(name);
-  if (typeof found === "string") return found;
-  return { period: found.period, addOn: name.includes(ADD_ON_MARKER), plan: found.rest };
+function counted(marker: string): Period {
+  const [count, unit] = marker.split(" ");
+  return unit === "DAYS" ? { months: 0, days: Number(count) } : { months: Number(count), days: 0 };
 }

@@ -49,8 +49,8 @@ export interface Rotation {
 }
 
 /**
- * One more secret, which takes the place of the oldest where there is no room. It is younger than the newest one, whatever
- * the clock shows: the newest is the one that counts.
+ * One more secret; it takes the place of the one that has its number. It is younger than the newest one, whatever the clock
+ * shows: the newest is the one that counts.
  * @param secrets newest first, at least one.
  */
 export function rotation(
@@ -59,17 +59,8 @@ export function rotation(
   now: Instant,
 ): Rotation | RotationRefusal {
   const [newest] = secrets as [CheckoutSecret];
-  const createdAt = Math.max(now, newest.createdAt + 1);
-  const evicted = secrets.length < SECRETS_KEPT ? undefined : secrets.at(-1);
-  if (evicted === undefined) return { added: { id: freeId(secrets, newest), key, createdAt } };
-  const isIdle = now >= sealedUntil(secrets, evicted) + ROTATION_PAUSE_MS;
-  return isIdle ? { added: { id: evicted.id, key, createdAt } } : "too_soon";
-}
-
-function freeId(secrets: readonly CheckoutSecret[], newest: CheckoutSecret): number {
-  const taken = new Set(secrets.map(({ id }) => id));
-  for (let step = 1; ; step += 1) {
-    const id = (newest.id + step) % SECRETS_KEPT;
-    if (!taken.has(id)) return id;
-  }
+  const id = (newest.id + 1) % SECRETS_KEPT;
+  const evicted = secrets.find((secret) => secret.id === id);
+  if (evicted !== undefined && now < sealedUntil(secrets, evicted) + ROTATION_PAUSE_MS) return "too_soon";
+  return { added: { id, key, createdAt: Math.max(now, newest.createdAt + 1) } };
 }

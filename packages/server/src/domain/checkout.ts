@@ -34,14 +34,11 @@ export interface Checkout {
  *   36  HMAC-SHA-256 over holder and all of the above, its first 96 bits
  */
 const FORMAT = 1;
-const NONCE_BYTES = 16;
+export const CHECKOUT_NONCE_BYTES = 16;
 const SEALED_BYTES = 36;
 const TOTAL_BYTES = 48;
-const SHAPE = /^[A-Za-z0-9_-]{64}$/;
-/** The same, beginning with the four bits of the format. */
-const ISSUED_SHAPE = /^[E-H][A-Za-z0-9_-]{63}$/;
-
-export const CHECKOUT_NONCE_BYTES = NONCE_BYTES;
+/** It begins with the four bits of the format. */
+const SHAPE = /^[E-H][A-Za-z0-9_-]{63}$/;
 
 /**
  * Issues a checkoutId. It is authentic by its seal alone: nothing is written anywhere.
@@ -76,30 +73,30 @@ export function openCheckout(
   checkoutId: string,
 ): Checkout | undefined {
   const bytes = bytesOf(checkoutId);
-  if (bytes === undefined) return undefined;
-  const secret = secretNamedBy(bytes, secrets);
-  if (secret === undefined || !isSealedWith(secret, holder, bytes)) return undefined;
-  const issuedAt = issuedAtIn(bytes);
-  return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: revisionIn(bytes) };
+  const secret = secrets.find(({ id }) => bytes?.readUInt8(0) === ((FORMAT << 4) | id));
+  if (bytes === undefined || secret === undefined) return undefined;
+  if (!timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES))) return undefined;
+  const issuedAt = bytes.readUIntBE(1, 6);
+  return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: bytes.readUIntBE(7, 3) };
 }
 
 /** Whether it has the form of a checkoutId that is issued here, which no token, name or number has. */
 export function looksIssued(checkoutId: unknown): checkoutId is string {
-  return typeof checkoutId === "string" && ISSUED_SHAPE.test(checkoutId);
+  return typeof checkoutId === "string" && SHAPE.test(checkoutId);
 }
 
-/** The customer digest in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
+/*
+ * What a checkoutId says, authentic or not: that needs no secret. Undefined, or false, where the text is none.
+ */
+
 export function customerDigestIn(checkoutId: string): number | undefined {
   return bytesOf(checkoutId)?.readUInt32BE(10);
 }
 
-/** The time of issue in a checkoutId, authentic or not; undefined where the text is no checkoutId. */
 export function checkoutIssuedAt(checkoutId: string): Instant | undefined {
-  const bytes = bytesOf(checkoutId);
-  return bytes && issuedAtIn(bytes);
+  return bytesOf(checkoutId)?.readUIntBE(1, 6);
 }
 
-/** Whether a checkoutId, authentic or not, names this connection: its digests need no secret. */
 export function isCheckoutFor(checkoutId: string, connection: ConnectionKey): boolean {
   const bytes = bytesOf(checkoutId);
   return (
@@ -125,24 +122,7 @@ export function isCheckoutDead(checkout: Pick<Checkout, "issuedAt">, now: Instan
 }
 
 function bytesOf(checkoutId: string): Buffer | undefined {
-  return SHAPE.test(checkoutId) ? Buffer.from(checkoutId, "base64url") : undefined;
-}
-
-function issuedAtIn(bytes: Buffer): Instant {
-  return bytes.readUIntBE(1, 6);
-}
-
-function revisionIn(bytes: Buffer): number {
-  return bytes.readUIntBE(7, 3);
-}
-
-function secretNamedBy(bytes: Buffer, secrets: readonly CheckoutSecret[]): CheckoutSecret | undefined {
-  const head = bytes.readUInt8(0);
-  return secrets.find(({ id }) => head === ((FORMAT << 4) | id));
-}
-
-function isSealedWith(secret: CheckoutSecret, holder: CheckoutHolder, bytes: Buffer): boolean {
-  return timingSafeEqual(seal(secret, holder, bytes), bytes.subarray(SEALED_BYTES));
+  return looksIssued(checkoutId) ? Buffer.from(checkoutId, "base64url") : undefined;
 }
 
 function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder, bytes: Buffer): Buffer {
@@ -151,19 +131,9 @@ function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder
   return Buffer.from(digest.slice(0, TOTAL_BYTES - SEALED_BYTES), "binary");
 }
 
-/** As many as are in hand at one time: each is asked for several times for one top-up. */
-const DIGESTS_KEPT = 10_000;
-const digests = new Map<string, number>();
-
 /** 32 bits by which a store that is spread over several machines finds a customer's rows. */
 export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): number {
-  const name = `${environment}:${cuid}`;
-  const known = digests.get(name);
-  if (known !== undefined) return known;
-  const digest = Number.parseInt(hash("sha256", name, "hex").slice(0, 8), 16);
-  if (digests.size >= DIGESTS_KEPT) digests.clear();
-  digests.set(name, digest);
-  return digest;
+  return Number.parseInt(hash("sha256", `${environment}:${cuid}`, "hex").slice(0, 8), 16);
 }
 
 /** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */

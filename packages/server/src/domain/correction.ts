@@ -39,10 +39,7 @@ export type TopUpReversalOutcome =
   | { readonly kind: "reversed"; readonly transaction: Transaction; readonly correction: Correction }
   | { readonly kind: ReversalRefusal };
 
-/**
- * Reverses a top-up, once and for good.
- * @param ledgers those of its connection.
- */
+/** @param ledgers those of its connection. */
 export function reverseTopUp(
   transaction: Transaction | undefined,
   ledgers: readonly Ledger[],
@@ -50,29 +47,22 @@ export function reverseTopUp(
 ): TopUpReversalOutcome {
   if (transaction === undefined) return { kind: "not_found" };
   if (transaction.status === "reversed") return { kind: "already_reversed" };
-  const found = ledgers.flatMap((ledger) =>
-    ledger.entries.flatMap((entry) =>
-      entry.kind === "top_up" && entry.txnId === transaction.txnId ? [{ ledger, of: entry.seq }] : [],
-    ),
-  )[0];
-  if (found === undefined) throw new Error(`the top-up ${transaction.txnId} has no ledger entry: see topupd check`);
-  const { ledger, of } = found;
+  const isIts = (entry: Entry) => entry.kind === "top_up" && entry.txnId === transaction.txnId;
+  const ledger = ledgers.find(({ entries }) => entries.some(isIts));
+  const of = ledger?.entries.find(isIts)?.seq;
+  if (ledger === undefined || of === undefined)
+    throw new Error(`the top-up ${transaction.txnId} has no ledger entry: see topupd check`);
   const entry = decideReversal(ledger, { kind: "reversal", of, author, reason }, at);
   if (typeof entry === "string") return { kind: entry };
   const reversed = { ...transaction, status: "reversed" } as const;
   const subject = `${transaction.txnId} ${subjectOf(transaction)}`;
-  const correction = correctionOf(
-    transaction,
-    ledger,
-    entry,
-    "transaction.reverse",
+  const change = {
+    action: "transaction.reverse",
     subject,
-    { status: "success" },
-    {
-      status: "reversed",
-    },
-  );
-  return { kind: "reversed", transaction: reversed, correction };
+    before: { status: "success" },
+    after: { status: "reversed" },
+  } as const;
+  return { kind: "reversed", transaction: reversed, correction: correctionOf(transaction, ledger, entry, change) };
 }
 
 /** Days for nothing, on one subscription of a connection. */
@@ -110,8 +100,8 @@ export function grantGoodwill(
   const grant = { kind: "goodwill", bouquet: last.bouquet, period: { months: 0, days }, author, reason } as const;
   const entry = appendGrant(headOf(ledger), grant, at);
   if ((entry.after?.end ?? "") > LAST_WALL_TIME) return { kind: "too_long" };
-  const correction = correctionOf(key, ledger, entry, "subscription.grant", subjectOf(key), {}, { days });
-  return { kind: "granted", correction };
+  const change = { action: "subscription.grant", subject: subjectOf(key), before: {}, after: { days } } as const;
+  return { kind: "granted", correction: correctionOf(key, ledger, entry, change) };
 }
 
 export interface GoodwillReversalCommand extends ConnectionKey {
@@ -140,8 +130,13 @@ export function reverseGoodwill(
   const entry = decideReversal(ledger, { kind: "reversal", of: goodwill.seq, author, reason }, at);
   if (typeof entry === "string") return { kind: entry };
   const { days } = goodwill.period;
-  const correction = correctionOf(key, ledger, entry, "subscription.reverse_grant", subjectOf(key), { days }, {});
-  return { kind: "reversed", days, correction };
+  const change = {
+    action: "subscription.reverse_grant",
+    subject: subjectOf(key),
+    before: { days },
+    after: {},
+  } as const;
+  return { kind: "reversed", days, correction: correctionOf(key, ledger, entry, change) };
 }
 
 /** That of the plan; or else the base subscriptions that run, or else all that there are. */
@@ -152,21 +147,19 @@ function candidatesFor(ledgers: readonly Ledger[], plan: string | undefined, now
   return running.length > 0 ? running : bases;
 }
 
+/** What the audit trail keeps is the change, and the subscription before and after it. */
 function correctionOf(
   { environment, cuid, service, reqId }: ConnectionKey,
   ledger: Ledger,
   entry: Entry,
-  action: AuditedChange["action"],
-  subject: string,
-  was: object,
-  is: object,
+  change: AuditedChange & { readonly before: object; readonly after: object },
 ): Correction {
   const { plan } = ledger;
   const before = headOf(ledger).subscription;
   const audited: AuditedChange = {
-    ...{ action, subject },
-    before: { ...was, [plan]: runText(before) ?? null },
-    after: { ...is, [plan]: runText(entry.after) ?? null },
+    ...change,
+    before: { ...change.before, [plan]: runText(before) ?? null },
+    after: { ...change.after, [plan]: runText(entry.after) ?? null },
   };
   return { key: { environment, cuid, service, reqId }, plan, entry, before, audited };
 }
@@ -184,8 +177,8 @@ export function decideBlock(connection: Connection | undefined, key: ConnectionK
   if (!blocked && !connection.blocked && isBlocked(connection)) return { kind: "blocked_by_records" };
   if (connection.blocked === blocked) return { kind: "done", key, audited: undefined };
   const action = blocked ? "connection.block" : "connection.unblock";
-  const [before, after] = [{ blocked: connection.blocked }, { blocked }];
-  return { kind: "done", key, audited: { action, subject: subjectOf(key), before, after } };
+  const before = { blocked: connection.blocked };
+  return { kind: "done", key, audited: { action, subject: subjectOf(key), before, after: { blocked } } };
 }
 
 export function subjectOf({ environment, cuid, service, reqId }: ConnectionKey): string {

@@ -15,7 +15,6 @@ export type WireStatus = "active" | "inactive";
 /** What a provider can say of a connection. A blocked one is `inactive` on the wire. */
 export type ConnectionStatus = WireStatus | "blocked";
 
-/** The customer's own particulars, without connections. */
 export interface CustomerProfile {
   readonly cuid: string;
   readonly firstName: string;
@@ -44,7 +43,6 @@ export interface Customer extends CustomerProfile {
   readonly connections: readonly Connection[];
 }
 
-/** What names a connection of a customer. */
 export type ConnectionName = Pick<BareConnection, "service" | "reqId">;
 
 /** Where a top-up lands: one connection of one customer. */
@@ -121,4 +119,49 @@ export function findConnection<Candidate extends ConnectionName>(
   { service, reqId }: ConnectionName,
 ): Candidate | undefined {
   return connections.find((connection) => connection.service === service && connection.reqId === reqId);
+}
+
+/** One row of a customers file, in the order in which its fields are written. */
+export interface CustomerFileRow {
+  readonly cuid: string;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly mobile?: string;
+  readonly status: string;
+  readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
+}
+
+export interface ConnectionFileRow {
+  readonly stb?: string;
+  readonly username?: string;
+  readonly status: string;
+  readonly segment?: string;
+  readonly subscriptions: readonly { readonly code: string; readonly startdate: string; readonly enddate: string }[];
+}
+
+/** A row of plain records, which an import can read. Blocks by staff are not in it. */
+export function customerRow(customer: Customer): CustomerFileRow {
+  const { cuid, firstName, lastName, mobile, status } = customer;
+  const of = (service: Service) => {
+    const connections = customer.connections.filter((connection) => connection.service === service);
+    return connections.length === 0 ? {} : { [service]: connections.map(connectionRow) };
+  };
+  return {
+    ...{ cuid, first_name: firstName, last_name: lastName },
+    ...(mobile === undefined ? {} : { mobile }),
+    status,
+    connections: { ...of("tv"), ...of("internet"), ...of("iptv") },
+  };
+}
+
+function connectionRow(connection: Connection): ConnectionFileRow {
+  const { service, reqId, status, segment } = connection;
+  return {
+    ...(service === "tv" ? { stb: reqId } : { username: reqId }),
+    status,
+    ...(segment === undefined ? {} : { segment }),
+    subscriptions: subscriptionsOf(connection).map(({ bouquet: { code }, start: startdate, end: enddate }) => {
+      return { code, startdate, enddate };
+    }),
+  };
 }

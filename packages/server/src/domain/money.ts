@@ -1,7 +1,4 @@
-/**
- * An amount of money in minor units (paisa, cents): never a float, so never a rounding.
- * Source: decisions, "Time, money, identifiers".
- */
+/** An amount in minor units (paisa, cents): never a float, so never a rounding (decisions, "Time, money, identifiers"). */
 export type Money = bigint;
 
 /** How many decimals the provider's currency has: 2 means that 100 minor units make one major unit. */
@@ -18,10 +15,8 @@ const LIMIT: Money = 10n ** BigInt(MONEY_DIGITS);
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 
 /**
- * Reads a plain decimal such as `1130`, `1130.00` or `0.5`.
- *
- * @returns the amount in minor units, or undefined where the text has a sign, an exponent,
- *   a blank, more decimals than the currency, or a value of 10^15 minor units and over.
+ * Reads a plain decimal such as `1130`, `1130.00` or `0.5`, in major units. Undefined where the text has a sign, an
+ * exponent, a blank, more decimals than the currency, or a value of 10^15 minor units and over.
  */
 export function parseMoney(text: string, exponent: CurrencyExponent): Money | undefined {
   if (text.length > 20) return undefined;
@@ -41,10 +36,7 @@ export function formatMoney(minor: Money, exponent: CurrencyExponent): string {
   return decimals === "" ? units : `${units}.${decimals}`;
 }
 
-/**
- * Writes every decimal of the currency, as bookkeepers do: `113000n` is `1130.00`. Unlike an amount of a top-up,
- * what is left after reversals may be negative.
- */
+/** Writes every decimal of the currency, as bookkeepers do: `113000n` is `1130.00`. A sum may be negative. */
 export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): string {
   if (minor < 0n) return `-${formatMoneyInFull(-minor, exponent)}`;
   const digits = minor.toString().padStart(exponent + 1, "0");

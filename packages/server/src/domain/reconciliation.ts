@@ -12,13 +12,11 @@ export type TheirStatus = (typeof THEIR_STATUSES)[number];
 
 /** A row of the partner's file that can be compared. */
 export interface TheirRow {
-  /** Counted from 1, as editors do; of a row over several lines, the last. */
+  /** Counted from 1, as editors do. */
   readonly line: number;
   readonly key: string;
   readonly amount: Money;
   readonly status: TheirStatus;
-  /** As it stands there; nothing is made of it. */
-  readonly date: string | undefined;
 }
 
 /** A row that cannot, and why. Without a key, nothing can be told to be its counterpart either. */
@@ -83,8 +81,7 @@ export function keyOf(transaction: Transaction, key: ReconciliationKey): string 
 
 /**
  * Compares one row with its counterpart. Where neither book says that money is owed, a missing counterpart is no
- * difference: partners list attempts that failed, or leave out what was given back. The amount of an attempt that
- * failed is nothing that anybody took, so it is not compared.
+ * difference: partners list attempts that failed, or leave out what was given back. Of what failed, nobody took an amount.
  */
 export function compareRows(theirs: TheirRow | UnreadableRow | undefined, ours: OurRow | undefined): Answer {
   return { verdict: verdictOf(theirs, ours), theirs, ours };
@@ -105,84 +102,53 @@ function isOwed({ status, isReversedLater }: OurRow, isPaidThere: boolean): bool
   return status === "success" || (isReversedLater && isPaidThere);
 }
 
-/** What was found of one key so far. */
-interface Found {
-  theirs?: TheirRow | UnreadableRow;
-  ours?: OurRow;
+/** What has one key; a row without any is by itself. */
+interface Rows {
+  readonly theirs: (TheirRow | UnreadableRow)[];
+  readonly ours: OurRow[];
   /** Taken only where there is none of the period: a partner may use its references again on another day. */
   outside?: OurRow;
-  isShared?: boolean;
 }
 
-/**
- * Brings rows together by their keys, in whatever order they come. All rows of a key that stands more than once on
- * either side are answered as duplicates as soon as that shows, so that no key takes more room than two rows.
- */
+/** Brings rows together by their keys, in whatever order they come. */
 export class Join {
-  readonly #found = new Map<string, Found>();
-  readonly #answer: (answer: Answer) => void;
-
-  constructor(answer: (answer: Answer) => void) {
-    this.#answer = answer;
-  }
+  readonly #byKey = new Map<string | symbol, Rows>();
 
   addTheirs(row: TheirRow | UnreadableRow): void {
-    if (row.key === undefined) {
-      this.#answer(compareRows(row, undefined));
-      return;
-    }
-    const found = this.#of(row.key);
-    if (found.theirs !== undefined) this.#share(found);
-    if (found.isShared) this.#duplicate(row, undefined);
-    else found.theirs = row;
+    this.#of(row.key).theirs.push(row);
   }
 
   addOurs(row: OurRow): void {
-    if (row.key === undefined) {
-      if (row.isInPeriod) this.#answer(compareRows(undefined, row));
-      return;
-    }
     const found = this.#of(row.key);
-    if (!row.isInPeriod) {
-      found.outside ??= row;
-      return;
+    if (row.isInPeriod) found.ours.push(row);
+    else found.outside ??= row;
+  }
+
+  /** All rows of a key that stands more than once on either side are duplicates. */
+  *answers(): Generator<Answer> {
+    for (const { theirs, ours, outside } of this.#byKey.values()) {
+      const [row, ...moreTheirs] = theirs;
+      const [topUp, ...moreOurs] = ours;
+      if (moreTheirs.length + moreOurs.length > 0) {
+        for (const each of theirs) yield duplicate(each, undefined);
+        for (const each of ours) yield duplicate(undefined, each);
+      } else if (row !== undefined || topUp !== undefined) yield compareRows(row, topUp ?? (row && outside));
     }
-    if (found.ours !== undefined) this.#share(found);
-    if (found.isShared) this.#duplicate(undefined, row);
-    else found.ours = row;
   }
 
-  /** Answers all that is left, when no more rows come. */
-  end(): void {
-    for (const { theirs, ours, outside, isShared } of this.#found.values()) {
-      if (!isShared && (theirs ?? ours) !== undefined) this.#answer(compareRows(theirs, ours ?? (theirs && outside)));
-    }
-    this.#found.clear();
+  #of(key: string | undefined): Rows {
+    const known = key === undefined ? undefined : this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const rows = { theirs: [], ours: [] };
+    this.#byKey.set(key ?? Symbol("no key"), rows);
+    return rows;
   }
+}
 
-  #of(key: string): Found {
-    let found = this.#found.get(key);
-    if (found === undefined) {
-      found = {};
-      this.#found.set(key, found);
-    }
-    return found;
-  }
-
-  #share(found: Found): void {
-    const { theirs, ours } = found;
-    found.isShared = true;
-    delete found.theirs;
-    delete found.ours;
-    if (theirs !== undefined) this.#duplicate(theirs, undefined);
-    if (ours !== undefined) this.#duplicate(undefined, ours);
-  }
-
-  #duplicate(theirs: Answer["theirs"], ours: OurRow | undefined): void {
-    // What cannot be read must be put right before anything else can be said of it.
-    const isUnread = theirs !== undefined && isUnreadable(theirs);
-    this.#answer({ verdict: isUnread ? "unreadable" : "duplicate", theirs, ours });
-  }
+function duplicate(theirs: Answer["theirs"], ours: OurRow | undefined): Answer {
+  // What cannot be read must be put right before anything else can be said of it.
+  const isUnread = theirs !== undefined && isUnreadable(theirs);
+  return { verdict: isUnread ? "unreadable" : "duplicate", theirs, ours };
 }
 
 /** How many answers there are of a kind, and what the rows in them come to by the two books. */

@@ -11,9 +11,8 @@ export interface SettlementSum {
 }
 
 /**
- * A line of a settlement: the top-ups that were recorded on a day and the reversals that were made on it, whenever
- * the top-ups were that they take back. A day that is over therefore never changes, but where its history is let go
- * (decisions, "Settlement").
+ * The top-ups that were recorded on a day and the reversals that were made on it, of whatever day's top-ups: a day that is
+ * over never changes, but where its history is let go (decisions, "Settlement").
  */
 export interface SettlementLine extends SettlementTotal {
   readonly day: string;
@@ -75,15 +74,11 @@ export function settleDay(
 }
 
 function compareLines(a: SettlementLine, b: SettlementLine): number {
-  return (
-    a.partnerId - b.partnerId ||
-    compareTexts(a.service ?? "", b.service ?? "") ||
-    compareTexts(a.bouquetCode ?? "", b.bouquetCode ?? "")
-  );
-}
-
-/** By their characters, so that every machine has the same order. */
-function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (a.partnerId !== b.partnerId) return a.partnerId - b.partnerId;
+  // By their characters, so that every machine has the same order.
+  const [key, other] = [a, b].map(({ service = "", bouquetCode = "" }) => `${service} ${bouquetCode}`) as [
+    string,
+    string,
+  ];
+  return key < other ? -1 : 1;
 }

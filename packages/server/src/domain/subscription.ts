@@ -1,5 +1,4 @@
-import type { Period } from "./period.ts";
-import { DAY_MS, plus, secondBefore, type WallTime, wallMsBetween } from "./wall-time.ts";
+import { DAY_MS, type Period, plus, secondBefore, type WallTime, wallMsBetween } from "./wall-time.ts";
 
 /** The bouquet by which a subscription is listed: as it was when it was bought or stated. */
 export interface BouquetLabel {

@@ -25,8 +25,8 @@ export interface RefusedRotation {
 }
 
 /**
- * Replaces a token (decisions, "Environments and access tokens"). Each has one successor at most: of two rotations
- * at once, the second would inherit the end that the first has set, and nobody would know which new token counts.
+ * Replaces a token (decisions, "Environments and access tokens"). Each has one successor at most: else nobody would know
+ * which new token counts.
  */
 export function rotateAccessToken(token: AccessToken, to: Succession, at: Instant): Rotation | RefusedRotation {
   if (token.revokedAt !== undefined) return { kind: "revoked", token };

@@ -8,32 +8,22 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
 
-/**
- * How far the time in a txnId and that of its record are apart at most. A request comes after its checkout was
- * issued, and is decided while that is valid; the rest is for clocks that were set, or differ.
- */
+/** How far the time in a txnId and that of its record are apart at most, clocks that were set or differ included. */
 export const TXN_ID_SLACK_MS = 2 * CHECKOUT_VALID_MS;
 
 /** Two digits each: a txnId is made for every top-up, and of 26 digits. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
 
-/**
- * A txnId: 26 characters, of which 10 are the time, so that ids sort by it, and 16 carry 80 random bits.
- * @param random 10 random bytes.
- */
+/** A txnId: 10 characters are the time, so that ids sort by it, and 16 carry 80 random bits. @param random 10 bytes. */
 export function formatTransactionId(at: Instant, random: Uint8Array): string {
   return timeDigits(at) + randomDigits(random);
 }
 
-/** Whether a text has the form of a txnId. */
 export function isTransactionId(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/**
- * What every txnId that was made at this time or later is not less than, and every earlier one is less than.
- * A time before 1970 counts as its beginning.
- */
+/** No txnId of this time or later is less than it, and every earlier one is. A time before 1970 counts as its beginning. */
 export function firstTransactionId(at: Instant): string {
   return timeDigits(Math.max(0, at));
 }

@@ -1,5 +1,3 @@
-import type { Period } from "./period.ts";
-
 /** A point in time, in whole milliseconds since 1970-01-01 UTC: it orders what happened. */
 export type Instant = number;
 
@@ -8,6 +6,12 @@ export type Instant = number;
  * to it by calendar arithmetic, without a zone, and it sorts as text.
  */
 export type WallTime = string;
+
+/** How long one purchase of a bouquet lasts: calendar months, added before the days (decisions, "Time, money, identifiers"). */
+export interface Period {
+  readonly months: number;
+  readonly days: number;
+}
 
 /** One point in time with both its faces. */
 export interface Moment {

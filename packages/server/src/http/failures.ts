@@ -13,21 +13,6 @@ export const NEVER_KEPT = "no-store";
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** What goes wrong with a request before or beside the rules. */
-type TransportFailure =
-  | "missing_token"
-  | "rate_limited"
-  | "malformed_json"
-  | "invalid_field"
-  | "unknown_operation"
-  | "method_not_allowed"
-  | "body_too_large"
-  | "unsupported_media_type"
-  | "internal_error"
-  | "unavailable";
-
-export type FailureReason = Refusal | TransportFailure;
-
 /** What a partner does next. */
 export const RETRIES = ["fix_request", "same_request", "new_checkout", "query_status", "no"] as const;
 type Retry = (typeof RETRIES)[number];
@@ -36,190 +21,87 @@ interface FailureKind {
   readonly code: string;
   readonly status: number;
   readonly retry: Retry;
-  readonly message: string;
 }
 
 /** Every failure a partner can meet. Source: decisions, "Failures"; docs/failures.md is held against it. */
-export const FAILURES: Readonly<Record<FailureReason, FailureKind>> = {
-  missing_token: {
-    code: "400ac001",
-    status: 401,
-    retry: "fix_request",
-    message: "The request carries no access token. Send the header Authorization: Bearer <ACCESS_TOKEN>.",
-  },
-  unknown_token: {
-    code: "400ac002",
-    status: 401,
-    retry: "no",
-    message: "The access token is not one of this service. Ask the provider for a valid one.",
-  },
-  expired_token: {
-    code: "400ac003",
-    status: 401,
-    retry: "no",
-    message: "The access token has expired. Ask the provider for a new one.",
-  },
-  revoked_token: {
-    code: "400ac004",
-    status: 401,
-    retry: "no",
-    message: "The access token has been revoked. Ask the provider for a new one.",
-  },
-  partner_suspended: {
-    code: "400ac005",
-    status: 403,
-    retry: "no",
-    message: "The provider has suspended this partner. Contact the provider.",
-  },
-  rate_limited: {
-    code: "400ac006",
-    status: 429,
-    retry: "same_request",
-    message: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
-  },
-  address_not_allowed: {
-    code: "400ac007",
-    status: 403,
-    retry: "no",
-    message: "The provider takes no requests of this partner from this address. Contact the provider.",
-  },
-  malformed_json: {
-    code: "400ad001",
-    status: 400,
-    retry: "fix_request",
-    message: "The request body is not a JSON object in UTF-8 that has each key once. Correct it and send it again.",
-  },
-  invalid_field: {
-    code: "400ad002",
-    status: 400,
-    retry: "fix_request",
-    message: "Fields of the request are missing or wrong. Correct those listed in fields and send it again.",
-  },
-  unknown_operation: {
-    code: "400ad003",
-    status: 404,
-    retry: "fix_request",
-    message: "There is no such operation. Check the version and the name of the operation in the path.",
-  },
-  method_not_allowed: {
-    code: "400ad004",
-    status: 405,
-    retry: "fix_request",
-    message: "Operations are called with POST. Send the request with that method.",
-  },
-  body_too_large: {
-    code: "400ad005",
-    status: 413,
-    retry: "fix_request",
-    message: `The request is too large: a body may have ${BODY_MAX_BYTES} bytes. Send only the documented fields.`,
-  },
-  unsupported_media_type: {
-    code: "400ad006",
-    status: 415,
-    retry: "fix_request",
-    message: "The body must be plain JSON. Send the header Content-Type: application/json.",
-  },
-  customer_not_found: {
-    code: "400aa101",
-    status: 404,
-    retry: "no",
-    message: "No customer has this code. Check it with the customer.",
-  },
-  ambiguous_code: {
-    code: "400aa102",
-    status: 409,
-    retry: "fix_request",
-    message: "More than one customer has this code. Ask for the customer id, a set-top box number or a username.",
-  },
-  connection_not_found: {
-    code: "400aa103",
-    status: 404,
-    retry: "no",
-    message: "The customer has no such connection. Look the customer up and send a service and reqId listed there.",
-  },
-  customer_inactive: {
-    code: "400aa104",
-    status: 422,
-    retry: "no",
-    message: "The customer is inactive and cannot be topped up. The customer should contact the provider.",
-  },
-  connection_blocked: {
-    code: "400aa105",
-    status: 422,
-    retry: "no",
-    message: "The provider has blocked this connection. The customer should contact the provider.",
-  },
-  checkout_unknown: {
-    code: "400ab101",
-    status: 404,
-    retry: "new_checkout",
-    message:
-      "The checkoutId is not one issued to you. If a top-up was sent with it, check access token and address before all else; if not, call get-subscription-package for a new one.",
-  },
-  checkout_expired: {
-    code: "400ab102",
-    status: 410,
-    retry: "new_checkout",
-    message: "The checkoutId has expired unused. Call get-subscription-package for a new one.",
-  },
-  checkout_used: {
-    code: "400ab103",
-    status: 409,
-    retry: "query_status",
-    message: "The checkoutId was used for a top-up with other values. Call txn-status to see it.",
-  },
-  checkout_mismatch: {
-    code: "400ab104",
-    status: 422,
-    retry: "new_checkout",
-    message:
-      "The checkoutId was issued for another customer, service or reqId. Call get-subscription-package for this one.",
-  },
-  bouquet_unavailable: {
-    code: "400ab105",
-    status: 422,
-    retry: "new_checkout",
-    message:
-      "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
-  },
-  amount_mismatch: {
-    code: "400ab106",
-    status: 422,
-    retry: "fix_request",
-    message: "The amt is not the price of the bouquet. Send the price that get-subscription-package listed.",
-  },
-  not_topped_up: {
-    code: "400ab107",
-    status: 404,
-    retry: "query_status",
-    message:
-      "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
-  },
-  never_topped_up: {
-    code: "400ab108",
-    status: 410,
-    retry: "new_checkout",
-    message: "No top-up was made with this checkoutId, and none will be. Call get-subscription-package to start anew.",
-  },
-  internal_error: {
-    code: "400ae001",
-    status: 500,
-    retry: "query_status",
-    message:
-      "The service failed. Call txn-status to learn whether a top-up was recorded, and tell the provider the requestId.",
-  },
-  unavailable: {
-    code: "400ae002",
-    status: 503,
-    retry: "same_request",
-    message: "The service is not available at the moment. Try again after the seconds in Retry-After.",
-  },
+export const FAILURES = {
+  missing_token: { code: "400ac001", status: 401, retry: "fix_request" },
+  unknown_token: { code: "400ac002", status: 401, retry: "no" },
+  expired_token: { code: "400ac003", status: 401, retry: "no" },
+  revoked_token: { code: "400ac004", status: 401, retry: "no" },
+  partner_suspended: { code: "400ac005", status: 403, retry: "no" },
+  rate_limited: { code: "400ac006", status: 429, retry: "same_request" },
+  address_not_allowed: { code: "400ac007", status: 403, retry: "no" },
+  malformed_json: { code: "400ad001", status: 400, retry: "fix_request" },
+  invalid_field: { code: "400ad002", status: 400, retry: "fix_request" },
+  unknown_operation: { code: "400ad003", status: 404, retry: "fix_request" },
+  method_not_allowed: { code: "400ad004", status: 405, retry: "fix_request" },
+  body_too_large: { code: "400ad005", status: 413, retry: "fix_request" },
+  unsupported_media_type: { code: "400ad006", status: 415, retry: "fix_request" },
+  customer_not_found: { code: "400aa101", status: 404, retry: "no" },
+  ambiguous_code: { code: "400aa102", status: 409, retry: "fix_request" },
+  connection_not_found: { code: "400aa103", status: 404, retry: "no" },
+  customer_inactive: { code: "400aa104", status: 422, retry: "no" },
+  connection_blocked: { code: "400aa105", status: 422, retry: "no" },
+  checkout_unknown: { code: "400ab101", status: 404, retry: "new_checkout" },
+  checkout_expired: { code: "400ab102", status: 410, retry: "new_checkout" },
+  checkout_used: { code: "400ab103", status: 409, retry: "query_status" },
+  checkout_mismatch: { code: "400ab104", status: 422, retry: "new_checkout" },
+  bouquet_unavailable: { code: "400ab105", status: 422, retry: "new_checkout" },
+  amount_mismatch: { code: "400ab106", status: 422, retry: "fix_request" },
+  not_topped_up: { code: "400ab107", status: 404, retry: "query_status" },
+  never_topped_up: { code: "400ab108", status: 410, retry: "new_checkout" },
+  internal_error: { code: "400ae001", status: 500, retry: "query_status" },
+  unavailable: { code: "400ae002", status: 503, retry: "same_request" },
+} as const satisfies Readonly<Record<Refusal, FailureKind> & Record<string, FailureKind>>;
+
+/** Why the rules refuse a request, or what goes wrong before and beside them. */
+export type FailureReason = keyof typeof FAILURES;
+
+/** What is wrong, and what to do. */
+const MESSAGES: Readonly<Record<FailureReason, string>> = {
+  missing_token: "The request carries no access token. Send the header Authorization: Bearer <ACCESS_TOKEN>.",
+  unknown_token: "The access token is not one of this service. Ask the provider for a valid one.",
+  expired_token: "The access token has expired. Ask the provider for a new one.",
+  revoked_token: "The access token has been revoked. Ask the provider for a new one.",
+  partner_suspended: "The provider has suspended this partner. Contact the provider.",
+  rate_limited: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
+  address_not_allowed: "The provider takes no requests of this partner from this address. Contact the provider.",
+  malformed_json:
+    "The request body is not a JSON object in UTF-8 that has each key once. Correct it and send it again.",
+  invalid_field: "Fields of the request are missing or wrong. Correct those listed in fields and send it again.",
+  unknown_operation: "There is no such operation. Check the version and the name of the operation in the path.",
+  method_not_allowed: "Operations are called with POST. Send the request with that method.",
+  body_too_large: `The request is too large: a body may have ${BODY_MAX_BYTES} bytes. Send only the documented fields.`,
+  unsupported_media_type: "The body must be plain JSON. Send the header Content-Type: application/json.",
+  customer_not_found: "No customer has this code. Check it with the customer.",
+  ambiguous_code: "More than one customer has this code. Ask for the customer id, a set-top box number or a username.",
+  connection_not_found:
+    "The customer has no such connection. Look the customer up and send a service and reqId listed there.",
+  customer_inactive: "The customer is inactive and cannot be topped up. The customer should contact the provider.",
+  connection_blocked: "The provider has blocked this connection. The customer should contact the provider.",
+  checkout_unknown:
+    "The checkoutId is not one issued to you. If a top-up was sent with it, check access token and address before all else; if not, call get-subscription-package for a new one.",
+  checkout_expired: "The checkoutId has expired unused. Call get-subscription-package for a new one.",
+  checkout_used: "The checkoutId was used for a top-up with other values. Call txn-status to see it.",
+  checkout_mismatch:
+    "The checkoutId was issued for another customer, service or reqId. Call get-subscription-package for this one.",
+  bouquet_unavailable:
+    "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
+  amount_mismatch: "The amt is not the price of the bouquet. Send the price that get-subscription-package listed.",
+  not_topped_up:
+    "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
+  never_topped_up:
+    "No top-up was made with this checkoutId, and none will be. Call get-subscription-package to start anew.",
+  internal_error:
+    "The service failed. Call txn-status to learn whether a top-up was recorded, and tell the provider the requestId.",
+  unavailable: "The service is not available at the moment. Try again after the seconds in Retry-After.",
 };
 
-const UNAVAILABLE_TOP_UP: Pick<FailureKind, "retry" | "message"> = {
-  retry: "query_status",
+const UNAVAILABLE_TOP_UP = {
   message: "It is not known whether the top-up was recorded. Call txn-status after the seconds in Retry-After.",
-};
+  retry: "query_status",
+} as const;
 
 /** What a failure says beside its kind. */
 export interface FailureDetail {
@@ -236,13 +118,14 @@ export interface FailureAnswer {
 
 /** The answer for a failure, in the envelope (interface, section 2). */
 export function renderFailure(reason: FailureReason, requestId: string, detail: FailureDetail = {}): FailureAnswer {
-  const kind = FAILURES[reason];
-  const { message, retry } = reason === "unavailable" && detail.isTopUp === true ? UNAVAILABLE_TOP_UP : kind;
+  const { code, status, retry } = FAILURES[reason];
+  const isUncertain = reason === "unavailable" && detail.isTopUp === true;
+  const advice = isUncertain ? UNAVAILABLE_TOP_UP : { message: MESSAGES[reason], retry };
   const fields = detail.fields === undefined ? {} : { fields: detail.fields.map(shorten) };
   return {
-    status: kind.status,
-    headers: failureHeaders(reason, kind),
-    body: JSON.stringify({ success: false, code: kind.code, body: { reason, message, retry, requestId, ...fields } }),
+    status,
+    headers: failureHeaders(reason, status),
+    body: JSON.stringify({ success: false, code, body: { reason, ...advice, requestId, ...fields } }),
   };
 }
 
@@ -252,7 +135,7 @@ export function sendFailure(reply: FastifyReply, reason: FailureReason, detail?:
   return reply.code(status).headers(headers).serializer(asIs).send(body);
 }
 
-function failureHeaders(reason: FailureReason, { status }: FailureKind): Record<string, string> {
+function failureHeaders(reason: FailureReason, status: number): Record<string, string> {
   const headers: Record<string, string> = { "content-type": JSON_TYPE, "cache-control": NEVER_KEPT };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (reason === "method_not_allowed") headers["allow"] = "POST";

@@ -3,7 +3,6 @@ import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
 
-/** What is asked of the rest of the service. */
 interface HealthOptions {
   readonly store: Pick<Store, "ping">;
   /** Since when no top-up can be recorded; undefined where one can. */
@@ -21,7 +20,7 @@ export function addHealth(app: FastifyInstance, { store, failsSince, logger, isD
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: "shutting down" });
-    const trouble = await troubleOf(store);
+    const trouble = await store.ping().then(() => undefined, describeTrouble);
     const isAway = trouble !== undefined;
     // Where a proxy goes by this answer, no request comes whose failure would tell why.
     if (wasAway && !isAway) logger.info("the store is back");
@@ -36,13 +35,7 @@ export function addHealth(app: FastifyInstance, { store, failsSince, logger, isD
   });
 }
 
-/** What is to be logged of it; undefined where the store answers. */
-async function troubleOf(store: Pick<Store, "ping">): Promise<{ cause: string } | { err: unknown } | undefined> {
-  try {
-    await store.ping();
-    return undefined;
-  } catch (error) {
-    // What else comes is a defect, whose words may quote what is stored.
-    return error instanceof StoreUnavailable ? { cause: error.message } : { err: error };
-  }
+function describeTrouble(error: unknown): { cause: string } | { err: unknown } {
+  // What else comes is a defect, whose words may quote what is stored.
+  return error instanceof StoreUnavailable ? { cause: error.message } : { err: error };
 }

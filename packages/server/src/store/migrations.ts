@@ -38,15 +38,12 @@ export function readMigrations(folder: URL): Migration[] {
  * @throws StoreRefused where it has had another one under the same number, or one that this topupd does not know.
  */
 export function pendingMigrations(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
-  for (const [index, { checksum }] of applied.slice(0, migrations.length).entries()) {
-    const migration = migrations[index] as Migration;
-    if (migration.checksum !== checksum) {
-      throw new StoreRefused(`migration ${migration.name} of the database is not the one of this topupd`);
-    }
-  }
-  if (applied.length > migrations.length) {
+  const states = migrationStates(migrations, applied);
+  const altered = states.find(({ state }) => state === "altered");
+  if (altered !== undefined)
+    throw new StoreRefused(`migration ${altered.name} of the database is not the one of this topupd`);
+  if (states.some(({ state }) => state === "unknown"))
     throw new StoreRefused("the database was made by a newer topupd: use that, or restore a backup");
-  }
   return migrations.slice(applied.length);
 }
 
@@ -55,14 +52,11 @@ export function migrationStates(
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],
 ): MigrationState[] {
-  const known = migrations.map(({ name, checksum }, index): MigrationState => {
-    const had = applied[index];
-    if (had === undefined) return { name, state: "pending", appliedAt: undefined };
-    return { name, state: had.checksum === checksum ? "applied" : "altered", appliedAt: had.applied_at };
+  const had = applied.map(({ name, checksum, applied_at: appliedAt }, index): MigrationState => {
+    const known = migrations[index];
+    if (known === undefined) return { name, state: "unknown", appliedAt };
+    return { name: known.name, state: known.checksum === checksum ? "applied" : "altered", appliedAt };
   });
-  const unknown = applied.slice(migrations.length);
-  return [
-    ...known,
-    ...unknown.map(({ name, applied_at }): MigrationState => ({ name, state: "unknown", appliedAt: applied_at })),
-  ];
+  const lacking = migrations.slice(applied.length);
+  return [...had, ...lacking.map(({ name }): MigrationState => ({ name, state: "pending", appliedAt: undefined }))];
 }

@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
@@ -25,6 +26,11 @@ export interface Search {
   countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
   /** The ledgers of a connection, by their plans; also of one that is not there any more, and none for one that never was. */
   findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
+  /**
+   * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
+   * standby shows only once that has answered, however long ago it was decided.
+   */
+  awaitCommits(): Promise<void>;
   /** Those that are on record, by their txnIds. For a page at most. */
   findByTxnIds(txnIds: readonly string[]): Promise<ReadonlyMap<string, Transaction>>;
   /** How each of some top-ups was reversed, by its txnId; those that were not are left out. For a page at most. */
@@ -91,4 +97,27 @@ export interface SettledDay {
   readonly environment: Environment;
   readonly partnerId: number | undefined;
   readonly day: string;
+}
+
+/** The audit trail, to be read. What grows it is every change that staff or an import makes. */
+export interface AuditTrail {
+  /** Entries after `after`, oldest first, at most `limit`. Rejects as the methods of the store do. */
+  readOn(after: number, limit: number): Promise<AuditEntry[]>;
+  /** Those that all of the filter fits, newest first, at most `limit`; rejects likewise. */
+  list(filter: AuditFilter, limit: number): Promise<AuditEntry[]>;
+}
+
+/** All that is said must hold; what is undefined was not said. */
+export interface AuditFilter {
+  /** Of this number or an earlier one. */
+  readonly upTo?: number | undefined;
+  readonly author?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  /** Whose change it tells of, be it among others'. */
+  readonly cuid?: string | undefined;
+  /** Made at this time or later. */
+  readonly from?: Instant | undefined;
+  /** Made before this time. */
+  readonly until?: Instant | undefined;
 }

@@ -12,10 +12,9 @@ import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { AuditTrail } from "./audit-trail.ts";
 import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./changes.ts";
 import type { Retention } from "./retention.ts";
-import type { Search } from "./search.ts";
+import type { AuditTrail, Search } from "./search.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to decide, and writes what was

@@ -25,11 +25,6 @@ export interface CheckoutSecretRow {
   created_at: Instant;
 }
 
-export interface RetentionRow {
-  only_row: 1;
-  pruned_before: Instant;
-}
-
 export interface PartnerRow {
   id: number;
   name: string;
@@ -48,17 +43,6 @@ export interface AccessTokenRow {
   expires_at: Instant | null;
   revoked_at: Instant | null;
   replaced_by: string | null;
-}
-
-export interface AccessTokenUseRow {
-  token_id: string;
-  last_used_at: Instant;
-}
-
-export interface CatalogueRevisionRow {
-  revision: number;
-  environment: Environment;
-  created_at: Instant;
 }
 
 export interface BouquetRow {
@@ -184,11 +168,6 @@ export interface ReversalRow {
   reason: string;
 }
 
-export interface RetiredCheckoutRow {
-  checkout_id: string;
-  at: Instant;
-}
-
 export interface AuditEntryRow {
   seq: number;
   at: Instant;
@@ -205,11 +184,11 @@ export interface AuditEntryRow {
 export interface Tables {
   provider: ProviderRow;
   checkout_secret: CheckoutSecretRow;
-  retention: RetentionRow;
+  retention: { only_row: 1; pruned_before: Instant };
   partner: PartnerRow;
   access_token: AccessTokenRow;
-  access_token_use: AccessTokenUseRow;
-  catalogue_revision: CatalogueRevisionRow;
+  access_token_use: { token_id: string; last_used_at: Instant };
+  catalogue_revision: { revision: number; environment: Environment; created_at: Instant };
   bouquet: BouquetRow;
   customer: CustomerRow;
   customer_code: CustomerCodeRow;
@@ -218,6 +197,6 @@ export interface Tables {
   ledger_entry: LedgerEntryRow;
   top_up: TopUpRow;
   reversal: ReversalRow;
-  retired_checkout: RetiredCheckoutRow;
+  retired_checkout: { checkout_id: string; at: Instant };
   audit_entry: AuditEntryRow;
 }

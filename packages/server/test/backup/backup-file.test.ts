@@ -1,11 +1,11 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isBackup, readChunks, readHeader, verifySeal, writeBackup } from "../../src/backup/backup-file.ts";
-import { BackupRefused } from "../../src/backup/errors.ts";
+import { countChunks, isBackup, readChunks, readHeader, writeBackup } from "../../src/backup/backup-file.ts";
+import { BackupRefused, packLines } from "../../src/backup/sealed-lines.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue, MoneyTotal } from "../../src/store/store.ts";
-import { gather, HEADER, inPieces, linesOf, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
+import { each, gather, HEADER, inPieces, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
 
 /** Every kind of value that a database may give: text with all that Unicode has, and numbers up to the largest. */
 const anyValue: fc.Arbitrary<ArchiveValue> = fc.oneof(
@@ -52,55 +52,85 @@ describe("a backup", () => {
   });
 
   test("can be looked into with gunzip, a line of JSON for each portion of rows", async () => {
-    const text = gunzipSync(await makeBackup()).toString("utf8");
-    expect(text).toBe((await linesOf()).map((line) => `${line}\n`).join(""));
-    const [header, totals, secret] = text.split("\n").map((line) => (line === "" ? {} : JSON.parse(line)));
+    const [header, totals, secret] = linesIn(await makeBackup()).map((line) => JSON.parse(line));
     expect(header).toMatchObject({ backup: "topupd", format: 1, topupd: "0.1.0", takenAt: "2026-11-20T09:00:00.000Z" });
     expect(totals.totals.money[0]).toMatchObject({ topUps: 3, amount: "9000000000090000" });
     expect(secret.rows[0]).toEqual([0, { hex: "07".repeat(32) }, 1]);
   });
 
-  test("is refused with any of its bytes flipped", async () => {
+  test("with any of its bytes flipped is refused, or comes to the same", async () => {
     const backup = await makeBackup();
+    let refused = 0;
     for (let index = 0; index < backup.length; index += 1) {
       for (const bits of [1 << (index % 8), 0xff]) {
-        const flipped = Buffer.from(backup);
-        flipped[index] = (backup[index] as number) ^ bits;
-        await expect(verifySeal(inPieces(flipped)), `byte ${index}`).rejects.toBeInstanceOf(BackupRefused);
+        const flipped = backup.with(index, (backup[index] as number) ^ bits);
+        const read = await chunksOf(inPieces(flipped)).catch((error: unknown) => error);
+        if (read instanceof BackupRefused) refused += 1;
+        else expect(read, `byte ${index}`).toEqual(smallArchive());
       }
     }
-    await verifySeal(inPieces(backup));
+    // Of gzip's ten bytes of header, some say nothing of what follows.
+    expect(refused).toBeGreaterThan(2 * (backup.length - 8));
   });
 
-  test("is refused wherever it was cut off, and with anything after it", async () => {
+  test("is refused wherever it was cut off, and with another one after it", async () => {
     const backup = await makeBackup();
-    for (let length = 0; length < backup.length; length += 1)
-      await expect(verifySeal(inPieces(backup.subarray(0, length))), `${length}`).rejects.toBeInstanceOf(BackupRefused);
-    for (const more of [Buffer.from("\0"), backup, backup.subarray(-92)])
-      await expect(verifySeal(inPieces(Buffer.concat([backup, more])))).rejects.toThrow(/is not a whole|is damaged/);
+    for (let length = 0; length < backup.length; length += 1) {
+      const cut = backup.subarray(0, length);
+      await expect(readHeader(inPieces(cut)), `${length}`).rejects.toBeInstanceOf(BackupRefused);
+      await expect(chunksOf(inPieces(cut)), `${length}`).rejects.toBeInstanceOf(BackupRefused);
+    }
+    await expect(readHeader(inPieces(Buffer.concat([backup, backup])))).rejects.toBeInstanceOf(BackupRefused);
   });
 
-  test("that is damaged gives an error to whoever reads it, too", async () => {
+  test("is told from other files by its first line", async () => {
     const backup = await makeBackup();
-    for (const bad of [backup.subarray(0, -1), backup.subarray(0, 300), Buffer.concat([backup, Buffer.from("x")])])
-      await expect(chunksOf(inPieces(bad))).rejects.toBeInstanceOf(BackupRefused);
+    expect(await isBackup(inPieces(backup, 5))).toBe(true);
+    expect(await isBackup(inPieces(await packed(['{"backup":"topupd","format":2}'])))).toBe(true);
+    const others = ["", "x", "SQLite format 3\0".padEnd(4096, "\0"), backup.subarray(1), await packed(["{}"])];
+    for (const other of others) expect(await isBackup(inPieces(Buffer.from(other), 5))).toBe(false);
   });
 
-  test("says what kind of damage it has", async () => {
-    const backup = await makeBackup();
-    const damaged = Buffer.from(backup).fill(0, 200, 201);
-    await expect(verifySeal(inPieces(damaged))).rejects.toThrow("is damaged: its bytes are not those");
-    await expect(verifySeal(inPieces(backup.subarray(0, 500)))).rejects.toThrow("its end is missing");
-    for (const other of ["", "x", "SQLite format 3\0".padEnd(4096, "\0"), "{}\n"])
-      await expect(verifySeal(inPieces(Buffer.from(other)))).rejects.toThrow("is no backup of topupd");
+  test.each([
+    [
+      "is of another format",
+      '"format":1',
+      '"format":2',
+      /is of another format .* restore it with topupd 0\.1\.0, which made it/,
+    ],
+    ["holds a column more", '"udf1",', '"udf1","tip",', /is of another format than this topupd reads/],
+    ["is of something else", '"backup":"topupd"', '"backup":"cellar"', /does not hold what a backup of topupd holds/],
+    ["has a header that is no JSON", "{", "", /does not hold what a backup of topupd holds/],
+  ])("that %s is refused before any of its rows is read", async (_, what, by, said) => {
+    const [header = "", ...lines] = linesIn(await makeBackup()).slice(0, -1);
+    expect(header).toContain(what);
+    const file = await packed([header.replace(what, by), ...lines]);
+    await expect(readHeader(inPieces(file))).rejects.toThrow(said);
+    await expect(readHeader(inPieces(file))).rejects.toBeInstanceOf(BackupRefused);
   });
 
-  test("is told from other files by its beginning", async () => {
+  test.each([
+    ["has another amount", "45000", "45001", /the rows of top_up are not those that were read from the database/],
+    ["has another table", '"table":"partner"', '"table":"tip"', /does not hold what a backup of topupd holds/],
+    ["lacks its totals", /^\{"totals".*\n/m, "", /does not hold what a backup of topupd holds/],
+    ["lacks a portion of rows", /^\{"table":"partner"[^\n]*\n/m, "", /partner should have 2 rows, and has 0/],
+    ["announces more rows", '"top_up":3', '"top_up":4', /top_up should have 4 rows, and has 3/],
+  ])("that %s is not verified, though its seal is good", async (_, what, by, said) => {
+    const text = linesIn(await makeBackup())
+      .slice(0, -1)
+      .join("\n");
+    expect(text).toMatch(what);
+    const file = await packed(text.replace(what, by).split("\n"));
+    const verified = countChunks(readChunks(inPieces(file)));
+    await expect(verified).rejects.toThrow(said);
+    await expect(verified).rejects.toBeInstanceOf(BackupRefused);
+  });
+
+  test("is verified, with what it holds", async () => {
     const backup = await makeBackup();
-    for (const good of [backup, backup.subarray(0, 30), Buffer.alloc(0)])
-      expect(await isBackup(inPieces(good, 5))).toBe(true);
-    for (const other of [Buffer.from("x"), backup.subarray(0, 9), backup.subarray(1), Buffer.from("SQLite format 3\0")])
-      expect(await isBackup(inPieces(other, 5))).toBe(false);
+    const { totals, partners } = await countChunks(readChunks(inPieces(backup)));
+    expect(totals).toEqual((smallArchive()[0] as { totals: object }).totals);
+    expect([...partners.values()]).toEqual(["wallet", "Ćevap & Söhne\u2028"]);
   });
 
   test("is stopped by its signal, even while rows are awaited that do not come", async () => {
@@ -138,6 +168,15 @@ describe("a backup", () => {
     await backup.return?.();
   });
 });
+
+function linesIn(backup: Buffer): string[] {
+  return gunzipSync(backup).toString("utf8").trimEnd().split("\n");
+}
+
+/** A file of these lines with a good seal. */
+function packed(lines: readonly string[]): Promise<Buffer> {
+  return gather(packLines(each(lines), new AbortController().signal));
+}
 
 async function chunksOf(backup: AsyncIterable<Uint8Array>): Promise<ArchiveChunk[]> {
   const chunks: ArchiveChunk[] = [];

@@ -1,16 +1,12 @@
-import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import { writeBackup } from "../../src/backup/backup-file.ts";
-import type { BackupHeader } from "../../src/backup/header.ts";
-import { writeLines } from "../../src/backup/lines.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue } from "../../src/store/store.ts";
 
-/* Small backups, and what may become of them. */
+/* Small backups. */
 
 type Rows = readonly (readonly ArchiveValue[])[];
 
-export const HEADER: BackupHeader = {
+export const HEADER = {
   topupd: "0.1.0",
   takenAt: Date.UTC(2026, 10, 20, 9),
   store: "sqlite",
@@ -55,27 +51,9 @@ function rowOf(
   return columns.map((column) => values[column] ?? null);
 }
 
-export async function makeBackup(chunks: readonly ArchiveChunk[] = smallArchive(), header = HEADER): Promise<Buffer> {
-  return gather(writeBackup(header, each(chunks), new AbortController().signal));
+export async function makeBackup(chunks: readonly ArchiveChunk[] = smallArchive()): Promise<Buffer> {
+  return gather(writeBackup(HEADER, each(chunks), new AbortController().signal));
 }
-
-export async function linesOf(chunks: readonly ArchiveChunk[] = smallArchive(), header = HEADER): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of writeLines(header, each(chunks))) lines.push(line);
-  return lines;
-}
-
-/** A file of these lines with a seal that is good, as somebody makes it who wants to be believed. */
-export async function sealedAnew(lines: readonly string[]): Promise<Buffer> {
-  const packed = gzipSync(lines.map((line) => `${line}\n`).join(""));
-  const body = Buffer.concat([(await makeBackup()).subarray(0, BEGINNING_BYTES), packed.subarray(10)]);
-  const digest = createHash("sha256").update(body).digest("hex");
-  const sealed = Buffer.from(`1f8b08100000000000ff${Buffer.from(`sha256 ${digest}`).toString("hex")}00`, "hex");
-  return Buffer.concat([body, sealed, Buffer.from("03000000000000000000", "hex")]);
-}
-
-/** A gzip header, and `topupd backup` with a zero. */
-const BEGINNING_BYTES = 10 + 14;
 
 /** The bytes, in pieces of so many. */
 export async function* inPieces(bytes: Uint8Array, length = 65_536): AsyncGenerator<Uint8Array> {

@@ -7,7 +7,8 @@ const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${st
 const SITA_TV = ["tv", "00077"];
 
 async function endOf(line: OfficeLine, reqId: string): Promise<string | undefined> {
-  return (await line.json("why", reqId)).plans[0]?.subscription?.enddate;
+  const { connections } = await line.json("customer", "show", reqId);
+  return connections.find((each: { reqId: string }) => each.reqId === reqId).subscriptions[0]?.enddate;
 }
 
 describe("topupd transaction reverse", () => {
@@ -35,20 +36,20 @@ after       none
     expect(entry.subject).toContain(tv.txnId);
   });
 
-  test("does nothing where it is not the one that was meant", async () => {
+  test("takes a checkoutId as well, and does nothing where it is not the one that was meant", async () => {
     const line = await historyLine();
     await line.mustRun("partner", "add", "bank");
     const [tv] = await line.rows("transaction", "list");
-    const reverse = (id: string, ...words: string[]) =>
-      line.run("transaction", "reverse", id, "--reason", "x", ...words);
-    const another = failed(
-      `nothing was reversed: this top-up is one of 450 of ${WALLET}, and not what --partner or --amount say`,
+    for (const meant of [
+      ["--amount", "450.01"],
+      ["--partner", "bank"],
+    ])
+      expect(await line.run("transaction", "reverse", tv.txnId, "--reason", "x", ...meant)).toEqual(
+        failed(`nothing was reversed: this top-up is one of 450 of ${WALLET}, and not what --partner or --amount say`),
+      );
+    expect((await line.run("transaction", "reverse", "nothing", "--reason", "x")).stderr).toContain(
+      "there is no top-up with this txnId or checkoutId",
     );
-    expect(await reverse(tv.txnId, "--amount", "450.01")).toEqual(another);
-    expect(await reverse(tv.txnId, "--partner", "bank")).toEqual(another);
-    expect((await reverse("nothing")).stderr).toContain("there is no top-up with this txnId or checkoutId");
-    expect((await reverse(tv.txnId, "--amount", "450.001")).code).toBe(2);
-    expect((await line.rows("transaction", "list"))[0].status).toBe("success");
     const json = await line.json("transaction", "reverse", tv.checkoutId, "--reason", "x", "--amount", "450");
     expect(json).toMatchObject({ status: "reversed", plan: "Family TV", after: null });
   });
@@ -70,7 +71,7 @@ after       none
     for (const reason of ["", " ", "two\nlines", "x".repeat(201)])
       expect(await line.run("transaction", "reverse", "x", "--reason", reason)).toEqual({
         ...{ code: 2, stdout: "" },
-        stderr: 'topupd: --reason must be one line of 1 to 200 characters, such as --reason "paid twice"\n',
+        stderr: expect.stringContaining('It must be one line of 1 to 200 characters, such as "paid twice".'),
       });
   });
 });
@@ -109,14 +110,6 @@ after       ends 2027-02-08 12:00:00
   ])("grant to %j says why not", async (words, said) => {
     const line = await historyLine();
     expect(await line.run("subscription", "grant", ...words, "--reason", "x")).toEqual(failed(said));
-  });
-
-  test("grant of more days than a year has, or none, is refused", async () => {
-    const line = await historyLine();
-    for (const days of ["0", "367", "-1", "1.5"])
-      expect((await line.run("subscription", "grant", ...SITA_TV, `--days=${days}`, "--reason", "x")).stderr).toContain(
-        `--days must be a whole number from 1 to 366, but is ${JSON.stringify(days)}`,
-      );
   });
 
   test("grant whose answer was lost says that it may have been done", async () => {

@@ -26,7 +26,8 @@ describe("topupd export", () => {
       await line.mustRun("import", what, file, ...other);
       const report = await line.json("import", what, file, "--dry-run", ...other);
       expect(report).toMatchObject({ added: 0, changed: 0, rejected: 0 });
-      expect(await line.mustRun("export", what, "--format", format, ...other)).toBe(line.read(file));
+      await line.mustRun("export", what, "--output", `again-${file}`, ...other);
+      expect(line.read(`again-${file}`)).toBe(line.read(file));
     }
     const shown = async (code: string, ...more: string[]) => {
       const { transactions: _, ...customer } = await line.json("customer", "show", code, ...more);
@@ -51,6 +52,9 @@ describe("topupd export", () => {
       stderr: "topupd: customers.csv is there already: name another file\n",
     });
     expect(readFileSync(path, "utf8")).toBe(before);
+    const printed = await line.mustRun("export", "customers", "--output", "-");
+    expect(printed).toBe(await line.mustRun("export", "customers"));
+    expect(rowsOf(printed)).toHaveLength(2);
     expect((await line.run("export", "customers", "--output", "none/c.csv")).stderr).toContain(
       "cannot be written: ENOENT",
     );
@@ -72,8 +76,8 @@ describe("topupd export", () => {
     });
     const until = new Date(line.now - 60_000).toISOString();
     expect(end).toEqual({ complete_until: until });
-    const csv = await line.run("export", "transactions", "--format", "csv");
-    const [header, cells, last] = csv.stdout.split("\r\n");
+    const csv = await line.run("export", "transactions", "--output", "t.csv");
+    const [header, cells, last] = line.read("t.csv").split("\r\n");
     expect(header).toBe(
       Object.keys(row)
         .filter((name) => name !== "bouquetName")

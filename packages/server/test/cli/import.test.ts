@@ -55,14 +55,6 @@ describe("topupd import customers", () => {
     );
   });
 
-  test("refuses a username of another customer, with both cuids", async () => {
-    const line = await filledLine();
-    const other = { ...customer("8"), connections: { internet: [{ username: "sita", status: "active" }] } };
-    const { code, stderr } = await importRows(line, [other]);
-    expect(code).not.toBe(0);
-    expect(stderr).toMatch(/line 1: .*customer 8.*sita.*customer 2000001/);
-  });
-
   test("wants --as-of once anything was topped up, and refuses one that cannot be (2)", async () => {
     const line = await filledLine();
     await buy(line, { ...SITA_NET, partner: "wallet" }, "NET-1M");
@@ -72,9 +64,6 @@ describe("topupd import customers", () => {
       return stderr;
     };
     expect(await refused()).toMatch(/^topupd: --as-of is needed, since customers were topped up here: /);
-    expect(await refused("--as-of", new Date(line.now).toISOString())).toContain(
-      "--as-of must be a minute ago or longer",
-    );
     expect(await refused("--as-of", "yesterday")).toContain("--as-of must be an instant such as 2026-11-23T02:00:00Z");
     const old = new Date(line.now - 36 * DAY_MS).toISOString();
     expect(await refused("--as-of", old)).toContain("--as-of is more than 35 days ago");
@@ -83,9 +72,6 @@ describe("topupd import customers", () => {
       code: 3,
       stderr: expect.stringContaining("1 row not taken: records of a later moment were imported before"),
     });
-    expect((await importRows(line, [{ ...SITA, asOf: old }], ...asOf(line))).stderr).toContain(
-      "line 1: asOf is more than 35 days ago",
-    );
   });
 
   test("holds back what would end a paid run (3), and names both ends and what to do", async () => {
@@ -132,8 +118,6 @@ topupd: 1 subscription held back
     });
     expect(await line.mustRun("why", "net-10")).toContain("ends 2026-12-10");
     expect((await importRows(line, rows(ended), "--allow-large-change")).code).toBe(0);
-    const inactive = rows(ended).map((row) => ({ ...row, status: "inactive" }));
-    expect((await importRows(line, inactive)).stderr).toContain("9 of 10 active customers deactivated");
   });
 
   test("warns of a connection that is stated inactive while a subscription of it runs", async () => {
@@ -187,8 +171,7 @@ would be: 2 accepted, 0 rejected, 1 added, 1 changed, 0 unchanged, 0 held back
       "cuid,first_name,last_name,mobile,status,service,connection,connection_status\n2000001,Sita,Lama,9800000101,active,internet,sita,active\n",
     );
     expect(await line.json("import", "customers", file)).toMatchObject({ accepted: 1, changed: 1 });
-    const [change] = (await line.json("import", "customers", file, "--format", "csv", "--dry-run")).changes ?? [];
-    expect(change).toBeUndefined();
+    expect(await line.json("import", "customers", file, "--dry-run")).toMatchObject({ unchanged: 1, changes: [] });
     const { connections } = await line.json("customer", "show", "sita");
     expect(connections[0].subscriptions).toMatchObject([{ enddate: "2026-02-28 10:00:00" }]);
   });
@@ -225,22 +208,6 @@ would be: 3 accepted, 0 rejected, 1 added, 1 changed, 1 unchanged, 1 removed
     const skipped = await line.run("import", "catalogue", file, "--skip-invalid");
     expect(skipped).toMatchObject({ code: 3, stderr: expect.stringMatching(/topupd: 1 line rejected\n$/) });
     expect((await line.run("import", "catalogue", line.ndjson("none.ndjson"))).stderr).toContain("holds no good line");
-  });
-
-  test("is refused where it drops a fifth of the codes and more, unless that is meant", async () => {
-    const line = officeLine();
-    const rows = Array.from({ length: 20 }, (_, index) => ({
-      ...FIRST,
-      code: `N${index}`,
-      name: `N${index} (MONTHLY)`,
-    }));
-    await line.mustRun("import", "catalogue", line.ndjson("all.ndjson", ...rows));
-    const fewer = line.ndjson("fewer.ndjson", ...rows.slice(0, 15));
-    expect(await line.run("import", "catalogue", fewer)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("that would be 5 of 20 codes dropped. If it is meant"),
-    });
-    expect((await line.run("import", "catalogue", fewer, "--allow-large-change")).code).toBe(0);
   });
 
   test("warns of a bouquet whose plan or kind is another one, since that reaches what was bought before", async () => {

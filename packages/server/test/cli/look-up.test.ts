@@ -155,26 +155,17 @@ describe("topupd transaction show", () => {
 });
 
 describe("topupd why", () => {
-  test("explains the end of a subscription, entry by entry, within 80 columns", async () => {
+  test("explains the end of a subscription, entry by entry", async () => {
     const line = await historyLine();
     const { code, stdout, stderr } = await line.run("why", "internet", "sita");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(TXN_ID, "TXNID")).toBe(EXPLAINED);
-    expect(widest(stdout)).toBeLessThanOrEqual(80);
     expect(await line.mustRun("why", "sita")).toBe(stdout);
-    const json = await line.json("why", "sita");
-    expect(json).toMatchObject({
-      ...{ environment: "production", cuid: "2000001", first_name: "Sita", service: "internet", reqId: "sita" },
-      plans: [{ plan: "Fiber 100 Mbps", subscription: { enddate: "2026-06-30 10:00:00", months: 5, days: 0 } }],
-    });
-    const [imported, quarter] = json.plans[0].entries;
-    expect(imported).toMatchObject({
-      seq: 1,
-      kind: "import",
-      txnId: null,
-      before: null,
-      asOf: "2026-02-01T02:14:00.000Z",
-    });
+    const { plans, ...connection } = await line.json("why", "sita");
+    expect(connection).toEqual({ environment: "production", cuid: "2000001", service: "internet", reqId: "sita" });
+    expect(plans).toMatchObject([{ plan: "Fiber 100 Mbps", subscription: { enddate: "2026-06-30 10:00:00" } }]);
+    const [imported, quarter] = plans[0].entries;
+    expect(imported).toMatchObject({ seq: 1, kind: "import", asOf: "2026-02-01T02:14:00.000Z", before: null });
     expect(quarter).toMatchObject({ seq: 2, kind: "top_up", at: "2026-02-10T18:14:59.000Z", amount: "3220.5" });
     expect(quarter.before).toEqual(imported.after);
   });
@@ -212,23 +203,13 @@ describe("topupd why", () => {
   tv 5 --environment production --cuid 7, Sita Rai
   iptv 5 --environment production --cuid 7, Sita Rai`),
     );
-    expect(await line.mustRun("why", "iptv", "5")).toContain("iptv 5 of customer 7");
+    expect(await line.mustRun("why", "iptv", "5")).toMatch(/^iptv 5 of customer 7, .*\n\nThere never was a sub/);
     expect(await line.run("why", "tv", "sita")).toEqual(
       failed("there is no tv connection sita: if it is gone, name its customer with --cuid"),
     );
     expect(await line.run("why", SITA_NET.reqId, "--cuid", "8")).toEqual(
       failed("there is no connection sita of customer 8"),
     );
-  });
-
-  test.each([
-    [["00077", "tv"], 'SERVICE must be tv, internet, iptv, but is "00077": try tv 00077'],
-    [["radio", "sita"], 'SERVICE must be tv, internet, iptv, but is "radio": try internet maya.rai'],
-    [["internet"], "missing required argument 'REQID': try topupd why internet maya.rai"],
-    [[], "missing required argument 'REQID': try topupd why internet maya.rai"],
-  ])("called as %j says what to type instead", async (words, said) => {
-    const line = await historyLine();
-    expect(await line.run("why", ...words)).toEqual({ code: 2, stdout: "", stderr: `topupd: ${said}\n` });
   });
 });
 
@@ -237,22 +218,16 @@ const EXPLAINED = `internet sita of customer 2000001, Sita Rai (production)
 Fiber 100 Mbps: ended 2026-06-30 10:00:00
 
   2026-02-01 08:00:00  import
-    By the provider's records as of 2026-02-01 07:59:00: Fiber 100 Mbps
-    (MONTHLY) (NET-1M) from 2026-01-31 10:00:00 to 2026-02-28 10:00:00. Now 1
-    month from 2026-01-31 10:00:00, which is 2026-02-28 10:00:00 (2026-02 has no
-    day 31, so its last day counts).
+    By the provider's records as of 2026-02-01 07:59:00: Fiber 100 Mbps (MONTHLY) (NET-1M) from 2026-01-31 10:00:00 to 2026-02-28 10:00:00.
+    Now 1 month from 2026-01-31 10:00:00, which is 2026-02-28 10:00:00 (2026-02 has no day 31, so its last day counts).
 
-  2026-02-10 23:59:59  top-up TXNID by Blue Wallet of the
-  Trade Unions, 3220.5
-    Fiber 100 Mbps (QUARTERLY) (NET-3M): the run from 2026-01-31 10:00:00 was
-    still on, and grew by 3 months. Now 4 months from 2026-01-31 10:00:00, which
-    is 2026-05-31 10:00:00.
+  2026-02-10 23:59:59  top-up TXNID by ${WALLET}, 3220.5
+    Fiber 100 Mbps (QUARTERLY) (NET-3M): the run from 2026-01-31 10:00:00 was still on, and grew by 3 months.
+    Now 4 months from 2026-01-31 10:00:00, which is 2026-05-31 10:00:00.
 
-  2026-02-11 00:00:00  top-up TXNID by Blue Wallet of the
-  Trade Unions, 1130
-    Fiber 100 Mbps (MONTHLY) (NET-1M): the run from 2026-01-31 10:00:00 was
-    still on, and grew by 1 month. Now 5 months from 2026-01-31 10:00:00, which
-    is 2026-06-30 10:00:00 (2026-06 has no day 31, so its last day counts).
+  2026-02-11 00:00:00  top-up TXNID by ${WALLET}, 1130
+    Fiber 100 Mbps (MONTHLY) (NET-1M): the run from 2026-01-31 10:00:00 was still on, and grew by 1 month.
+    Now 5 months from 2026-01-31 10:00:00, which is 2026-06-30 10:00:00 (2026-06 has no day 31, so its last day counts).
 
 Times are those of Asia/Kathmandu.
 `;

@@ -8,12 +8,9 @@ import { rawConnection, tamper } from "../support/sqlite-database.ts";
 const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
 
 describe("topupd check", () => {
-  test("of a database in order is a success, in one line, or in many", async () => {
+  test("of a database in order is a success, and names what was checked", async () => {
     const line = await filledLine();
-    const stdout = "ok     nothing is wrong (--verbose names what was checked)\n";
-    expect(await line.run("check")).toEqual({ code: 0, stdout, stderr: "" });
-    const verbose = await line.mustRun("check", "--verbose");
-    expect(verbose).toMatch(/^(ok {5}.* \(\d+\)\n){5,}$/);
+    expect(await line.mustRun("check")).toMatch(/^(ok {5}.* \(\d+\)\n){5,}$/);
     expect(await line.json("check")).toEqual({ ok: true, checked: expect.any(Array), wrong: [] });
   });
 
@@ -25,7 +22,7 @@ describe("topupd check", () => {
       code: 3,
       stderr: expect.stringMatching(/^topupd: the database is not in order: \d+ findings?\n$/),
     });
-    expect(text.stdout).toMatch(/^WRONG {2}.*2000001/);
+    expect(text.stdout).toMatch(/^WRONG {2}.*2000001/m);
     const json = await line.run("check", "--json");
     expect(json.code).toBe(3);
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, wrong: [expect.stringContaining("2000001")] });
@@ -143,26 +140,23 @@ describe("topupd prune", () => {
     expect((await line.run("report", "settlement", ...days)).stderr).toBe(told);
     line.write("theirs.csv", "checkoutId,amount\n");
     expect((await line.run("reconcile", "theirs.csv", "--partner", WALLET, ...days)).stderr).toContain(told);
-    const why = (await line.mustRun("why", "internet", "sita", "--cuid", SITA.cuid)).replace(/\s+/g, " ");
+    const why = (await line.mustRun("why", "sita", "--cuid", SITA.cuid)).replace(/\s+/g, " ");
     expect(why).toContain("What there was before it was let go.");
     expect(await line.mustRun("audit", "list", "--author", "maya")).toContain("history.prune  horizon");
     expect((await line.run("check")).code).toBe(0);
     expect(await line.json("prune", "--older-than", "6m")).toMatchObject({ ledgerEntries: 0, topUps: 0 });
   });
 
-  test.each([
-    ["7", "--older-than must be an age such as 7y, 18m or 400d"],
-    ["1w", "--older-than must be an age such as 7y, 18m or 400d"],
-    ["61d", "--older-than must be at least 62 days"],
-  ])("--older-than %s is refused", async (age, said) => {
+  test("of less than 62 days is refused", async () => {
     const line = await filledLine();
-    expect(await line.run("prune", "--older-than", age)).toEqual({ code: 2, stdout: "", stderr: `topupd: ${said}\n` });
+    const stderr = "topupd: --older-than must be at least 62 days\n";
+    expect(await line.run("prune", "--older-than", "61d")).toEqual({ code: 2, stdout: "", stderr });
   });
 });
 
 test("topupd trial reset puts the trial customers back, whatever was granted to them", async () => {
   const line = officeLine();
-  const asBefore = async () => (await line.json("why", "trial1")).plans[0].subscription.enddate;
+  const asBefore = async () => /ends .*/.exec(await line.mustRun("why", "trial1"))?.[0];
   await line.mustRun("trial", "reset");
   const end = await asBefore();
   await line.mustRun("subscription", "grant", "internet", "trial1", "--days", "3", "--reason", "x");

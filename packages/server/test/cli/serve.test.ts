@@ -25,16 +25,6 @@ describe("topupd serve", () => {
     expect(stdout()).toBe("");
   });
 
-  test("is healthy and ready", async () => {
-    const { url } = await commandLine().start("serve");
-    const get = async (path: string) => {
-      const response = await fetch(url + path);
-      return [response.status, await response.json()];
-    };
-    expect(await get("/healthz")).toEqual([200, { status: "ok" }]);
-    expect(await get("/readyz")).toEqual([200, { status: "ready" }]);
-  });
-
   test.skipIf(!existsSync("/proc/self/fd"))(
     "settles top-ups in a thread, which has the database open too",
     async () => {
@@ -55,51 +45,24 @@ describe("topupd serve", () => {
     }
   });
 
-  test("answers under the prefix that it was given, and under no other", async () => {
-    const line = commandLine({ env: { TOPUPD_PREFIX: "/api" } });
-    const token = await fillDatabase(line);
-    const { url } = await line.start("serve");
-    const call = async (prefix: string) =>
-      (await callOperation(url, "get-customer-information", token, { code: "sita" }, prefix)).json.code;
-    expect(await call("/api")).toBe("400aa010");
-    expect(await call("/staging/api/third-party")).toBe("400ad003");
-  });
-
-  test("lists lapsed subscriptions for as long as it was told, and none otherwise", async () => {
-    const line = commandLine();
-    const token = await fillDatabase(line);
-    const services = [await line.start("serve"), await line.start("serve", "--lapsed-days", "3650")];
-    const lists = services.map(async ({ url }) => {
-      const { json } = await callOperation(url, "get-subscription-package", token, SITA_NET);
-      return json.body.internet.subscriptions;
-    });
-    expect(await Promise.all(lists)).toEqual([
-      [],
-      [
-        {
-          code: "NET-1M",
-          name: "Fiber 100 Mbps (MONTHLY)",
-          startdate: "2026-01-31 10:00:00",
-          enddate: "2026-02-28 10:00:00",
-        },
-      ],
-    ]);
-  });
-
-  test("announces the end of v1.0.0 where it was told to, and on v1.0.0 alone", async () => {
+  test("does what its settings say: prefix, lapsed subscriptions, and the end of v1.0.0", async () => {
     const dates = { TOPUPD_V100_DEPRECATED_ON: "2026-06-01", TOPUPD_V100_SUNSET_ON: "2099-12-31" };
-    const { url } = await commandLine({ env: dates }).start("serve");
-    const headersOf = async (version: string) => {
-      const path = `/staging/api/third-party/${version}/txn-status`;
-      const { headers } = await fetch(url + path, { method: "POST", body: "{}" });
-      return [headers.get("deprecation"), headers.get("sunset")];
-    };
-    expect(await headersOf("v1.0.0")).toEqual(["@1780272000", "Thu, 31 Dec 2099 00:00:00 GMT"]);
-    expect(await headersOf("v1.0.1")).toEqual([null, null]);
+    const line = commandLine({ env: { TOPUPD_PREFIX: "/api", ...dates } });
+    const token = await fillDatabase(line);
+    const { url } = await line.start("serve", "--lapsed-days", "3650");
+    const ask = (prefix: string) => callOperation(url, "get-subscription-package", token, SITA_NET, prefix);
+    expect((await ask("/staging/api/third-party")).json.code).toBe("400ad003");
+    const { json, headers } = await ask("/api");
+    expect(json.body.internet.subscriptions).toMatchObject([{ code: "NET-1M", enddate: "2026-02-28 10:00:00" }]);
+    const retirement = (of: Headers) => [of.get("deprecation"), of.get("sunset")];
+    expect(retirement(headers)).toEqual([null, null]);
+    const old = await fetch(`${url}/api/v1.0.0/txn-status`, { method: "POST", body: "{}" });
+    expect(retirement(old.headers)).toEqual(["@1780272000", "Thu, 31 Dec 2099 00:00:00 GMT"]);
   });
 
   test.each([
-    ["port", "host", []],
+    // Its metrics are served by then, and must not keep it.
+    ["port", "host", ["--metrics-port", "0"]],
     ["metrics-port", "metrics-host", ["--port", "0"]],
   ] as const)("on a --%s that is in use fails, and says what to change", async (flag, host, more) => {
     const port = String(await portInUse());
@@ -109,12 +72,6 @@ describe("topupd serve", () => {
       new RegExp(`^topupd: cannot listen on 127\\.0\\.0\\.1, port ${port}: .*EADDRINUSE.* --${host} `),
     );
     expect(stderr).toContain(`--${flag} or TOPUPD_`);
-  });
-
-  test("leaves nothing running where the partners' port cannot be had, though metrics were served", async () => {
-    const port = String(await portInUse());
-    const { code, stderr } = await commandLine().run("serve", "--port", port, "--metrics-port", "0");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
   });
 });
 

@@ -20,7 +20,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   [
     "trusted-proxies",
     "10.0.0.1, 10.0.0.2/8",
-    'names "10.0.0.2/8", which must be 10.0.0.0/8 where that range is meant, or 10.0.0.2 alone',
+    `names "10.0.0.2/8", which must have the range's first address before the slash`,
   ],
   ["time-zone", "+05:45", "must be an IANA time zone such as Asia/Kathmandu"],
   ["currency-exponent", "5", "must be a whole number from 0 to 4"],

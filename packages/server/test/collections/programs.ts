@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/service.ts";
@@ -35,20 +35,13 @@ export const STRAYED = 99;
 
 export async function runPostman(settings: Settings): Promise<Run> {
   const report = join(temporaryFolder(), "report.json");
-  const reporters = ["--reporters", "cli,json", "--reporter-json-export", report];
-  const { code, output } = await run(NEWMAN, FOLDER, [
-    ...["run", "postman.json", ...reporters, "--color", "off"],
-    ...Object.entries(settings).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]),
-  ]);
-  const { run: ran } = (readReport(report) ?? { run: { executions: [] } }) as PostmanReport;
-  const verdicts = ran.executions.flatMap(({ item, assertions = [] }) =>
-    assertions.map(({ assertion, error }) => ({
-      request: item.name,
-      title: assertion,
-      isPassed: error === undefined,
-    })),
+  const words = ["run", "postman.json", "--reporters", "cli,json", "--reporter-json-export", report, "--color", "off"];
+  const ended = await run(NEWMAN, FOLDER, [...words, ...asFlags(settings)]);
+  const { run: ran } = readReport<PostmanReport>(report) ?? { run: { executions: [] } };
+  const verdicts = ran.executions.flatMap(({ item: { name: request }, assertions = [] }) =>
+    assertions.map(({ assertion: title, error }) => ({ request, title, isPassed: error === undefined })),
   );
-  return { code, output, verdicts };
+  return { ...ended, verdicts };
 }
 
 interface PostmanReport {
@@ -62,22 +55,14 @@ interface PostmanReport {
 
 export async function runBruno(settings: Settings): Promise<Run> {
   const report = join(temporaryFolder(), "report.json");
-  const { code, output } = await run(BRU, join(FOLDER, "bruno"), [
-    // Without --noproxy it asks the desktop for a proxy.
-    ...["run", "--env", "demo", "--sandbox", "safe", "--noproxy", "--reporter-json", report],
-    ...Object.entries(settings).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]),
-  ]);
-  const iterations = (readReport(report) ?? []) as BrunoReport;
-  const verdicts = iterations.flatMap(({ results }) =>
-    results.flatMap(({ name, testResults = [] }) =>
-      testResults.map(({ description, status }) => ({
-        request: name,
-        title: description,
-        isPassed: status === "pass",
-      })),
-    ),
+  // Without --noproxy it asks the desktop for a proxy.
+  const words = ["run", "--env", "demo", "--sandbox", "safe", "--noproxy", "--reporter-json", report];
+  const ended = await run(BRU, join(FOLDER, "bruno"), [...words, ...asFlags(settings)]);
+  const results = (readReport<BrunoReport>(report) ?? []).flatMap((iteration) => iteration.results);
+  const verdicts = results.flatMap(({ name: request, testResults = [] }) =>
+    testResults.map(({ description: title, status }) => ({ request, title, isPassed: status === "pass" })),
   );
-  return { code, output, verdicts };
+  return { ...ended, verdicts };
 }
 
 type BrunoReport = readonly {
@@ -87,12 +72,12 @@ type BrunoReport = readonly {
   }[];
 }[];
 
-function readReport(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    return undefined;
-  }
+function asFlags(settings: Settings): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]);
+}
+
+function readReport<Report>(path: string): Report | undefined {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Report) : undefined;
 }
 
 async function run(program: string, cwd: string, words: readonly string[]) {

@@ -11,26 +11,32 @@ const expected = documents.flatMap((document) =>
   flowOf(document).steps.flatMap(({ name, checks }) => checks.map(({ title }) => ({ request: name, title }))),
 );
 
+const [INTERNET, TV, IPTV] = [
+  ["1000001", "internet"] as const,
+  ["1000003", "tv"] as const,
+  ["1000004", "iptv"] as const,
+];
+
 describe.each([
-  ["Postman", runPostman],
-  ["Bruno", runBruno],
-] as const)("the %s collection", (_, runCollection) => {
-  test.each([
-    ["1000001", "internet"],
-    ["1000003", "tv"],
-    ["1000004", "iptv"],
-  ])("passes whole for customer %s and %s, and makes one top-up per version", async (code, service) => {
-    const [testService, baseUrl] = await listen();
-    const ran = await runCollection({ baseUrl, token: testService.trialToken, code, service });
-    expect(ran.code, ran.output).toBe(0);
-    expect(expected.length).toBeGreaterThan(30);
-    expect(ran.verdicts).toEqual(expected.map((check) => ({ ...check, isPassed: true })));
-    // Only v1.0.1 has udf1, so this tells which version made the top-up.
-    expect(topUps(testService)).toEqual([
-      { cuid: code, service, udf1: "INV-2041" },
-      { cuid: code, service, udf1: null },
-    ]);
-  });
+  ["Postman", runPostman, [INTERNET, TV, IPTV]],
+  // It takes three times as long, and its requests are made of the same flow.
+  ["Bruno", runBruno, [TV]],
+] as const)("the %s collection", (_, runCollection, connections) => {
+  test.each(connections)(
+    "passes whole for customer %s and %s, and makes one top-up per version",
+    async (code, service) => {
+      const [testService, baseUrl] = await listen();
+      const ran = await runCollection({ baseUrl, token: testService.trialToken, code, service });
+      expect(ran.code, ran.output).toBe(0);
+      expect(expected.length).toBeGreaterThan(30);
+      expect(ran.verdicts).toEqual(expected.map((check) => ({ ...check, isPassed: true })));
+      // Only v1.0.1 has udf1, so this tells which version made the top-up.
+      expect(topUps(testService)).toEqual([
+        { cuid: code, service, udf1: "INV-2041" },
+        { cuid: code, service, udf1: null },
+      ]);
+    },
+  );
 
   test("fails in every test with a token that nobody issued, and tops up nothing", async () => {
     const [service, baseUrl] = await listen();
@@ -50,12 +56,12 @@ describe.each([
     const found = ["gives the same top-up, and no other", "is marked as a replay", "gives the top-up on record"];
     expect(failed).toEqual([...found, ...found]);
   });
+});
 
-  test("is stopped by these tests before it reaches another machine", async () => {
-    const ran = await runCollection({ baseUrl: "http://192.0.2.1:9", token: "topup_trial_nobody" });
-    expect(ran.code).toBe(STRAYED);
-    expect(ran.output).toContain("it strayed to 192.0.2.1");
-  });
+test("a collection is stopped by these tests before it reaches another machine", async () => {
+  const ran = await runPostman({ baseUrl: "http://192.0.2.1:9", token: "topup_trial_nobody" });
+  expect(ran.code).toBe(STRAYED);
+  expect(ran.output).toContain("it strayed to 192.0.2.1");
 });
 
 /** A fresh service, and the address at which it listens. */

@@ -11,6 +11,7 @@ import {
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { rotateAccessToken } from "../../src/domain/token-rotation.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { seededRandom } from "../support/random.ts";
 import { RUNS } from "./builders.ts";
@@ -127,5 +128,63 @@ describe("a token on record", () => {
       },
     };
     expect(admitAccessToken(STORED, ISSUED_AT, peer)).toMatchObject({ ok: true });
+  });
+});
+
+const HOUR = 3_600_000;
+const LASTING: AccessToken = { ...STORED, environment: "production", expiresAt: undefined };
+const TO = { id: "tok_new", overlapMs: DAY_MS, expiresAt: "as_before" } as const;
+
+describe("a rotated token", () => {
+  test("holds for the overlap, and names its successor", () => {
+    expect(rotateAccessToken(LASTING, TO, ISSUED_AT)).toEqual({
+      kind: "rotated",
+      former: { ...LASTING, expiresAt: ISSUED_AT + DAY_MS, replacedBy: "tok_new" },
+      successor: { ...LASTING, id: "tok_new", createdAt: ISSUED_AT },
+    });
+  });
+
+  test("without an overlap ends at once", () => {
+    expect(rotateAccessToken(LASTING, { ...TO, overlapMs: 0 }, ISSUED_AT)).toMatchObject({
+      former: { expiresAt: ISSUED_AT },
+    });
+  });
+
+  test("never holds for longer than it would have anyhow", () => {
+    const ending = { ...LASTING, expiresAt: ISSUED_AT + HOUR };
+    expect(rotateAccessToken(ending, TO, ISSUED_AT)).toMatchObject({ former: { expiresAt: ISSUED_AT + HOUR } });
+    expect(rotateAccessToken(ending, { ...TO, overlapMs: HOUR / 2 }, ISSUED_AT)).toMatchObject({
+      former: { expiresAt: ISSUED_AT + HOUR / 2 },
+    });
+  });
+
+  test("leaves its end to the new one, unless another is said", () => {
+    const ending = { ...LASTING, expiresAt: ISSUED_AT + 90 * DAY_MS };
+    expect(rotateAccessToken(ending, TO, ISSUED_AT)).toMatchObject({
+      successor: { expiresAt: ISSUED_AT + 90 * DAY_MS },
+    });
+    const said = { ...TO, expiresAt: ISSUED_AT + 365 * DAY_MS };
+    expect(rotateAccessToken(ending, said, ISSUED_AT)).toMatchObject({
+      successor: { expiresAt: ISSUED_AT + 365 * DAY_MS },
+    });
+    expect(rotateAccessToken(LASTING, said, ISSUED_AT)).toMatchObject({
+      successor: { expiresAt: ISSUED_AT + 365 * DAY_MS },
+    });
+  });
+
+  test("of the trial has a successor of seven days", () => {
+    const trial = { ...LASTING, environment: "trial", expiresAt: ISSUED_AT + HOUR } as const;
+    expect(rotateAccessToken(trial, TO, ISSUED_AT)).toMatchObject({
+      former: { expiresAt: ISSUED_AT + HOUR },
+      successor: { environment: "trial", expiresAt: ISSUED_AT + 7 * DAY_MS },
+    });
+  });
+
+  test.each([
+    ["revoked", { ...LASTING, revokedAt: 5, expiresAt: 6 }],
+    ["ended", { ...LASTING, expiresAt: ISSUED_AT, replacedBy: "tok_other" }],
+    ["replaced", { ...LASTING, expiresAt: ISSUED_AT + 1, replacedBy: "tok_other" }],
+  ] as const)("that is %s is not rotated", (kind, token) => {
+    expect(rotateAccessToken(token, TO, ISSUED_AT)).toEqual({ kind, token });
   });
 });

@@ -3,9 +3,6 @@ import { describe, expect, test } from "vitest";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { readAddressRange } from "../../src/domain/address-range.ts";
 
-const anyV4 = fc.ipV4();
-const anyV6 = fc.ipV6();
-
 describe("a range of addresses", () => {
   test.each([
     ["203.0.113.7", "203.0.113.7"],
@@ -16,43 +13,36 @@ describe("a range of addresses", () => {
     ["2001:db8::1/128", "2001:db8::1"],
     ["::/1", "::/1"],
     ["fe80::/10", "fe80::/10"],
-    ["::ffff:203.0.113.0/120", "203.0.113.0/24"],
     ["::ffff:cb00:7107", "203.0.113.7"],
   ])("%s is %s in its canonical form", (text, range) => {
     expect(readAddressRange(text)).toBe(range);
     expect(readAddressRange(range)).toBe(range);
   });
 
-  test.each([
-    ["203.0.113.7/24", "must be 203.0.113.0/24 where that range is meant, or 203.0.113.7 alone"],
-    ["10.1.2.3/9", "must be 10.0.0.0/9 where that range is meant, or 10.1.2.3 alone"],
-    ["2001:db8::1/32", "must be 2001:db8::/32 where that range is meant, or 2001:db8::1 alone"],
-    ["::ffff:203.0.113.7/120", "must be 203.0.113.0/24 where that range is meant, or 203.0.113.7 alone"],
-  ])("%s has bits beyond its prefix, and the right one is named", (text, problem) => {
-    expect(readAddressRange(text)).toEqual({ problem });
-  });
+  test.each(["203.0.113.7/24", "10.1.2.3/9", "2001:db8::1/32", "::1.2.3.4/112"])(
+    "%s has bits beyond its prefix",
+    (text) => {
+      expect(readAddressRange(text)).toEqual({ problem: "must have the range's first address before the slash" });
+    },
+  );
 
-  test.each(["0.0.0.0/0", "::/0", "::ffff:0.0.0.0/96", "203.0.113.7/0"])("%s is all there are", (text) => {
+  test.each(["0.0.0.0/0", "::/0", "203.0.113.7/0"])("%s is all there are", (text) => {
     expect(readAddressRange(text)).toEqual({ problem: "must not be all addresses there are" });
   });
 
   test("is nothing else", () => {
     const words = ["", "all", "example.org", "[2001:db8::1]", "fe80::1%eth0", " 203.0.113.7", "203.0.113.7\n"];
-    const addresses = ["203.0.113", "203.0.113.07", "203.0.113.256", "2001:db8:::1", "::ffff:203.0.113.0/24"];
+    const addresses = ["203.0.113", "203.0.113.07", "203.0.113.256", "2001:db8:::1", "::ffff:203.0.113.0/120"];
     const prefixes = ["/33", "/024", "/", "/-1", "/24/24", "/255.255.255.0"].map((prefix) => `203.0.113.0${prefix}`);
     const problem = "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32";
     for (const text of [...words, ...addresses, ...prefixes, "2001:db8::/129", "2001:db8::/32 "])
       expect(readAddressRange(text), text).toEqual({ problem });
   });
 
-  test("around any address, of any length, is named by its first address and has that address in it", () => {
+  test("of any address has that address in it", () => {
     fc.assert(
-      fc.property(fc.oneof(anyV4, anyV6), fc.integer({ min: 1, max: 128 }), (address, length) => {
-        const prefix = address.includes(":") ? length : Math.ceil(length / 4);
-        const answer = readAddressRange(`${address}/${prefix}`);
-        const range = typeof answer === "string" ? answer : / be (\S+) where/.exec(answer.problem)?.[1];
-        // An IPv4 address in IPv6's form, with a prefix that reaches beyond it, is no range.
-        if (range === undefined) return;
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
+        const range = readAddressRange(address) as string;
         expect(readAddressRange(range)).toBe(range);
         expect(new AddressList([range]).has(address)).toBe(true);
       }),
@@ -73,10 +63,7 @@ describe("a list of addresses", () => {
     expect(hasNot.filter((address) => list.has(address))).toEqual([]);
   });
 
-  test("with something in it that is no range has the rest, and an empty one has nobody", () => {
-    const odd = new AddressList(["203.0.113.7", "0.0.0.0/0", "everybody", "10.0.0.1/8"]);
-    const addresses = ["203.0.113.7", "8.8.8.8", "10.0.0.1", "everybody"];
-    expect(addresses.filter((address) => odd.has(address))).toEqual(["203.0.113.7"]);
+  test("that is empty has nobody", () => {
     expect(new AddressList([]).has("203.0.113.7")).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AS_OF_PROBLEMS, readAsOf } from "../../src/domain/as-of.ts";
+import { readAsOf } from "../../src/domain/as-of.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { createZone } from "../../src/domain/zone.ts";
 
@@ -25,23 +25,11 @@ describe("up to when records hold what was made here", () => {
     expect(asOf.wall).toBe(createZone("Asia/Kathmandu").wallTime(asOf.instant));
   });
 
-  test.each([
-    "",
-    "yesterday",
-    "2026-11-23",
-    "2026-11-23T02:00:00",
-    "2026-11-23T02:00:00+05:45",
-    "2026-11-23 02:00:00Z",
-  ])("is not read from %j", (text) => {
-    expect(read(text)).toBe("unreadable");
+  test("is not read from anything else", () => {
+    const forms = ["", "yesterday", "2026-11-23", "2026-11-23T02:00:00", "2026-11-23T02:00:00+05:45"];
+    const noTimes = ["2026-02-30T02:00:00Z", "2026-13-01 02:00:00", "2026-11-23T24:00:00Z", "2026-11-23T02:60:00Z"];
+    for (const text of [...forms, "2026-11-23 02:00:00Z", ...noTimes]) expect(read(text), text).toBe("unreadable");
   });
-
-  test.each(["2026-02-30T02:00:00Z", "2026-13-01 02:00:00", "2026-11-23T24:00:00Z", "2026-11-23T02:60:00Z"])(
-    "is not read from %s, which is no time",
-    (text) => {
-      expect(read(text)).toBe("unreadable");
-    },
-  );
 
   test("is refused where clocks skip a time of the wall, or show it twice, but not where it is said in UTC", () => {
     const more = { timeZone: "Europe/Berlin", now: Date.parse("2026-10-26T09:00:00Z") };
@@ -64,9 +52,5 @@ describe("up to when records hold what was made here", () => {
     const prunedBefore = Date.parse("2026-09-01T00:00:00Z");
     expect(read("2026-09-01T00:00:00Z", { prunedBefore, allowsOld: true })).toMatchObject({ instant: prunedBefore });
     expect(read("2026-08-31T23:59:59.999Z", { prunedBefore, allowsOld: true })).toBe("pruned");
-  });
-
-  test("has words for each problem", () => {
-    for (const words of Object.values(AS_OF_PROBLEMS)) expect(words).toMatch(/^(must be|is) /);
   });
 });

@@ -118,6 +118,7 @@ describe("a checkout", () => {
   test("is dead only when a top-up that was decided at its last moment is long too late to be recorded", () => {
     const lastDecision = QUOTE.issuedAt + CHECKOUT_VALID_MS;
     const twice = lastDecision + 2 * RECORDING_DEADLINE_MS;
+    expect(isTooLateToRecord(lastDecision, lastDecision + RECORDING_DEADLINE_MS)).toBe(false);
     expect(isTooLateToRecord(lastDecision, lastDecision + RECORDING_DEADLINE_MS + 1)).toBe(true);
     expect(isCheckoutDead(issued(), twice)).toBe(false);
   });

@@ -8,9 +8,8 @@ import {
   type Reversal,
 } from "../../src/domain/ledger.ts";
 import { decideImport, resetLedger } from "../../src/domain/ledger-import.ts";
-import type { Period } from "../../src/domain/period.ts";
 import type { StatedSubscription, Subscription } from "../../src/domain/subscription.ts";
-import { type Moment, readWallTime } from "../../src/domain/wall-time.ts";
+import { type Moment, type Period, readWallTime } from "../../src/domain/wall-time.ts";
 
 /*
  * Stories of one subscription in plain words, as the documentation's tables and the tests have them: what happens on a

@@ -11,7 +11,7 @@ import { type LedgerRules, runLedgerHistories } from "../../campaign/paid-time.t
  */
 
 const DOMAIN = new URL("../../src/domain/", import.meta.url).pathname;
-const FILES = ["period", "wall-time", "subscription", "ledger", "ledger-import", "ledger-check"] as const;
+const FILES = ["wall-time", "subscription", "ledger", "ledger-import"] as const;
 type File = (typeof FILES)[number];
 
 /** What is changed, in which file, and what the text becomes. */
@@ -98,7 +98,6 @@ async function rulesWith(name: string, change?: { file: File; from: string; to: 
   return {
     ...(await load("ledger")),
     ...(await load("ledger-import")),
-    ...(await load("ledger-check")),
   } as LedgerRules;
 }
 

@@ -1,4 +1,3 @@
-import type { BasePlans } from "../../src/domain/catalogue.ts";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type TopUpSnapshot } from "../../src/domain/top-up.ts";
@@ -44,16 +43,9 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
   };
 }
 
-const MANY: BasePlans = { tv: "many", internet: "many", iptv: "many" };
-
-/** @param now an instant, of a provider whose clock shows UTC. */
-export function decide(
-  snapshot: TopUpSnapshot,
-  command = commandWith(),
-  now = NOW,
-  basePlans: BasePlans = MANY,
-): TopUpOutcome {
-  return decideTopUp(snapshot, command, momentOf(now), basePlans);
+/** @param now an instant, of a provider whose clock shows UTC, and sells many base plans at a time. */
+export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW): TopUpOutcome {
+  return decideTopUp(snapshot, command, momentOf(now), { tv: "many", internet: "many", iptv: "many" });
 }
 
 export function refusal(reason: string) {

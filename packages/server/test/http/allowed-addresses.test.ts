@@ -23,8 +23,9 @@ async function statusOf(service: TestService, options: CallOptions): Promise<num
 const forwarded = (value: string) => ({ "x-forwarded-for": value });
 
 describe("a partner with allowed addresses", () => {
-  test.each([INSIDE, `::ffff:${INSIDE}`, "2001:db8::7"])("is served at %s", async (from) => {
-    expect(await statusOf(await limitedService(), { from })).toBe(200);
+  test("is served at each of them", async () => {
+    const service = await limitedService();
+    for (const from of [INSIDE, `::ffff:${INSIDE}`, "2001:db8::7"]) expect(await statusOf(service, { from })).toBe(200);
   });
 
   test("is refused elsewhere, in every operation and version, and not told what would be allowed", async () => {
@@ -33,16 +34,12 @@ describe("a partner with allowed addresses", () => {
       for (const operation of ["get-customer-information", "subscription-package-topup", "txn-status"] as const) {
         const answer = await service.call(operation, {}, { version, from: OUTSIDE });
         expect(answer.status).toBe(403);
-        expect(answer.json).toEqual({
+        expect(answer.json).toMatchObject({
           success: false,
           code: "400ac007",
-          body: {
-            reason: "address_not_allowed",
-            message: "The provider takes no requests of this partner from this address. Contact the provider.",
-            retry: "no",
-            requestId: expect.any(String),
-          },
+          body: { reason: "address_not_allowed" },
         });
+        expect(JSON.stringify(answer.json)).not.toContain("203.0");
       }
     }
   });
@@ -87,19 +84,11 @@ describe("X-Forwarded-For", () => {
       expect(await statusOf(service, { from, headers: forwarded(entries) })).toBe(status);
   });
 
-  test.each([
-    `${INSIDE}:4711`,
-    "[2001:db8::7]",
-    `"${INSIDE}"`,
-    "unknown",
-    "",
-    ",",
-    `${INSIDE},junk`,
-    `${INSIDE},`,
-    `${INSIDE},, 10.0.0.2`,
-  ])("of a trusted proxy that ends in no address lets nobody in: %j", async (entries) => {
+  test("of a trusted proxy that ends in no address lets nobody in", async () => {
     const service = await limitedService({ trustedProxies: PROXIES });
-    expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) })).toBe(403);
+    const bad = [`${INSIDE}:4711`, "[2001:db8::7]", `"${INSIDE}"`, "unknown", "", ",", `${INSIDE},junk`, `${INSIDE},`];
+    for (const entries of [...bad, `${INSIDE},, 10.0.0.2`])
+      expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) }), entries).toBe(403);
   });
 
   test("that is missing leaves the proxy's own address", async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
 import { by } from "../support/by.ts";
-import { PREFIX, START, startTestService } from "../support/service.ts";
+import { PREFIX, START, shareTestService, startTestService } from "../support/service.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LOOK_UP = { code: "1000001" };
+const shared = shareTestService();
 
 describe("an access token", () => {
   test.each([
@@ -13,7 +14,7 @@ describe("an access token", () => {
     ["no token", "Bearer "],
     ["two tokens", "Bearer one two"],
   ])("is missed where there is %s", async (_, authorization) => {
-    const service = await startTestService();
+    const service = shared();
     const response = await service.inject({
       method: "POST",
       url: `${PREFIX}/v1.0.1/get-customer-information`,
@@ -26,7 +27,7 @@ describe("an access token", () => {
   });
 
   test("is asked for before anything else of the request is read", async () => {
-    const service = await startTestService();
+    const service = shared();
     const response = await service.inject({
       method: "POST",
       url: `${PREFIX}/v1.0.1/txn-status`,
@@ -37,7 +38,7 @@ describe("an access token", () => {
   });
 
   test("is taken with its scheme in any case", async () => {
-    const service = await startTestService();
+    const service = shared();
     const response = await service.inject({
       method: "POST",
       url: `${PREFIX}/v1.0.1/get-customer-information`,
@@ -52,7 +53,7 @@ describe("an access token", () => {
     ["well formed but never issued", formatAccessToken("trial", new Uint8Array(32))],
     ["of the right form with a wrong checksum", `topup_trial_${"0".repeat(49)}`],
   ])("that is %s is unknown", async (_, token) => {
-    const service = await startTestService();
+    const service = shared();
     const { status, json } = await service.call("get-customer-information", LOOK_UP, { token });
     expect([status, json.code, json.body.retry]).toEqual([401, "400ac002", "no"]);
   });
@@ -72,53 +73,34 @@ describe("an access token", () => {
     const { json } = await service.call("get-customer-information", LOOK_UP, { token: service.liveToken });
     expect(json.body.reason).toBe("customer_not_found");
   });
-
-  test("holds no more once revoked, while the partner's others do", async () => {
-    const service = await startTestService();
-    const partner = await service.addPartner("reseller");
-    const [first, second] = [await service.issue(partner, "trial"), await service.issue(partner, "trial")];
-    const records = await service.store.partners.listTokens();
-    const { id } = records.filter((record) => record.partner.name === "reseller")[0] as (typeof records)[0];
-    await service.store.partners.revokeToken(id, by(service.now));
-    const answers = await Promise.all(
-      [first, second].map((token) => service.call("get-customer-information", LOOK_UP, { token })),
-    );
-    expect(new Set(answers.map(({ json }) => json.code))).toEqual(new Set(["400aa010", "400ac004"]));
-  });
-
-  test("of a suspended partner is refused until the partner is resumed", async () => {
-    const service = await startTestService();
-    await service.store.partners.setStatus("wallet", "suspended", by(1));
-    const suspended = await service.call("get-customer-information", LOOK_UP);
-    expect([suspended.status, suspended.json.code]).toEqual([403, "400ac005"]);
-    await service.store.partners.setStatus("wallet", "active", by(1));
-    expect((await service.call("get-customer-information", LOOK_UP)).status).toBe(200);
-  });
 });
 
-describe("trial and production", () => {
-  test("do not see each other's customers", async () => {
-    const service = await startTestService();
-    await service.importCatalogue([{ service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 100 }]);
-    await service.importCustomers([
-      { cuid: "7", first_name: "Real", last_name: "Person", status: "active", connections: { tv: [] } },
-    ]);
-    const look = async (code: string, token: string) =>
-      (await service.call("get-customer-information", { code }, { token })).json.code;
-    expect(await look("7", service.liveToken)).toBe("400aa010");
-    expect(await look("7", service.trialToken)).toBe("400aa101");
-    expect(await look("1000001", service.trialToken)).toBe("400aa010");
-    expect(await look("1000001", service.liveToken)).toBe("400aa101");
-  });
+test("a token is refused while its partner is suspended, and for good once it is revoked", async () => {
+  const service = await startTestService();
+  const { partners } = service.store;
+  const look = async () => {
+    const { status, json } = await service.call("get-customer-information", LOOK_UP);
+    return [status, json.code];
+  };
+  await partners.setStatus("wallet", "suspended", by(1));
+  expect(await look()).toEqual([403, "400ac005"]);
+  await partners.setStatus("wallet", "active", by(1));
+  expect(await look()).toEqual([200, "400aa010"]);
+  const { id = "" } = (await partners.listTokens()).find(({ environment }) => environment === "trial") ?? {};
+  await partners.revokeToken(id, by(service.now));
+  expect(await look()).toEqual([401, "400ac004"]);
+});
 
-  test("may have a customer of the same id without either showing in the other", async () => {
-    const service = await startTestService();
-    await service.importCustomers([
-      { cuid: "1000001", first_name: "Real", last_name: "Person", status: "active", connections: {} },
-    ]);
-    const live = await service.call("get-customer-information", { code: "1000001" }, { token: service.liveToken });
-    const trial = await service.call("get-customer-information", { code: "1000001" });
-    expect(live.json.body.customer.first_name).toBe("Real");
-    expect(trial.json.body.customer.first_name).toBe("Asha");
-  });
+test("trial and production do not see each other's customers", async () => {
+  const service = await startTestService();
+  await service.importCatalogue([{ service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 100 }]);
+  await service.importCustomers([
+    { cuid: "7", first_name: "Real", last_name: "Person", status: "active", connections: { tv: [] } },
+  ]);
+  const look = async (code: string, token: string) =>
+    (await service.call("get-customer-information", { code }, { token })).json.code;
+  expect(await look("7", service.liveToken)).toBe("400aa010");
+  expect(await look("7", service.trialToken)).toBe("400aa101");
+  expect(await look("1000001", service.trialToken)).toBe("400aa010");
+  expect(await look("1000001", service.liveToken)).toBe("400aa101");
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+import { PREFIX, prepareTopUp, shareTestService, type TestService } from "../support/service.ts";
 
 const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
+const shared = shareTestService();
 
 async function post(
   service: TestService,
@@ -31,14 +32,10 @@ describe("a body that is no JSON object", () => {
     ["nested too deep", `{"code":${"[".repeat(1000)}${"]".repeat(1000)}}`],
     ["with a byte order mark", '\ufeff{"code":"1"}'],
   ])("because it is %s is malformed", async (_, payload) => {
-    const service = await startTestService();
+    const service = shared();
     const { status, json } = await post(service, payload);
-    expect([status, json.code, json.body.reason, json.body.retry]).toEqual([
-      400,
-      "400ad001",
-      "malformed_json",
-      "fix_request",
-    ]);
+    const told = [status, json.code, json.body.reason, json.body.retry];
+    expect(told).toEqual([400, "400ad001", "malformed_json", "fix_request"]);
   });
 
   test.each([
@@ -46,7 +43,7 @@ describe("a body that is no JSON object", () => {
     ["a surrogate", [0xed, 0xa0, 0x80]],
     ["a cut-off character", [0xe2, 0x82]],
   ])("because it holds %s is malformed", async (_, bytes) => {
-    const service = await startTestService();
+    const service = shared();
     const payload = Buffer.concat([Buffer.from('{"code":"'), Buffer.from(bytes), Buffer.from('"}')]);
     expect((await post(service, payload)).json.code).toBe("400ad001");
   });
@@ -63,20 +60,16 @@ describe("a field that is wrong", () => {
     ["a string with a lone surrogate", "1\ud800"],
   ];
   test.each(wrong)("because it is %s is named", async (_, value) => {
-    const service = await startTestService();
+    const service = shared();
     const { status, json } = await service.call("get-customer-information", { code: value });
     expect([status, json.code, json.body.reason]).toEqual([400, "400ad002", "invalid_field"]);
     expect(json.body.fields).toEqual([{ field: "code", problem: expect.any(String) }]);
   });
 
   test("is named together with all others", async () => {
-    const service = await startTestService();
-    const { json } = await service.call("subscription-package-topup", {
-      cuid: 1,
-      service: "radio",
-      amt: "-5",
-      udf1: "x".repeat(31),
-    });
+    const service = shared();
+    const wrong = { cuid: 1, service: "radio", amt: "-5", udf1: "x".repeat(31) };
+    const { json } = await service.call("subscription-package-topup", wrong);
     const fields = json.body.fields.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(["cuid", "service", "reqId", "checkoutId", "bouquetId", "amt", "udf1"]);
   });
@@ -84,7 +77,7 @@ describe("a field that is wrong", () => {
   test.each(["", " 1130", "1130 ", "-1130", "1,130", "1130.", "1130.001", "1e3", "NaN", "١٢٣", "01130"])(
     "because amt is %j is refused",
     async (amt) => {
-      const service = await startTestService();
+      const service = shared();
       const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
       const { json } = await service.call("subscription-package-topup", { ...purchase, amt });
       expect(json.body.fields).toEqual([{ field: "amt", problem: expect.any(String) }]);
@@ -94,20 +87,16 @@ describe("a field that is wrong", () => {
   test.each(["-1130", "1.13e3", "1130.001", "113000000000000000000000", "1130000000000000.00"])(
     "because amt is the number %s is refused",
     async (literal) => {
-      const service = await startTestService();
+      const service = shared();
       const purchase = JSON.stringify({ ...FIBER, checkoutId: "x", bouquetId: "y" });
-      const { json } = await post(
-        service,
-        `${purchase.slice(0, -1)},"amt":${literal}}`,
-        {},
-        "subscription-package-topup",
-      );
+      const body = `${purchase.slice(0, -1)},"amt":${literal}}`;
+      const { json } = await post(service, body, {}, "subscription-package-topup");
       expect(json.body.fields).toEqual([{ field: "amt", problem: expect.any(String) }]);
     },
   );
 
   test("because udf1 or udf2 has 31 characters is refused, with 30 of any script it is not", async () => {
-    const service = await startTestService();
+    const service = shared();
     const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
     for (const field of ["udf1", "udf2"]) {
       const { json } = await service.call("subscription-package-topup", { ...purchase, [field]: "🙂".repeat(31) });
@@ -120,17 +109,15 @@ describe("a field that is wrong", () => {
 
 describe("keys of another program's trade", () => {
   test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])("such as %s are passed over", async (key) => {
-    const service = await startTestService();
+    const service = shared();
     const { status } = await post(service, `{"code":"1000001","${key}":{"code":"x","polluted":true}}`);
     expect(status).toBe(200);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
   test("that are unknown are passed over", async () => {
-    const service = await startTestService();
-    expect((await service.call("get-customer-information", { code: "1000001", extra: { deep: [1] } })).status).toBe(
-      200,
-    );
+    const { status } = await shared().call("get-customer-information", { code: "1000001", extra: { deep: [1] } });
+    expect(status).toBe(200);
   });
 });
 
@@ -141,7 +128,7 @@ describe("a body of another kind", () => {
     ["application/json; charset=latin1", {}],
     ["application/json", { "content-encoding": "gzip" }],
   ])("%s %j is unsupported", async (type, more) => {
-    const service = await startTestService();
+    const service = shared();
     const { status, json } = await post(service, '{"code":"1000001"}', { "content-type": type, ...more });
     expect([status, json.code]).toEqual([415, "400ad006"]);
   });
@@ -152,12 +139,12 @@ describe("a body of another kind", () => {
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
   ])("%s is JSON", async (type) => {
-    const service = await startTestService();
+    const service = shared();
     expect((await post(service, '{"code":"1000001"}', { "content-type": type })).status).toBe(200);
   });
 
   test("and none at all are told apart", async () => {
-    const service = await startTestService();
+    const service = shared();
     const headers = { authorization: `Bearer ${service.trialToken}` };
     const response = await service.inject({ method: "POST", url: `${PREFIX}/v1.0.1/txn-status`, headers });
     expect(response.json().code).toBe("400ad006");
@@ -166,7 +153,7 @@ describe("a body of another kind", () => {
 
 describe("a body", () => {
   test("of 4 KiB is read, and of one byte more is too large", async () => {
-    const service = await startTestService();
+    const service = shared();
     const body = (bytes: number) => `{"code":"1000001","x":"${"y".repeat(bytes - 25)}"}`;
     expect(body(4096)).toHaveLength(4096);
     expect((await post(service, body(4096))).status).toBe(200);
@@ -187,13 +174,9 @@ describe("a path", () => {
     `${PREFIX}/v1.0.1/txn%2Dstatus`,
     `${PREFIX}/v1.0.1/${"a".repeat(3000)}`,
   ])("%s is an unknown operation, for any body", async (url) => {
-    const service = await startTestService();
-    const response = await service.inject({
-      method: "POST",
-      url,
-      headers: { "content-type": "text/plain" },
-      payload: "hello",
-    });
+    const service = shared();
+    const request = { url, headers: { "content-type": "text/plain" }, payload: "hello" };
+    const response = await service.inject({ method: "POST", ...request });
     expect(response.statusCode).toBe(404);
     expect(response.json()).toMatchObject({ success: false, code: "400ad003", body: { reason: "unknown_operation" } });
     expect(response.headers["x-request-id"]).toBe(response.json().body.requestId);
@@ -202,7 +185,7 @@ describe("a path", () => {
   test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"] as const)(
     "of an operation is not for %s",
     async (method) => {
-      const service = await startTestService();
+      const service = shared();
       for (const operation of OPERATIONS) {
         const response = await service.inject({ method, url: `${PREFIX}/v1.0.0/${operation}?x=%2D` });
         expect(response.statusCode).toBe(405);
@@ -215,7 +198,7 @@ describe("a path", () => {
 
 describe("a failure", () => {
   test("has exactly the documented shape", async () => {
-    const service = await startTestService();
+    const service = shared();
     const { json, headers } = await service.call("get-customer-information", { code: "nobody" });
     expect(Object.keys(json)).toEqual(["success", "code", "body"]);
     expect(Object.keys(json.body)).toEqual(["reason", "message", "retry", "requestId"]);

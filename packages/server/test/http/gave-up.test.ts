@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { expect, test } from "vitest";
+import type { Socket } from "node:net";
+import { expect, test, vi } from "vitest";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
-import { PREFIX } from "../support/service.ts";
+import { openSocket, requestText } from "../support/raw-socket.ts";
 
 /** A service in which every look-up waits until it is released, and a socket on which requests are sent to it. */
 async function startHeldService() {
@@ -14,44 +13,33 @@ async function startHeldService() {
   const asked = new Promise<void>((resolve) => {
     ask = resolve;
   });
-  const instead = new Map<string, Instead>([
-    [
-      "lookUpCustomers",
-      async (lookUp, args) => {
-        ask();
-        await held;
-        return lookUp(...args);
-      },
-    ],
-  ]);
-  const { service, read } = await startMeasuredService({ wrapStore: interposed(instead) });
-  await service.app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = service.app.server.address() as { port: number };
+  const lookUpLater: Instead = async (lookUp, args) => {
+    ask();
+    await held;
+    return lookUp(...args);
+  };
+  const wrapStore = interposed(new Map([["lookUpCustomers", lookUpLater]]));
+  const { service, read } = await startMeasuredService({ wrapStore });
   /** Once the service has heard that nothing more is sent. */
   const heard = new Promise<void>((resolve) => {
     service.app.server.once("connection", (theirs: Socket) =>
       theirs.once("end", resolve).once("close", () => resolve()),
     );
   });
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-  const body = '{"code":"1000001"}';
-  const request =
-    `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.trialToken}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const opened = await openSocket(service, { allowHalfOpen: true });
+  const request = requestText(service, "get-customer-information", { code: "1000001" });
   /** Status and outcome of every look-up in the log, once there are as many. */
-  const lines = async (count: number) => {
-    const found = () => service.logs.filter((line) => line.includes("get-customer-information"));
-    for (let turn = 0; found().length < count && turn < 1_000; turn += 1)
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    return found()
-      .map((line) => JSON.parse(line))
-      .map(({ status, outcome }) => [status, outcome]);
-  };
+  const lines = (count: number) =>
+    vi.waitFor(() => {
+      const found = service.logs.filter((line) => line.includes("get-customer-information"));
+      expect(found.length).toBeGreaterThanOrEqual(count);
+      return found.map((line) => JSON.parse(line)).map(({ status, outcome }) => [status, outcome]);
+    }, 5_000);
   const counts = async () => {
     const { samples } = await read();
     return samples("topupd_requests_total").map(({ labels, value }) => [labels["outcome"], value]);
   };
-  return { service, socket, request, asked, heard, release, lines, counts };
+  return { ...opened, service, request, asked, heard, release, lines, counts };
 }
 
 test.each([
@@ -78,19 +66,15 @@ test.each([
 });
 
 test("a caller that has closed its own direction gets the answers to all that it sent, and then the end", async () => {
-  const { socket, request, asked, heard, release, lines } = await startHeldService();
-  let received = "";
-  socket.on("data", (chunk) => {
-    received += chunk.toString();
-  });
+  const { socket, received, closed, request, asked, heard, release, lines } = await startHeldService();
   socket.end(request.repeat(3));
   await asked;
   await heard;
   release();
-  await once(socket, "end");
+  await closed;
 
-  expect(received.match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
-  expect(received.match(/"code":"400aa010"/g)).toHaveLength(3);
+  expect(received().match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
+  expect(received().match(/"code":"400aa010"/g)).toHaveLength(3);
   // Whether anybody was there to read, the service cannot know.
   expect(await lines(3)).toEqual(Array.from({ length: 3 }, () => [undefined, "gave_up"]));
 });

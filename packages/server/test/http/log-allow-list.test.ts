@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { CATALOGUE, SITA } from "../support/provider-files.ts";
+import { openSocket, requestText } from "../support/raw-socket.ts";
 import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 /*
@@ -127,20 +126,15 @@ describe("the log of the whole service", () => {
   test("holds nothing of what comes over a socket and is no request, or is never read", async () => {
     const { service } = await startWatched();
     const { trialToken } = service;
-    await service.app.listen({ host: "127.0.0.1", port: 0 });
-    const { port } = service.app.server.address() as { port: number };
     const send = async (text: string) => {
-      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      const { socket, closed } = await openSocket(service);
       socket.end(text);
-      socket.resume();
-      await once(socket, "close");
+      await closed;
     };
     const authorization = `Authorization: Bearer ${trialToken}`;
     await send(`POST /9811122233?${trialToken} HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nbroken\r\n\r\n`);
     await send(`${trialToken} 9811122233\r\n\r\n`);
-    await send(
-      `POST ${PREFIX}/v1.0.1/txn-status HTTP/1.1\r\nHost: zubaida\r\n${authorization}\r\nContent-Length: 99\r\n\r\n{"9811122233`,
-    );
+    await send(requestText(service, "txn-status", { "9811122233": "" }, { length: 99 }));
     await send(`GET /${"9811122233".repeat(3000)} HTTP/1.1\r\nHost: zubaida\r\n\r\n`);
     inspect(service, []);
     expect(service.logs.length).toBeGreaterThan(0);
@@ -198,7 +192,8 @@ describe("the log of the whole service", () => {
     const whose = { partnerId: 1, environment: "production" };
     const outcome = { checkoutId, ...whose, firstName: "Zubaida", mobile: "9811122233" };
     instead.set("findOutcome", () => Promise.resolve(outcome));
-    await service.call("txn-status", { checkoutId }, { token: service.liveToken });
+    const { status, json } = await service.call("txn-status", { checkoutId }, { token: service.liveToken });
+    expect([status, json.code]).toEqual([500, "400ae001"]);
     const lines = inspect(service, [...secrets, checkoutId]);
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
       ["error", "a request failed"],

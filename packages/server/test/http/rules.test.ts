@@ -3,7 +3,6 @@ import {
   type Answer,
   type OperationName,
   prepareTopUp,
-  START,
   startTestService,
   type TestService,
 } from "../support/service.ts";
@@ -14,7 +13,6 @@ const CATALOGUE = [
   { service: "tv", code: "KIDS", name: "Kids [AddOn] (MONTHLY)", price: 99.5 },
   { service: "tv", code: "HD", name: "Premium HD (MONTHLY)", price: 750, segments: ["hd"] },
   { service: "internet", code: "NET", name: "Fiber (MONTHLY)", price: 1130, segments: ["ftth"] },
-  { service: "internet", code: "DSL", name: "Copper (MONTHLY)", price: 830, segments: ["ftth"] },
 ];
 
 const person = (cuid: string, tv: object[], more: object = {}) => ({
@@ -56,14 +54,6 @@ describe("looking a customer up", () => {
     expect(json.body.customer.cuid).toBe("1000003");
     expect((await service.call("get-customer-information", { code: "100000000003" })).status).toBe(404);
   });
-
-  test("is refused as ambiguous where a household shares a number", async () => {
-    const shared = { mobile: "9811111111" };
-    const service = await startWith([person("1", [], shared), person("2", [], shared)]);
-    const { status, json } = await service.call("get-customer-information", { code: "9811111111" });
-    expect([status, json.code]).toEqual([409, "400aa102"]);
-    expect((await service.call("get-customer-information", { code: "1" })).status).toBe(200);
-  });
 });
 
 describe("a connection", () => {
@@ -99,51 +89,29 @@ describe("a connection", () => {
       expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
     }
     const { json } = await service.call("get-customer-information", { code: "1" });
-    expect(json.body.customer.connections.tv.map(({ status }: { status: string }) => status)).toEqual([
-      "active",
-      "active",
-    ]);
+    const { tv: boxes } = json.body.customer.connections;
+    expect(boxes.map(({ status }: { status: string }) => status)).toEqual(["active", "active"]);
   });
 
-  test("that is blocked can be neither listed nor topped up", async () => {
+  test.each([
+    ["that is blocked", "connection_blocked", { status: "blocked" }, {}],
+    ["of an inactive customer", "customer_inactive", {}, { status: "inactive" }],
+  ])("%s can be looked up, but neither listed nor topped up", async (_, reason, ofBox, ofCustomer) => {
     const box = { stb: "box", status: "active" };
     const service = await startWith([person("1", [box])]);
     const purchase = await prepareTopUp(service, tv("1", "box"));
-    await service.importCustomers([person("1", [{ ...box, status: "blocked" }])]);
-    expect(outcome(await service.call("get-subscription-package", tv("1", "box")))).toEqual([
-      422,
-      "connection_blocked",
-    ]);
-    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([422, "connection_blocked"]);
-  });
-
-  test("of an inactive customer can be looked up, but neither listed nor topped up", async () => {
-    const box = { stb: "box", status: "active" };
-    const service = await startWith([person("1", [box])]);
-    const purchase = await prepareTopUp(service, tv("1", "box"));
-    await service.importCustomers([person("1", [box], { status: "inactive" })]);
-    expect((await service.call("get-customer-information", { code: "box" })).json.body.customer.status).toBe(
-      "inactive",
-    );
-    expect(outcome(await service.call("get-subscription-package", tv("1", "box")))).toEqual([422, "customer_inactive"]);
-    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([422, "customer_inactive"]);
+    await service.importCustomers([person("1", [{ ...box, ...ofBox }], ofCustomer)]);
+    expect((await service.call("get-customer-information", { code: "box" })).status).toBe(200);
+    expect(outcome(await service.call("get-subscription-package", tv("1", "box")))).toEqual([422, reason]);
+    expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([422, reason]);
   });
 
   test("that is not there is told from a customer that is not there", async () => {
     const service = await startWith([person("1", [{ stb: "007", status: "active" }])]);
-    expect(outcome(await service.call("get-subscription-package", tv("2", "007")))).toEqual([
-      404,
-      "customer_not_found",
-    ]);
-    expect(outcome(await service.call("get-subscription-package", tv("1", "7")))).toEqual([
-      404,
-      "connection_not_found",
-    ]);
-    const otherService = { cuid: "1", service: "internet", reqId: "007" };
-    expect(outcome(await service.call("get-subscription-package", otherService))).toEqual([
-      404,
-      "connection_not_found",
-    ]);
+    const list = async (body: object) => outcome(await service.call("get-subscription-package", body));
+    expect(await list(tv("2", "007"))).toEqual([404, "customer_not_found"]);
+    expect(await list(tv("1", "7"))).toEqual([404, "connection_not_found"]);
+    expect(await list({ cuid: "1", service: "internet", reqId: "007" })).toEqual([404, "connection_not_found"]);
   });
 });
 
@@ -164,20 +132,6 @@ describe("the packages", () => {
     expect(await offered(service, "sd")).toEqual(["BASE-1M", "BASE-12M", "KIDS"]);
     expect(await offered(service, "hd")).toEqual(["BASE-1M", "BASE-12M", "HD"]);
     expect(await offered(service, "none")).toEqual(["BASE-1M", "BASE-12M"]);
-  });
-
-  test("of an internet connection are those of the base plan that runs, and any once it has ended", async () => {
-    const subscriptions = [{ ...running, code: "NET" }];
-    const fibre = { username: "u", status: "active", segment: "ftth", subscriptions };
-    const service = await startWith([person("1", [], { connections: { internet: [fibre] } })]);
-    const internet = { cuid: "1", service: "internet", reqId: "u" };
-    const purchase = await prepareTopUp(service, internet, "NET");
-    const { json } = await service.call("get-subscription-package", internet);
-    expect(json.body.internet.bouquets.map(({ code }: { code: string }) => code)).toEqual(["NET"]);
-    const other = { ...purchase, bouquetId: "DSL", amt: "830" };
-    expect(outcome(await service.call("subscription-package-topup", other))).toEqual([422, "bouquet_unavailable"]);
-    service.now = Date.UTC(2026, 11, 10);
-    expect((await prepareTopUp(service, internet, "DSL"))["bouquetId"]).toBe("DSL");
   });
 
   test("name prices as JSON numbers", async () => {
@@ -202,15 +156,14 @@ describe("the packages", () => {
 });
 
 describe("a top-up", () => {
-  test.each([["NET"], ["HD"], ["KIDS"], ["no-such"], ["base-1m"]])(
-    "of %s, which is not offered, is refused",
-    async (bouquetId) => {
-      const service = await startWith([person("1", [{ stb: "box", status: "active", segment: "sd" }])]);
-      const purchase = await prepareTopUp(service, tv("1", "box"));
+  test("of what is not offered is refused", async () => {
+    const service = await startWith([person("1", [{ stb: "box", status: "active", segment: "sd" }])]);
+    const purchase = await prepareTopUp(service, tv("1", "box"));
+    for (const bouquetId of ["NET", "HD", "KIDS", "no-such", "base-1m"]) {
       const answer = await service.call("subscription-package-topup", { ...purchase, bouquetId });
-      expect(outcome(answer)).toEqual([422, "bouquet_unavailable"]);
-    },
-  );
+      expect(outcome(answer), bouquetId).toEqual([422, "bouquet_unavailable"]);
+    }
+  });
 
   test("honours the price that was quoted, although a new revision is out", async () => {
     const service = await startWith([person("1", [{ stb: "box", status: "active" }])]);
@@ -220,10 +173,8 @@ describe("a top-up", () => {
     expect([status, json.body.result.amt]).toEqual([200, 350]);
     const fresh = await prepareTopUp(service, tv("1", "box"), "BASE-1M");
     expect(fresh["amt"]).toBe("400");
-    expect(outcome(await service.call("subscription-package-topup", { ...fresh, amt: "350" }))).toEqual([
-      422,
-      "amount_mismatch",
-    ]);
+    const former = await service.call("subscription-package-topup", { ...fresh, amt: "350" });
+    expect(outcome(former)).toEqual([422, "amount_mismatch"]);
   });
 
   test.each(["3570.5", "3570.50", 3570.5])("is paid alike with %j", async (amt) => {
@@ -236,24 +187,11 @@ describe("a top-up", () => {
   test("keeps udf1 and udf2 with the transaction, and shows them to nobody", async () => {
     const service = await startWith([person("1", [{ stb: "box", status: "active" }])]);
     const purchase = await prepareTopUp(service, tv("1", "box"), "BASE-1M");
-    const { json } = await service.call("subscription-package-topup", {
-      ...purchase,
-      udf1: "o-1",
-      udf2: "é".repeat(30),
-    });
-    expect(Object.keys(json.body.result).sort()).toEqual([
-      "amt",
-      "bouquetId",
-      "cuid",
-      "orderId",
-      "reqId",
-      "service",
-      "status",
-      "txnDate",
-      "txnId",
-    ]);
+    const told = { udf1: "o-1", udf2: "é".repeat(30) };
+    const { json } = await service.call("subscription-package-topup", { ...purchase, ...told });
+    expect(JSON.stringify(json)).not.toMatch(/udf|o-1|é/);
     const transaction = await service.store.findTransaction(purchase["checkoutId"] as string);
-    expect(transaction).toMatchObject({ udf1: "o-1", udf2: "é".repeat(30) });
+    expect(transaction).toMatchObject(told);
   });
 });
 
@@ -268,6 +206,5 @@ describe("timestamps", () => {
       startdate: "2026-11-20 14:45:00",
       enddate: "2026-12-20 14:45:00",
     });
-    expect(service.now).toBe(START);
   });
 });

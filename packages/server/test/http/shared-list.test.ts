@@ -2,7 +2,7 @@ import fc from "fast-check";
 import fastify from "fastify";
 import { Type } from "typebox";
 import { expect, test } from "vitest";
-import { serializeListing } from "../../src/http/versions/shared-list.ts";
+import { serializeListing } from "../../src/http/versions/v1_0_1.ts";
 import { VERSIONS } from "../../src/http/versions/versions.ts";
 
 const bouquets = fc.array(

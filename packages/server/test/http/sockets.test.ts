@@ -1,10 +1,14 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import fastify from "fastify";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { receiveRequests } from "../../src/http/reception.ts";
 import { Sockets } from "../../src/http/sockets.ts";
-import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
+import { type Instead, interposed } from "../support/interposed-store.ts";
+import { openSocket, requestText } from "../support/raw-socket.ts";
+import { prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
@@ -12,37 +16,13 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-async function open(
-  service: TestService,
-): Promise<{ socket: Socket; received: () => string; ended: Promise<unknown> }> {
-  const address = service.app.server.listening
-    ? (service.app.server.address() as { port: number })
-    : { port: Number(new URL(await service.app.listen({ host: "127.0.0.1", port: 0 })).port) };
-  const socket = connect(address.port, "127.0.0.1");
-  let text = "";
-  socket.on("data", (chunk) => {
-    text += chunk.toString();
-  });
-  socket.on("error", () => {});
-  await once(socket, "connect");
-  return { socket, received: () => text, ended: once(socket, "close") };
-}
-
-function request(service: TestService, operation: string, body: object, length?: number): string {
-  const text = JSON.stringify(body);
-  return (
-    `POST ${PREFIX}/v1.0.1/${operation} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-    `Authorization: Bearer ${service.trialToken}\r\nContent-Length: ${length ?? Buffer.byteLength(text)}\r\n\r\n${text}`
-  );
-}
-
 describe("a connection", () => {
   test("with a top-up and a stray byte gets the top-up's answer, and ends", async () => {
     const service = await startTestService();
     const purchase = await prepareTopUp(service, FIBER);
-    const { socket, received, ended } = await open(service);
-    socket.write(`${request(service, "subscription-package-topup", purchase)}}`);
-    await ended;
+    const { socket, received, closed } = await openSocket(service);
+    socket.write(`${requestText(service, "subscription-package-topup", purchase)}}`);
+    await closed;
     expect(received()).toMatch(/^HTTP\/1\.1 200 /);
     expect(received()).not.toContain("malformed_json");
     expect((await service.call("txn-status", purchase)).status).toBe(200);
@@ -53,29 +33,21 @@ describe("a connection", () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const service = await startTestService({
-      wrapStore: (store) => {
-        const settle = store.settleTopUp.bind(store);
-        return Object.assign(store, { settleTopUp: (command: TopUpCommand) => released.then(() => settle(command)) });
-      },
-    });
+    const settleLater: Instead = (settle, args) => released.then(() => settle(...args));
+    const service = await startTestService({ wrapStore: interposed(new Map([["settleTopUp", settleLater]])) });
     const take = vi.spyOn(Sockets.prototype, "take");
-    const one = request(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
+    const one = requestText(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
     take.mockClear();
-    const { socket, received, ended } = await open(service);
+    const { socket, received, closed } = await openSocket(service);
     socket.write(one.repeat(200));
-    for (let tries = 0; take.mock.calls.length < 33 && tries < 1000; tries += 1) await sleep(10);
+    await vi.waitFor(() => expect(take).toHaveBeenCalledTimes(33), 10_000);
     release();
-    await ended;
+    await closed;
     const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
     expect(statuses).toEqual([...Array.from({ length: 32 }, () => "200"), "429"]);
     expect(received()).toContain('"code":"400ac006"');
-    expect(received().toLowerCase()).toContain("retry-after: 1");
-    expect(
-      received()
-        .toLowerCase()
-        .match(/connection: close/g),
-    ).toHaveLength(1);
+    expect(received()).toMatch(/retry-after: 1/i);
+    expect(received().match(/connection: close/gi)).toHaveLength(1);
     expect(take).toHaveBeenCalledTimes(33);
   });
 
@@ -86,12 +58,12 @@ describe("a connection", () => {
     service.app.server.on("connection", (socket) => cutOff.push(once(socket, "close")));
     const thousands = Buffer.from("GET / HTTP/1.1\r\n\r\n".repeat(3600));
     const sockets: Socket[] = [];
-    for (let count = 0; count < 40; count += 1) sockets.push((await open(service)).socket.pause());
+    for (let count = 0; count < 40; count += 1) sockets.push((await openSocket(service)).socket.pause());
     for (const socket of sockets) socket.write(thousands);
-    const { socket, received, ended } = await open(service);
-    const look = request(service, "get-customer-information", { code: "1000001" });
-    socket.end(look.replace("Host: x", "Host: x\r\nConnection: close"));
-    await ended;
+    const { socket, received, closed } = await openSocket(service);
+    const headers = "Connection: close\r\n";
+    socket.end(requestText(service, "get-customer-information", { code: "1000001" }, { headers }));
+    await closed;
     expect(received()).toMatch(/^HTTP\/1\.1 200/);
     await Promise.all(cutOff);
     expect(take).toHaveBeenCalledTimes(40 * 33 + 1);
@@ -99,49 +71,58 @@ describe("a connection", () => {
   });
 });
 
-describe("a body that is slow to come", () => {
-  test("is waited for ten seconds, and then told so", async () => {
-    const service = await startTestService();
-    const { socket, received, ended } = await open(service);
-    socket.write(request(service, "txn-status", { checkoutId: "x" }, 500));
-    await ended;
-    expect(received()).toMatch(/^HTTP\/1\.1 4/);
-    expect(received()).toContain('"success":false');
-  });
-});
-
 describe("nothing", () => {
   test("is said on a socket that was opened ahead of need and never used", async () => {
     const service = await startTestService();
-    const { received, ended } = await open(service);
-    await ended;
+    shortenWait(service);
+    const { received, closed } = await openSocket(service);
+    await closed;
     expect(received()).toBe("");
   });
 
   test("is said to the rest of a request that has its answer", async () => {
     const service = await startTestService();
-    const { socket, received, ended } = await open(service);
-    const whole = request(service, "txn-status", { checkoutId: "x" }, 100).replace(service.trialToken, "unknown");
-    socket.write(whole);
+    const { socket, received, closed } = await openSocket(service);
+    const whole = requestText(service, "txn-status", { checkoutId: "x" }, { length: 100 });
+    socket.write(whole.replace(service.trialToken, "unknown"));
     await once(socket, "data");
     socket.end();
-    await ended;
+    await closed;
     expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401"]);
   });
 });
 
+/** A request has ten seconds to arrive, and a test has not. */
+function shortenWait({ app: { server } }: TestService): void {
+  expect([server.requestTimeout, server.headersTimeout]).toEqual([10_000, 10_000]);
+  Object.assign(server, { requestTimeout: 500, headersTimeout: 500 });
+}
+
+test("a request whose body stops is answered in time by its own id, which the log has once", async () => {
+  const service = await startTestService();
+  shortenWait(service);
+  const { socket, received, closed } = await openSocket(service);
+  socket.write(requestText(service, "txn-status", { checkoutId: "x" }, { length: 100 }));
+  await closed;
+  const [, id = ""] = /\r\nx-request-id: ([0-9a-f]+)/i.exec(received()) ?? [];
+  expect(received()).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received()).toContain('"code":"400ad001"');
+  const ends = service.logs.filter((line) => line.includes(`"requestId":"${id}"`)).map((line) => JSON.parse(line));
+  expect(ends).toMatchObject([{ msg: "request", status: 400, outcome: "malformed_json" }]);
+  expect(service.logs.join("")).not.toContain("gave_up");
+});
+
 describe("requests in one piece", () => {
-  const upgrading = (text: string) =>
-    text.replace(
-      "Host: x\r\n",
-      "Host: x\r\nUpgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMA\r\n",
-    );
-  /** Sends pieces with a pause between them, and gives the codes that came back until the connection ended, if it did. */
+  const upgrading = { headers: "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMA\r\n" };
+  const lookUp = (service: TestService, options = {}) =>
+    requestText(service, "get-customer-information", { code: "1000001" }, options);
+
+  /** Sends pieces with a pause between them. @returns the codes that came back, and whether the connection ended. */
   async function codesOf(service: TestService, pieces: readonly string[]) {
-    const { socket, received, ended } = await open(service);
+    const { socket, received, closed } = await openSocket(service);
     for (const piece of pieces) {
       socket.write(piece);
-      await Promise.race([ended, sleep(300)]);
+      await Promise.race([closed, sleep(300)]);
     }
     const isEnded = socket.destroyed || socket.readableEnded;
     socket.destroy();
@@ -151,19 +132,73 @@ describe("requests in one piece", () => {
   test("are answered in turn up to a wish to upgrade, a top-up among them", async () => {
     const service = await startTestService();
     const purchase = await prepareTopUp(service, FIBER);
-    const topUp = request(service, "subscription-package-topup", purchase);
-    const look = request(service, "get-customer-information", { code: "1000001" });
-    const told = await codesOf(service, [look + topUp + upgrading(look) + topUp, look]);
-    expect(told).toEqual({ codes: ["400aa010", "400ab001", "400aa010"], isEnded: true });
+    const topUp = requestText(service, "subscription-package-topup", purchase);
+    const pieces = [lookUp(service) + topUp + lookUp(service, upgrading) + topUp, lookUp(service)];
+    expect(await codesOf(service, pieces)).toEqual({ codes: ["400aa010", "400ab001", "400aa010"], isEnded: true });
     expect((await service.call("txn-status", purchase)).status).toBe(200);
   });
 
   test("are all answered in turn where one expects to be told to go on", async () => {
     const service = await startTestService();
-    const look = request(service, "get-customer-information", { code: "1000001" });
-    const first = look.replace("Host: x\r\n", "Host: x\r\nExpect: 100-continue\r\n");
-    const unknown = request(service, "txn-status", { checkoutId: "unknown" });
-    const told = await codesOf(service, [first + unknown, look]);
+    const first = lookUp(service, { headers: "Expect: 100-continue\r\n" });
+    const unknown = requestText(service, "txn-status", { checkoutId: "unknown" });
+    const told = await codesOf(service, [first + unknown, lookUp(service)]);
     expect(told).toEqual({ codes: ["400aa010", "400ab101", "400aa010"], isEnded: false });
+  });
+});
+
+describe("a socket that is silent", () => {
+  const SILENCE_MS = 200;
+  /** More than the system keeps of what nobody reads. */
+  const MORE_THAN_WAITS_BYTES = 64 * 1024 * 1024;
+
+  /** A bare service whose sockets are watched, and time out soon; it answers when the test does. */
+  async function startWatched() {
+    const app = fastify({ connectionTimeout: SILENCE_MS });
+    const sockets = receiveRequests(app, () => "id", []);
+    const asked = new Promise<ServerResponse>((resolve) => {
+      app.addHook("onRequest", (_request, reply) => resolve(reply.hijack().raw));
+    });
+    app.all("/", () => {});
+    onTestFinished(async () => {
+      sockets.destroyAll();
+      await app.close();
+    });
+    return { ...(await openSocket({ app } as unknown as TestService)), asked };
+  }
+
+  test("is not cut while its request has no answer yet, however long that takes", async () => {
+    const { socket, received, closed, asked } = await startWatched();
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const response = await asked;
+    await sleep(4 * SILENCE_MS);
+    expect([response.destroyed, socket.destroyed]).toEqual([false, false]);
+    response.setHeader("connection", "close");
+    response.end("an answer");
+    await closed;
+    expect(received()).toContain("an answer");
+  });
+
+  test("is cut where its answer lies unread", async () => {
+    const { socket, closed, asked } = await startWatched();
+    socket.pause();
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const response = await asked;
+    const cut = once(response, "close");
+    response.end(Buffer.alloc(MORE_THAN_WAITS_BYTES));
+    await cut;
+    socket.resume();
+    await closed;
+    expect(socket.bytesRead).toBeLessThan(MORE_THAN_WAITS_BYTES);
+  });
+
+  test("is cut where nothing is asked on it, or its request does not go on", async () => {
+    const { socket, asked } = await startWatched();
+    const another = await startWatched();
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
+    const response = await asked;
+    await Promise.all([once(response, "close"), another.closed]);
+    expect(response.writableFinished).toBe(false);
+    expect(another.received()).toBe("");
   });
 });

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { TurnWrites } from "../../src/http/turn-writes.ts";
 import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS } from "../../src/http/unanswered.ts";
@@ -7,6 +6,7 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectInContract } from "../support/contract.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
+import { openSocket, requestText } from "../support/raw-socket.ts";
 import { type OperationName, PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -98,12 +98,8 @@ describe("a store that stands still", () => {
     expect(isAnswered).toBe(false);
     await pass(5 * LOOKING_EVERY_MS);
     const { status, headers, json } = await calling;
-    expect([status, json.code, json.body.retry, headers["retry-after"]]).toEqual([
-      503,
-      "400ae002",
-      "query_status",
-      "1",
-    ]);
+    const told = [status, json.code, json.body.retry, headers["retry-after"]];
+    expect(told).toEqual([503, "400ae002", "query_status", "1"]);
     expect((await call("txn-status", purchase)).json.body.reason).toBe("not_topped_up");
 
     await release();
@@ -165,17 +161,12 @@ describe("a store that stands still", () => {
   });
 
   test("is told to nobody who has left", async () => {
-    const { service, url, hold, release, isStanding } = await startWithStandstill();
-    const { port } = new URL(url);
+    const { service, hold, release, isStanding } = await startWithStandstill();
     const theirs = once(service.app.server, "connection");
-    const socket = connect(Number(port), "127.0.0.1");
+    const { socket } = await openSocket(service);
     const [accepted] = await theirs;
     hold("lookUpCustomers");
-    const body = JSON.stringify({ code: "1000001" });
-    const path = `${PREFIX}/v1.0.1/get-customer-information`;
-    const head = [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${service.trialToken}`];
-    head.push("Content-Type: application/json", `Content-Length: ${body.length}`, "", body);
-    socket.write(head.join("\r\n"));
+    socket.write(requestText(service, "get-customer-information", { code: "1000001" }));
     await isStanding();
     const left = new Promise((resolve) => accepted.on("close", resolve));
     socket.resetAndDestroy();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { BouquetEffect } from "../../src/domain/catalogue-effect.ts";
+import type { BouquetEffect } from "../../src/domain/catalogue-file.ts";
 import { type CatalogueImport, importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import type { RejectedLine } from "../../src/services/staff/import-file.ts";
 import { ACTOR, CATALOGUE, ndjson, openWorld, type World } from "./world.ts";

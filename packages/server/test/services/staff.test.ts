@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { setBlocked } from "../../src/services/staff/connections.ts";
-import { findCuidsByName, findCustomer } from "../../src/services/staff/customers.ts";
+import { findCustomer } from "../../src/services/staff/customers.ts";
 import { explainSubscriptions, grantGoodwill, reverseGoodwill } from "../../src/services/staff/subscriptions.ts";
 import { listTransactions, reverseTransaction, showTransaction } from "../../src/services/staff/transactions.ts";
 import { ACTOR, customer, MINUTE_MS, openWorld, type World } from "./world.ts";
@@ -40,31 +40,10 @@ describe("finding a customer", () => {
     expect(fewer).toEqual({ ...all, transactions: all.transactions.slice(0, 1), hasMore: true });
   });
 
-  test("lists all whom a code or a name fits, and takes a customer id for nothing else if told so", async () => {
-    const world = await openHistory();
-    // One customer's mobile number is another's id.
-    await world.importCustomers([customer("9841000000", { last_name: "Thapa", asOf: "2026-11-20T09:00:00Z" })]);
-    const find = async (code: string, isCuid = false) => {
-      const answer = await findCustomer(world.ports, { ...PRODUCTION, code, isCuid, history: 1 });
-      if (answer.kind === "not_found") return answer;
-      return answer.kind === "found" ? answer.customer.cuid : answer.candidates.map(({ cuid }) => cuid);
-    };
-    expect(await find("9841000000")).toEqual(["1", "9841000000"]);
-    expect(await find("9841000000", true)).toBe("9841000000");
-    expect(await find("sita")).toEqual(["1", "9841000000"]);
-    expect(await find("thapa SITA")).toBe("9841000000");
-    expect(await find("sita", true)).toEqual({ kind: "not_found", elsewhere: undefined });
-    expect(await findCuidsByName(world.ports, { ...PRODUCTION, name: "ita" })).toEqual({
-      ...{ kind: "found", cuids: ["1", "9841000000"] },
-    });
-    expect(await findCuidsByName(world.ports, { ...PRODUCTION, name: "maya" })).toEqual({ kind: "not_found" });
-  });
-
-  test("never mixes the environments, and tells where the other has such a customer", async () => {
+  test("never mixes the environments", async () => {
     const { ports } = await openHistory();
     const request = { environment: "trial", code: "1", isCuid: false, history: 1 } as const;
     expect(await findCustomer(ports, request)).toEqual({ kind: "not_found", elsewhere: "production" });
-    expect(await findCustomer(ports, { ...request, code: "2" })).toEqual({ kind: "not_found", elsewhere: undefined });
   });
 });
 
@@ -104,22 +83,22 @@ describe("transactions", () => {
       expect(await showTransaction(world.ports, { id })).toBeUndefined();
   });
 
-  test("are reversed once, and only where they are what they are taken for", async () => {
+  test("are reversed once", async () => {
     const world = await openHistory();
     const newest = await newestOf(world);
-    const reverse = (more: object) =>
-      reverseTransaction(world.ports, ACTOR, { id: newest.txnId, reason: "charged back", ...more });
-    expect(await reverse({ id: "nothing" })).toEqual({ kind: "not_found" });
-    expect(await reverse({ amount: newest.amount + 1n })).toEqual({ kind: "another", transaction: newest });
-    expect(await reverse({ partnerId: newest.partnerId + 1 })).toEqual({ kind: "another", transaction: newest });
+    const reverse = (id: string, meant: { partnerId?: number; amount?: bigint } = {}) =>
+      reverseTransaction(world.ports, ACTOR, { id, reason: "charged back", ...meant });
+    expect(await reverse("nothing")).toEqual({ kind: "not_found" });
+    for (const meant of [{ amount: newest.amount + 1n }, { partnerId: newest.partnerId + 1 }])
+      expect(await reverse(newest.txnId, meant)).toEqual({ kind: "another", transaction: newest });
     const transaction = { ...newest, status: "reversed" };
-    expect(await reverse({ amount: newest.amount, partnerId: newest.partnerId })).toMatchObject({
+    expect(await reverse(newest.txnId)).toMatchObject({
       ...{ kind: "reversed", transaction, plan: "Fiber 100" },
       ...{ before: { end: "2027-04-10 10:00:00" }, after: { end: "2027-01-10 10:00:00" } },
     });
     const reversal = { author: "tester", reason: "charged back", at: world.now };
     world.now += MINUTE_MS;
-    expect(await reverse({})).toMatchObject({ kind: "already_reversed", transaction, reversal });
+    expect(await reverse(newest.txnId)).toMatchObject({ kind: "already_reversed", transaction, reversal });
   });
 });
 
@@ -145,22 +124,6 @@ describe("explaining a connection", () => {
       ["top_up", "2027-01-10 10:00:00", "2027-04-10 10:00:00", false, 4, "NET-3M"],
       ["reversal", "2027-04-10 10:00:00", "2027-01-10 10:00:00", false, undefined, undefined],
     ]);
-  });
-
-  test("asks which is meant where several have it, and knows one that never had a subscription", async () => {
-    const world = await openHistory();
-    const tv = { connections: { tv: [{ stb: "net-1", status: "active" }] } };
-    await world.importCustomers([{ ...customer("1"), ...tv }], { environment: "trial" });
-    const several = await explainSubscriptions(world.ports, NET);
-    if (several.kind !== "several_connections") throw new Error(several.kind);
-    expect(several.candidates.map(({ connection }) => [connection.environment, connection.service])).toEqual([
-      ["trial", "tv"],
-      ["production", "internet"],
-    ]);
-    expect(await explainSubscriptions(world.ports, { ...NET, service: "tv" })).toMatchObject({
-      ...{ kind: "explained", explanation: { plans: [] } },
-    });
-    expect(await explainSubscriptions(world.ports, { ...NET, service: "iptv" })).toEqual({ kind: "no_connection" });
   });
 
   test("knows the ledger of a connection that is gone, by its customer", async () => {

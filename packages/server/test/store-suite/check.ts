@@ -42,30 +42,30 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly str
   [
     "a top-up of another time",
     `UPDATE top_up SET at = at + 1 WHERE ${OF_NET} AND status = 'success'`,
-    [`${NET}: the top-up # is on record otherwise`],
+    [`${NET}: the top-up # is on record otherwise: at`],
   ],
   [
     "a top-up of another customer",
     `UPDATE top_up SET cuid = '2000002' WHERE ${OF_NET} AND status = 'success'`,
-    [`${NET}: the top-up # is on record otherwise`],
+    [`${NET}: the top-up # is on record otherwise: cuid`],
   ],
   [
     "a top-up that says it was reversed",
     `UPDATE top_up SET status = 'reversed' WHERE ${OF_NET} AND status = 'success'`,
-    [`${NET}: the top-up # has the status reversed`],
+    [`${NET}: the top-up # is on record otherwise: status`],
   ],
   [
     "a reversal that is gone",
     "DELETE FROM reversal",
     [
-      `${NET}: the top-up # was reversed otherwise than is on record`,
+      `${NET}: the top-up # is on record otherwise: reversed_at, reversed_wall`,
       "there are 0 reversals, and subscriptions lead to 1",
     ],
   ],
   [
     "a reversal of another day",
     "UPDATE reversal SET wall = '2026-11-21 09:00:00'",
-    [`${NET}: the top-up # was reversed otherwise than is on record`],
+    [`${NET}: the top-up # is on record otherwise: reversed_wall`],
   ],
   [
     "a reversal of nothing",

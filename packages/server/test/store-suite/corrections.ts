@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, FAMILY, FIBER, HARI_TV, openProvider, RAM_NET, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+import { endOf, FAMILY, FIBER, HARI_TV, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
 
 /** What is decided is the domain's: here is that all of it is written, in order with what else happens. */
 export function testCorrections(makeDatabase: MakeDatabase): void {
@@ -52,26 +52,6 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     });
     expect(await auditTrail.list({}, 1)).toMatchObject([{ action: "subscription.reverse_grant" }]);
     expect(await findWrong(opened.store)).toEqual([]);
-  });
-
-  test("goodwill of a lapsed subscription begins a new run", async () => {
-    const opened = await openProvider(makeDatabase);
-    await opened.store.corrections.grantGoodwill({ ...RAM_NET, days: 3, plan: FIBER }, opened.staff());
-    expect(await endOf(opened.store, RAM_NET, FIBER)).toBe("2026-11-23 09:00:00");
-  });
-
-  test("goodwill without a connection, a subscription or a clear plan writes nothing", async () => {
-    const opened = await openProvider(makeDatabase);
-    const { corrections } = opened.store;
-    await opened.topUp(SITA_TV, "KIDS-1M");
-    const [entries, trail] = [await countRows(opened, "ledger_entry"), await countRows(opened, "audit_entry")];
-    const grant = (key: object, plan?: string) =>
-      corrections.grantGoodwill({ ...SITA_NET, days: 1, plan, ...key }, opened.staff());
-    expect(await grant({ reqId: "nobody" })).toEqual({ kind: "not_found" });
-    expect(await grant({}, "Other")).toEqual({ kind: "no_subscription", plans: [FIBER] });
-    expect(await grant({ days: 9_999_999 })).toEqual({ kind: "too_long" });
-    expect(await countRows(opened, "ledger_entry")).toBe(entries);
-    expect(await countRows(opened, "audit_entry")).toBe(trail);
   });
 
   test("a block by staff refuses top-ups until staff lift it, whatever the records say", async () => {

@@ -1,6 +1,6 @@
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
-import { readCatalogueRow } from "../../src/domain/catalogue-row.ts";
+import { readCatalogueRow } from "../../src/domain/catalogue-file.ts";
 import { type Checkout, type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import type { Correcting } from "../../src/domain/correction.ts";

@@ -12,7 +12,6 @@ import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
 import { testProviderSettings } from "./provider-settings.ts";
-import { testRefusals } from "./refusals.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
@@ -28,7 +27,9 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
     describe("customer imports", () => testCustomerImports(makeDatabase));
-    testSettling(makeDatabase);
+    describe("top-ups", () => testTopUps(makeDatabase));
+    describe("batches", () => testBatches(makeDatabase));
+    describe("checkouts", () => testCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
@@ -38,12 +39,4 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("archives", () => testArchives(makeDatabase));
     describe("snapshots", () => testSnapshots(makeDatabase));
   });
-}
-
-/** What depends on where and how top-ups are settled. */
-export function testSettling(makeDatabase: MakeDatabase): void {
-  describe("top-ups", () => testTopUps(makeDatabase));
-  describe("refusals", () => testRefusals(makeDatabase));
-  describe("batches", () => testBatches(makeDatabase));
-  describe("checkouts", () => testCheckouts(makeDatabase));
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import type { Refusal } from "../../src/domain/failure.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { by } from "../support/by.ts";
-import { countRows, findWrong, type MakeDatabase } from "./database.ts";
+import { countRows, type MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
   bouquet,
@@ -10,6 +12,9 @@ import {
   expectRecorded,
   FAMILY,
   FIBER,
+  GITA_NET,
+  HARI_TV,
+  type OpenedProvider,
   openProvider,
   RAM_NET,
   RAM_TV,
@@ -17,6 +22,28 @@ import {
   SITA_NET,
   SITA_TV,
 } from "./provider.ts";
+
+/** What is decided is the domain's: here is that all is loaded of which it must know. */
+type Ask = (provider: OpenedProvider) => TopUpCommand;
+
+const at = (connection: ConnectionKey, code: string): Ask => {
+  return ({ command }) => command(connection, code);
+};
+
+const REFUSED: readonly (readonly [string, Refusal, Ask])[] = [
+  ["a customer that is not there", "customer_not_found", at({ ...SITA_NET, cuid: "9" }, "NET-1M")],
+  ["a customer of the other environment", "customer_not_found", at({ ...SITA_NET, environment: "trial" }, "NET-1M")],
+  ["an inactive customer", "customer_inactive", at(GITA_NET, "NET-1M")],
+  ["a connection that is not there", "connection_not_found", at({ ...SITA_NET, reqId: "nobody" }, "NET-1M")],
+  ["a username of another service", "connection_not_found", at({ ...SITA_NET, service: "iptv" }, "ITV-1M")],
+  ["a blocked connection", "connection_blocked", at(HARI_TV, "TV-1M")],
+  ["an add-on without a running base", "bouquet_unavailable", at(RAM_TV, "KIDS-1M")],
+  [
+    "a revision that was never published",
+    "bouquet_unavailable",
+    ({ command, quote }) => command(SITA_NET, "NET-1M", quote(SITA_NET, { revision: 77 })),
+  ],
+];
 
 export function testTopUps(makeDatabase: MakeDatabase): void {
   test("a top-up is recorded as it was asked for, at the time it was decided", async () => {
@@ -89,20 +116,14 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "top_up")).toBe(1);
   });
 
-  const differences: readonly (readonly [string, Partial<TopUpCommand>, string])[] = [
-    ["amount", { amount: 1n }, "checkout_used"],
-    ["bouquet", { bouquetCode: "NET-3M" }, "checkout_used"],
-    ["customer", { cuid: "2000002" }, "checkout_used"],
-    ["reqId", { reqId: "ram" }, "checkout_used"],
-    ["service", { service: "iptv" }, "checkout_used"],
-    ["environment", { environment: "trial" }, "checkout_used"],
-    ["partner", { partnerId: 77 }, "checkout_unknown"],
-  ];
-  test.each(differences)("a used checkout with another %s is refused", async (_, difference, refusal) => {
+  test("a used checkout is refused to whoever asks for something else, or is somebody else", async () => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-1M");
     const transaction = expectRecorded(await opened.store.settleTopUp(command));
-    expect(await opened.store.settleTopUp({ ...command, ...difference })).toEqual({ kind: "refused", refusal });
+    const settle = (other: Partial<TopUpCommand>) => opened.store.settleTopUp({ ...command, ...other });
+    expect(await settle({ amount: 1n })).toEqual({ kind: "refused", refusal: "checkout_used" });
+    expect(await settle({ cuid: "2000002" })).toEqual({ kind: "refused", refusal: "checkout_used" });
+    expect(await settle({ partnerId: 77 })).toEqual({ kind: "refused", refusal: "checkout_unknown" });
     expect(await opened.store.findTransaction(command.checkoutId)).toEqual(transaction);
     expect(await countRows(opened, "top_up")).toBe(1);
   });
@@ -132,20 +153,23 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     expectRecorded(await (await opened.another()).settleTopUp(command));
   });
 
-  test("what is stored after all kinds of top-ups is in order", async () => {
+  test.each(REFUSED)("%s is refused as %s, and nothing is written", async (_, refusal, ask) => {
     const opened = await openProvider(makeDatabase);
-    const asked = [
-      [SITA_TV, "TV-1M"],
-      [SITA_TV, "KIDS-1M"],
-      [RAM_TV, "TV-3M"],
-      [SITA_IPTV, "ITV-1M"],
-      [RAM_TV, "KIDS-1M"],
-    ] as const;
-    for (const [connection, code] of asked) {
-      await opened.topUp(connection, code);
-      opened.now += 86_400_000;
-    }
-    expect(await countRows(opened, "top_up")).toBe(5);
-    expect(await findWrong(opened.store)).toEqual([]);
+    const { store } = opened;
+    const entries = await countRows(opened, "ledger_entry");
+    const command = ask(opened);
+    expect(await store.settleTopUp(command)).toEqual({ kind: "refused", refusal });
+    expect(await store.findTransaction(command.checkoutId)).toBeUndefined();
+    expect(await countRows(opened, "top_up")).toBe(0);
+    expect(await countRows(opened, "retired_checkout")).toBe(0);
+    expect(await countRows(opened, "ledger_entry")).toBe(entries);
+  });
+
+  test("a checkout that was refused can still be used", async () => {
+    const { store, command } = await openProvider(makeDatabase);
+    const right = command(SITA_NET, "NET-1M");
+    for (const wrong of [{ amount: 1n }, { bouquetCode: "NET-9M" }, { cuid: "2000002" }])
+      expect((await store.settleTopUp({ ...right, ...wrong })).kind).toBe("refused");
+    expectRecorded(await store.settleTopUp(right));
   });
 }

@@ -1,4 +1,5 @@
-import { copyFileSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { copyFileSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { writeLogAnew } from "../../src/store/sqlite/left-log.ts";
@@ -8,8 +9,6 @@ import { otherProcess } from "../support/other-process.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-vi.mock("../../src/store/sqlite/left-log.ts", { spy: true });
 
 const LONG_AGO = new Date(1_000);
 
@@ -30,12 +29,24 @@ async function killedAfterTopUp() {
   return { path, checkoutId, open };
 }
 
+/** The files that Node opens: SQLite's own opening is not among them. */
+function watchOpening() {
+  const opened = vi.spyOn(fs, "openSync");
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    opened.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return opened;
+}
+
 test("a top-up that a killed process left in the log outlives that log once it is answered", async () => {
   const { path, checkoutId, open } = await killedAfterTopUp();
+  const opened = watchOpening();
   const store = await open(path);
   expect(await store.findTransaction(checkoutId)).toMatchObject({ checkoutId });
   // Before its commits went into the file, as a power cut meanwhile would else take the pages that the file lacked yet.
-  expect(writeLogAnew).toHaveBeenCalledWith(`${path}-wal`);
+  expect(opened).toHaveBeenCalledWith(`${path}-wal`, "r+");
   const fileAlone = join(temporaryFolder(), "topupd.db");
   copyFileSync(path, fileAlone);
   expect(await (await open(fileAlone)).findTransaction(checkoutId)).toMatchObject({ checkoutId });
@@ -43,10 +54,11 @@ test("a top-up that a killed process left in the log outlives that log once it i
 
 test("the log of a file that is opened by a link is that of the file", async () => {
   const { path, checkoutId, open } = await killedAfterTopUp();
+  const opened = watchOpening();
   const link = join(temporaryFolder(), "link.db");
   symlinkSync(path, link);
   expect(await (await open(link)).findTransaction(checkoutId)).toMatchObject({ checkoutId });
-  expect(writeLogAnew).toHaveBeenCalledWith(`${path}-wal`);
+  expect(opened).toHaveBeenCalledWith(`${path}-wal`, "r+");
 });
 
 test("a log that another process has open is left to it", async () => {

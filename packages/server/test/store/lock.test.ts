@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
 import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
+import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -98,4 +100,21 @@ describe("while another process writes", () => {
     for (const outcome of await Promise.all([first, ...later])) expectRecorded(outcome);
     expect(await countRows(opened, "top_up")).toBe(21);
   });
+});
+
+test("a top-up that another store has acknowledged is found, also by one that read something else just before", async () => {
+  const opened = await openProvider(() => makeSqliteDatabase());
+  const { store: asking, command } = opened;
+  const views: Promise<unknown>[] = [];
+  // Looked at inside the transaction that records: what is read then cannot see it.
+  const clock = () => {
+    views.push(asking.findConnection(SITA_NET));
+    return opened.now;
+  };
+  const recording = await opened.database.open({ clock, random: seededRandom(9), basePlans: DEFAULT_BASE_PLANS });
+  onTestFinished(() => recording.close());
+  const sent = command(SITA_NET, "NET-1M");
+  const transaction = expectRecorded(await recording.settleTopUp(sent));
+  expect(await asking.findTransaction(sent.checkoutId)).toEqual(transaction);
+  await Promise.all(views);
 });

@@ -22,36 +22,10 @@ export interface Finished {
   readonly stderr: string;
 }
 
-export interface RunningTopupd {
-  readonly pid: number;
-  /** Where it listens, without a slash at its end. */
-  readonly url: string;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  readonly signal: (signal: NodeJS.Signals) => void;
-  /** Resolves with the exit code. */
-  readonly ended: Promise<number | null>;
-  /** Resolves once the process has said this on stdout or stderr. */
-  readonly untilSaid: (said: RegExp) => Promise<void>;
-}
-
-export interface CommandLine {
-  readonly folder: string;
-  /** Runs a command to its end. */
-  readonly run: (...words: readonly string[]) => Promise<Finished>;
-  /** As run, after a command of the shell that sets the process a limit. */
-  readonly runLimited: (limit: string, ...words: readonly string[]) => Promise<Finished>;
-  /** As run; throws unless the exit code is 0. @returns stdout. */
-  readonly mustRun: (...words: readonly string[]) => Promise<string>;
-  /** Starts a command, and does not wait for anything. */
-  readonly launch: (...words: readonly string[]) => Omit<RunningTopupd, "url">;
-  /** As launch, after a command of the shell, such as one that sends stderr elsewhere. */
-  readonly launchAfter: (shell: string, ...words: readonly string[]) => Omit<RunningTopupd, "url">;
-  /** Starts serve or demo on a free port; resolves once it is ready. */
-  readonly start: (command: "serve" | "demo", ...words: readonly string[]) => Promise<RunningTopupd>;
-  /** Writes a file of rows into the folder. @returns its name. */
-  readonly ndjson: (name: string, ...rows: readonly (object | string)[]) => string;
-}
+type Launched = ReturnType<typeof launchTopupd>;
+/** With the address where it listens, without a slash at its end. */
+export type RunningTopupd = Launched & { readonly url: string };
+export type CommandLine = ReturnType<typeof commandLine>;
 
 export interface CommandLineOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -59,31 +33,38 @@ export interface CommandLineOptions {
   readonly folder?: string;
 }
 
-export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLineOptions = {}): CommandLine {
-  const launch = (words: readonly string[], limit?: string) => launchTopupd(words, folder, env, limit);
-  const finish = async ({ ended, stdout, stderr }: ReturnType<typeof launch>): Promise<Finished> => {
+export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLineOptions = {}) {
+  const launch = (words: readonly string[], shell?: string) => launchTopupd(words, folder, env, shell);
+  const finish = async ({ ended, stdout, stderr }: Launched): Promise<Finished> => {
     const code = await ended;
     return { code, stdout: stdout(), stderr: stderr() };
   };
-  const run: CommandLine["run"] = (...words) => finish(launch(words));
+  /** Runs a command to its end. */
+  const run = (...words: readonly string[]) => finish(launch(words));
   return {
     folder,
     run,
-    runLimited: (limit, ...words) => finish(launch(words, limit)),
-    launch: (...words) => launch(words),
-    launchAfter: (shell, ...words) => launch(words, shell),
-    async mustRun(...words) {
+    /** As run, after a command of the shell that sets the process a limit. */
+    runLimited: (limit: string, ...words: readonly string[]) => finish(launch(words, limit)),
+    /** Starts a command, and does not wait for anything. */
+    launch: (...words: readonly string[]) => launch(words),
+    /** As launch, after a command of the shell, such as one that sends stderr elsewhere. */
+    launchAfter: (shell: string, ...words: readonly string[]) => launch(words, shell),
+    /** As run; throws unless the exit code is 0. @returns stdout. */
+    mustRun: async (...words: readonly string[]) => {
       const { code, stdout, stderr } = await run(...words);
       if (code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr}`);
       return stdout;
     },
-    async start(command, ...words) {
+    /** Starts serve or demo on a free port; resolves once it is ready. */
+    start: async (command: "serve" | "demo", ...words: readonly string[]): Promise<RunningTopupd> => {
       const launched = launch([command, "--port", "0", ...words]);
       await launched.untilSaid(command === "serve" ? /"msg":"listening"/ : /Ctrl-C[\s\S]*BASE=[\s\S]*look inside/);
       const url = command === "serve" ? listeningUrl(launched.stderr()) : demoUrl(launched.stdout());
       return { ...launched, url };
     },
-    ndjson(name, ...rows) {
+    /** Writes a file of rows into the folder. @returns its name. */
+    ndjson: (name: string, ...rows: readonly (object | string)[]) => {
       const lines = rows.map((row) => `${typeof row === "string" ? row : JSON.stringify(row)}\n`);
       writeFileSync(join(folder, name), lines.join(""));
       return name;
@@ -112,12 +93,14 @@ function launchTopupd(words: readonly string[], cwd: string, env: Readonly<Recor
   });
   return {
     pid: child.pid as number,
+    /** Resolves with the exit code. */
     ended,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     signal: (signal: NodeJS.Signals) => {
       child.kill(signal);
     },
+    /** Resolves once the process has said this on stdout or stderr. */
     untilSaid: (said: RegExp) => untilSaid(child, ended, () => output.stdout + output.stderr, said),
   };
 }

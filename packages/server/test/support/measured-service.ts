@@ -1,31 +1,15 @@
 import { onTestFinished } from "vitest";
 import { createMetrics, serveMetrics } from "../../src/metrics/metrics.ts";
-import { type Family, readMetrics, type Sample } from "./metrics-text.ts";
-import { type OpenOptions, startTestService, type TestService } from "./service.ts";
+import { readMetrics, type Sample } from "./metrics-text.ts";
+import { type OpenOptions, startTestService } from "./service.ts";
 
-/** A service with its metrics, on a port of their own. */
-export interface MeasuredService {
-  readonly service: TestService;
-  /** Where the metrics are, without a slash at its end. */
-  readonly url: string;
-  /** The text of a scrape. */
-  readonly scrape: () => Promise<string>;
-  /** The metrics of a scrape, strictly read. */
-  readonly read: () => Promise<Scraped>;
-}
-
-export interface Scraped {
-  readonly families: ReadonlyMap<string, Family>;
-  /** The samples of one name, such as `topupd_batch_size_sum`. */
-  readonly samples: (name: string) => readonly Sample[];
-  /** The value of the one sample that has these labels, among others. */
-  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
-}
+export type MeasuredService = Awaited<ReturnType<typeof startMeasuredService>>;
 
 /** A quarter of a second passes each time that somebody looks at the stopwatch. */
 export const TICK_SECONDS = 0.25;
 
-export async function startMeasuredService(options: Partial<OpenOptions> = {}): Promise<MeasuredService> {
+/** A service with its metrics, on a port of their own. */
+export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
   let elapsed = 0;
   const metrics = createMetrics({
     build: { version: "1.2.3", node: "v20.20.0", store: "sqlite" },
@@ -51,14 +35,17 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}): 
   return { service, url: server.url, scrape, read: async () => scraped(await scrape()) };
 }
 
-export function scraped(text: string): Scraped {
+/** The metrics of a scrape, strictly read. */
+export function scraped(text: string) {
   const families = readMetrics(text);
   const all = [...families.values()].flatMap((family) => family.samples);
-  const samples = (name: string) => all.filter((sample) => sample.name === name);
+  /** The samples of one name, such as `topupd_batch_size_sum`. */
+  const samples = (name: string): readonly Sample[] => all.filter((sample) => sample.name === name);
   return {
     families,
     samples,
-    value(name, labels = {}) {
+    /** The value of the one sample that has these labels, among others. */
+    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined => {
       const fitting = samples(name).filter((sample) =>
         Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
       );

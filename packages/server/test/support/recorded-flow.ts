@@ -25,68 +25,36 @@ export async function recordFlow(service: TestService, call: Caller): Promise<Ex
     await say(`customer ${code}`, "get-customer-information", { code });
   }
   await say("a code that nobody has", "get-customer-information", { code: "0000000" });
-  await say("a television connection", "get-subscription-package", {
-    cuid: "1000003",
-    service: "tv",
-    reqId: "000100000000003",
-  });
-  await say("an IPTV connection", "get-subscription-package", {
-    cuid: "1000004",
-    service: "iptv",
-    reqId: "trial4-iptv",
-  });
-  await say("a lapsed connection", "get-subscription-package", {
-    cuid: "1000002",
-    service: "internet",
-    reqId: "trial2",
-  });
-  await say("an inactive customer", "get-subscription-package", {
-    cuid: "1000005",
-    service: "internet",
-    reqId: "trial5",
-  });
-  await say("a connection that is not there", "get-subscription-package", { ...FIBER, reqId: "nobody" });
+  const list = (title: string, cuid: string, service: string, reqId: string) =>
+    say(title, "get-subscription-package", { cuid, service, reqId });
+  await list("a television connection", "1000003", "tv", "000100000000003");
+  await list("an IPTV connection", "1000004", "iptv", "trial4-iptv");
+  await list("a lapsed connection", "1000002", "internet", "trial2");
+  await list("an inactive customer", "1000005", "internet", "trial5");
+  await list("a connection that is not there", "1000001", "internet", "nobody");
 
   const { checkoutId } = await say("an internet connection", "get-subscription-package", FIBER);
   const purchase = { ...FIBER, checkoutId, bouquetId: "TRIAL-NET-3M", amt: "3220", udf1: "order-1", udf2: "till-7" };
+  const topUp = (title: string, changed: object = {}) =>
+    say(title, "subscription-package-topup", { ...purchase, ...changed });
   await say("a query before the top-up", "txn-status", { checkoutId });
-  await say("a top-up with a wrong amount", "subscription-package-topup", { ...purchase, amt: "3221" });
-  await say("a top-up of a bouquet that is not offered", "subscription-package-topup", {
-    ...purchase,
-    bouquetId: "TRIAL-TV-1M",
-  });
-  await say("a top-up of another connection", "subscription-package-topup", { ...purchase, reqId: "trial2" });
-  await say("a top-up with an overlong udf1", "subscription-package-topup", {
-    ...purchase,
-    checkoutId: "unknown",
-    udf1: "x".repeat(31),
-  });
-  await say("a top-up", "subscription-package-topup", purchase);
-  await say("the same top-up again", "subscription-package-topup", purchase);
-  await say("the same checkout with another bouquet", "subscription-package-topup", {
-    ...purchase,
-    bouquetId: "TRIAL-NET-1M",
-  });
+  await topUp("a top-up with a wrong amount", { amt: "3221" });
+  await topUp("a top-up of a bouquet that is not offered", { bouquetId: "TRIAL-TV-1M" });
+  await topUp("a top-up of another connection", { reqId: "trial2" });
+  await topUp("a top-up with an overlong udf1", { checkoutId: "unknown", udf1: "x".repeat(31) });
+  await topUp("a top-up");
+  await topUp("the same top-up again");
+  await topUp("the same checkout with another bouquet", { bouquetId: "TRIAL-NET-1M" });
   await say("a query after the top-up", "txn-status", { checkoutId });
   await say("the connection after the top-up", "get-subscription-package", FIBER);
   await say("a request with wrong fields", "subscription-package-topup", { cuid: 1, amt: "1.234" });
   await say("a request with an unknown token", "txn-status", { checkoutId }, "unknown");
-  await sayExpired(service, say);
-  return exchanges;
-}
 
-async function sayExpired(
-  service: TestService,
-  say: (title: string, operation: OperationName, body: object) => Promise<{ checkoutId: string }>,
-): Promise<void> {
-  const { checkoutId } = await say("a checkout that is left to expire", "get-subscription-package", FIBER);
+  const late = await say("a checkout that is left to expire", "get-subscription-package", FIBER);
+  const latePurchase = { ...FIBER, checkoutId: late.checkoutId, bouquetId: "TRIAL-NET-3M", amt: "3220" };
   service.now = START + 300_001;
-  await say("a top-up after the expiry", "subscription-package-topup", {
-    ...FIBER,
-    checkoutId,
-    bouquetId: "TRIAL-NET-3M",
-    amt: "3220",
-  });
+  await say("a top-up after the expiry", "subscription-package-topup", latePurchase);
   service.now = START + 360_001;
-  await say("a query long after the expiry", "txn-status", { checkoutId });
+  await say("a query long after the expiry", "txn-status", { checkoutId: late.checkoutId });
+  return exchanges;
 }

@@ -1,7 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { type OpenOptions, openTestService, type TestService } from "./open-service.ts";
-
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export * from "./open-service.ts";
@@ -13,4 +14,18 @@ export async function startTestService(options: Partial<OpenOptions> = {}): Prom
   const service = await openTestService({ path, ...options });
   onTestFinished(() => service.close());
   return service;
+}
+
+/** One service for all tests of a file that change nothing by which another test could notice it. */
+export function shareTestService(): () => TestService {
+  const folder = mkdtempSync(join(tmpdir(), "topupd-test-"));
+  let service: TestService;
+  beforeAll(async () => {
+    service = await openTestService({ path: join(folder, "topupd.db") });
+  });
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => service;
 }

@@ -18,7 +18,8 @@ export function makeSqliteDatabase(path = join(temporaryFolder(), "topupd.db")):
 }
 
 /** The same, and its top-ups are settled as those of a service are: by a settler. */
-export function makeSettledDatabase(path = join(temporaryFolder(), "topupd.db")): TestDatabase {
+export function makeSettledDatabase(): TestDatabase {
+  const path = join(temporaryFolder(), "topupd.db");
   const plain = makeSqliteDatabase(path);
   return {
     ...plain,

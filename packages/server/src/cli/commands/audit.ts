@@ -1,23 +1,21 @@
 import { type Command, Option } from "commander";
 import { AUDIT_ACTIONS, type AuditCheckpoint, type AuditEntry } from "../../domain/audit.ts";
-import { listAudit, MAX_AUDIT_ENTRIES, readAudit, readCheckpoint, verifyAudit } from "../../services/staff/audit.ts";
+import {
+  type AuditVerdict,
+  listAudit,
+  MAX_AUDIT_ENTRIES,
+  readAudit,
+  readCheckpoint,
+  verifyAudit,
+} from "../../services/staff/audit.ts";
+import type { AuditFilter } from "../../store/search.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
-import { type DayFlags, flags, readDays, readWholeNumber } from "../options.ts";
-import { isoTime, jsonLine, type OutputOptions, printable, wrap } from "../output/text.ts";
+import { type DayFlags, flags, readDays } from "../options.ts";
+import { isoTime, jsonLine, printable } from "../output/text.ts";
 import { FoundWrong, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface ListFlags extends OutputOptions, DayFlags {
-  readonly author?: string;
-  readonly action?: string;
-  readonly subject?: string;
-  readonly cuid?: string;
-  readonly limit: string;
-  readonly upTo?: string;
-}
-
-interface VerifyOptions extends OutputOptions {
-  readonly checkpoint: readonly string[];
-}
+type ListFlags = DayFlags &
+  Pick<AuditFilter, "author" | "action" | "subject" | "cuid" | "upTo"> & { readonly limit: number };
 
 /** `topupd audit ...`: who changed what, when and why. */
 export function addAuditCommands(program: Command, runtime: Runtime): void {
@@ -32,27 +30,25 @@ export function addAuditCommands(program: Command, runtime: Runtime): void {
       new Option("--subject <TEXT>", "of this subject, just as a list shows it"),
       new Option("--cuid <CUID>", "of this customer, and of an import what it did to this one"),
       flags.limit(MAX_AUDIT_ENTRIES),
-      new Option("--up-to <SEQ>", "go on from this entry down"),
+      flags.number("--up-to <SEQ>", "go on from this entry down", 2_147_483_647),
     ],
     examples: ["topupd audit list --from 2026-11-20", "topupd audit list --action transaction.reverse --json"],
-    async run({ store }, _, given) {
-      const { author, action, subject, cuid, json } = given;
-      const limit = readWholeNumber("--limit", given.limit, MAX_AUDIT_ENTRIES);
-      const upTo = given.upTo === undefined ? undefined : readWholeNumber("--up-to", given.upTo, 2_147_483_647);
+    async run({ store, showRows }, _, given) {
+      const { author, action, subject, cuid, upTo, limit } = given;
       const filter = { author, action, subject, cuid, upTo, ...readDays(given, store) };
       const { entries, next } = await listAudit({ store }, { filter, limit });
       const { zone } = store.provider;
-      for (const entry of entries)
-        runtime.stdout(json === true ? jsonLine(entryJson(entry)) : entryWords(entry, zone.wallTime(entry.at)));
+      const words = () => entries.map((entry) => entryWords(entry, zone.wallTime(entry.at))).join("");
+      showRows(entries.map(entryJson), words);
       if (next !== undefined) runtime.stderr(`There are more: add --up-to ${next}\n`);
     },
   });
-  addStoreCommand<VerifyOptions>(group, runtime, {
+  addStoreCommand<{ readonly checkpoint: readonly string[] }>(group, runtime, {
     name: "verify",
     description: "find out whether an entry was changed, removed, moved or cut off (exit code 3: one was)",
     options: [flags.list("--checkpoint <SEQ:HASH>", "an entry that was noted elsewhere", "none")],
     examples: ["topupd audit verify"],
-    run: verify,
+    run: (session, _, { checkpoint }) => verify(session, checkpoint),
   });
   addStoreCommand<object>(group, runtime, {
     name: "export",
@@ -72,32 +68,6 @@ export function addAuditCommands(program: Command, runtime: Runtime): void {
   });
 }
 
-async function verify(session: Session, _: unknown, { checkpoint, json }: VerifyOptions): Promise<void> {
-  const { stdout, stderr }: Runtime = session.runtime;
-  const checkpoints = checkpoint.map((text) => {
-    const read = readCheckpoint(text);
-    if (read !== undefined) return read;
-    throw new WrongUsage("--checkpoint must be a number, a colon and 64 hexadecimal digits, as verify says them");
-  });
-  const verdict = await verifyAudit(session, { checkpoints });
-  if (json === true) stdout(jsonLine(verdict));
-  if (verdict.kind === "broken") throw new FoundWrong(`the audit trail is broken: ${verdict.why}`);
-  const { last } = verdict;
-  if (verdict.kind === "another") {
-    const { seq } = verdict.checkpoint;
-    const why = seq > last.seq ? `it ends with entry ${last.seq}` : "another entry stands there";
-    throw new FoundWrong(`the audit trail is not the one of checkpoint ${seq}: ${why}`);
-  }
-  if (json === true) return;
-  stdout(`ok     ${last.seq} entries, each follows from the one before it\n`);
-  if (checkpoints.length > 0) stdout(`ok     all that was kept elsewhere is still there (${checkpoints.length})\n`);
-  stderr(toKeep(last));
-}
-
-function toKeep({ seq, hash }: AuditCheckpoint): string {
-  return `To find out later whether anything up to here was changed, keep this elsewhere: --checkpoint ${seq}:${hash}\n`;
-}
-
 /** What it was before and is after stays a text, of which the hash was taken. */
 function entryJson({ seq, at, author, action, subject, reason, before, after, hash }: AuditEntry) {
   const rest = { reason: reason ?? null, before: before ?? null, after: after ?? null, hash };
@@ -111,5 +81,32 @@ function entryWords({ seq, author, action, subject, reason, before, after }: Aud
   const title = `${seq}  ${time}  ${action}  ${subject}  by ${author}${reason === undefined ? "" : `: ${reason}`}`;
   const change = `${before ?? "nothing"} -> ${after ?? "nothing"}`;
   const shown = change.length > MOST_SHOWN ? `${change.slice(0, MOST_SHOWN)}… (--json shows all)` : change;
-  return `${wrap(printable(title), "")}${wrap(printable(shown), "    ")}`;
+  return `${printable(title)}\n    ${printable(shown)}\n`;
+}
+
+async function verify(session: Session, noted: readonly string[]): Promise<void> {
+  const checkpoints = noted.map((text) => {
+    const checkpoint = readCheckpoint(text);
+    if (checkpoint !== undefined) return checkpoint;
+    throw new WrongUsage("--checkpoint must be a number, a colon and 64 hexadecimal digits, as verify says them");
+  });
+  const verdict = await verifyAudit(session, { checkpoints });
+  session.show(verdict, verdict.kind === "whole" ? wholeWords(verdict) : "");
+  if (verdict.kind === "broken") throw new FoundWrong(`the audit trail is broken: ${verdict.why}`);
+  const { last } = verdict;
+  if (verdict.kind === "another") {
+    const { seq } = verdict.checkpoint;
+    const why = seq > last.seq ? `it ends with entry ${last.seq}` : "another entry stands there";
+    throw new FoundWrong(`the audit trail is not the one of checkpoint ${seq}: ${why}`);
+  }
+  if (!session.isJson) session.runtime.stderr(toKeep(last));
+}
+
+function wholeWords({ last, checkpoints }: Extract<AuditVerdict, { kind: "whole" }>): string {
+  const kept = `ok     all that was kept elsewhere is still there (${checkpoints})\n`;
+  return `ok     ${last.seq} entries, each follows from the one before it\n${checkpoints === 0 ? "" : kept}`;
+}
+
+function toKeep({ seq, hash }: AuditCheckpoint): string {
+  return `To find out later whether anything up to here was changed, keep this elsewhere: --checkpoint ${seq}:${hash}\n`;
 }

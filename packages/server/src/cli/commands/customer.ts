@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import {
   type Connection,
   type Customer,
@@ -13,7 +13,7 @@ import { type CustomerAnswer, findCustomer, mayBeName } from "../../services/sta
 import { MOST_CANDIDATES } from "../../store/search.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
-import { count, fieldLines, type OutputOptions, printable, shellWord, show } from "../output/text.ts";
+import { count, fieldLines, printable, shellWord } from "../output/text.ts";
 import {
   type Showing,
   showingOf,
@@ -23,7 +23,7 @@ import {
 } from "../output/transactions.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
 
-interface ShowOptions extends OutputOptions {
+interface ShowFlags {
   readonly environment: Environment;
   readonly byCuid?: boolean;
 }
@@ -35,16 +35,16 @@ const HISTORY = 20;
 
 /** `topupd customer ...`: whom partners top up for. */
 export function addCustomerCommands(program: Command, runtime: Runtime): void {
-  addStoreCommand<ShowOptions>(addGroup(program, "customer", "show customers"), runtime, {
+  addStoreCommand<ShowFlags>(addGroup(program, "customer", "show customers"), runtime, {
     name: "show",
     description: "show a customer: connections, subscriptions and the newest top-ups",
-    arguments: { "<CODE>": "a mobile number, customer id, set-top box number, username or name" },
+    arguments: [new Argument("<CODE>", "a mobile number, customer id, set-top box number, username or name")],
     options: [
       new Option("--by-cuid", "take CODE for a customer id, and for nothing else"),
       flags.environment("where to look"),
     ],
     examples: ['topupd customer show "maya rai"', "topupd customer show 204117 --by-cuid"],
-    async run({ store, clock }, [given = ""], options) {
+    async run({ store, clock, show }, [given = ""], options) {
       const { environment, byCuid: isCuid = false } = options;
       const code = given.trim();
       // To find a name, all customers may be looked at.
@@ -54,21 +54,20 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
       if (answer.kind === "ambiguous") throw new CommandFailed(fitsSeveral(code, options, answer.candidates));
       const showing = await showingOf(store, environment);
       const now = store.provider.zone.wallTime(clock());
-      const words = foundWords(answer, options, showing, now);
-      show(runtime, options, foundJson(answer, options, showing, now), words);
+      show(foundJson(answer, options, showing, now), foundWords(answer, options, showing, now));
       const list = `topupd transaction list --cuid ${shellWord(answer.customer.cuid)}${inTrial(options)}`;
       if (answer.hasMore) runtime.stderr(`There are more: ${printable(list)}\n`);
     },
   });
 }
 
-function notFound(code: string, { environment, byCuid }: ShowOptions, elsewhere: Environment | undefined): string {
+function notFound(code: string, { environment, byCuid }: ShowFlags, elsewhere: Environment | undefined): string {
   const what = mayBeName(code) && byCuid !== true ? "code or name" : "code";
   const nobody = `no ${environment} customer has the ${what} ${printable(code)}`;
   return elsewhere === undefined ? nobody : `${nobody}, but a ${elsewhere} one has: add --environment ${elsewhere}`;
 }
 
-function fitsSeveral(code: string, options: ShowOptions, candidates: readonly Customer[]): string {
+function fitsSeveral(code: string, options: ShowFlags, candidates: readonly Customer[]): string {
   const lines = candidates.map(({ cuid, firstName, lastName }) =>
     printable(`  topupd customer show ${shellWord(cuid)} --by-cuid${inTrial(options)}  (${firstName} ${lastName})`),
   );
@@ -76,11 +75,11 @@ function fitsSeveral(code: string, options: ShowOptions, candidates: readonly Cu
   return `${printable(code)} fits several customers${more}: say which\n${lines.join("\n")}`;
 }
 
-function inTrial({ environment }: ShowOptions): string {
+function inTrial({ environment }: ShowFlags): string {
   return environment === "trial" ? " --environment trial" : "";
 }
 
-function foundWords(found: Found, { environment }: ShowOptions, showing: Showing, now: WallTime): string {
+function foundWords(found: Found, { environment }: ShowFlags, showing: Showing, now: WallTime): string {
   const { customer, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   const profile = fieldLines([
@@ -106,7 +105,7 @@ function connectionWords(connection: Connection, now: WallTime): string {
   return `\n${printable(title)}\n${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
 }
 
-function foundJson(found: Found, { environment }: ShowOptions, showing: Showing, now: WallTime) {
+function foundJson(found: Found, { environment }: ShowFlags, showing: Showing, now: WallTime) {
   const { customer, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   return {

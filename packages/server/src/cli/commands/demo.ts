@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../config.ts";
 import { showDatabaseAddress } from "../../database-address.ts";
-import { addPartner } from "../../services/staff/partners.ts";
-import { issueToken } from "../../services/staff/tokens.ts";
+import { addPartner, issueToken } from "../../services/staff/partners.ts";
 import { resetTrial } from "../../services/staff/trial.ts";
 import type { Store } from "../../store/store.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
@@ -38,6 +38,23 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
       await service.stop({ drainSeconds: 0 });
     }
     runtime.stdout("\nstopped\n");
+  });
+}
+
+/** `topupd trial ...`: the trial environment of a service in production. */
+export function addTrialCommands(program: Command, runtime: Runtime): void {
+  const group = addGroup(program, "trial", "set up the trial environment beside production");
+  addStoreCommand<object>(group, runtime, {
+    name: "reset",
+    description: "put the five trial customers and the trial catalogue into their first state",
+    examples: ["topupd trial reset"],
+    changes: true,
+    makesDatabase: () => true,
+    json: false,
+    async run(session) {
+      await resetTrial(session, session.actor);
+      runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
+    },
   });
 }
 
@@ -75,9 +92,10 @@ async function walk(runtime: Runtime, base: string, token: string): Promise<void
   };
 
   await call("1. Who is the customer?", "get-customer-information", { code: CUSTOMER.cuid });
-  const { checkoutId, bouquet } = chooseFirst(
-    await call("2. What can be bought?", "get-subscription-package", CUSTOMER),
-  );
+  const listed = await call("2. What can be bought?", "get-subscription-package", CUSTOMER);
+  const { checkoutId, internet } = (listed as PackagesAnswer).body;
+  const [bouquet] = internet.bouquets;
+  if (bouquet === undefined) throw new CommandFailed("the trial customer is offered no bouquet");
   const purchase = { ...CUSTOMER, checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price), udf1: "order-1" };
   await call("3. Top up.", "subscription-package-topup", purchase);
   await call("4. Is it done?", "txn-status", { checkoutId });
@@ -88,13 +106,6 @@ interface PackagesAnswer {
     readonly checkoutId: string;
     readonly internet: { readonly bouquets: readonly { readonly code: string; readonly price: number }[] };
   };
-}
-
-function chooseFirst(answer: unknown) {
-  const { checkoutId, internet } = (answer as PackagesAnswer).body;
-  const [bouquet] = internet.bouquets;
-  if (bouquet === undefined) throw new CommandFailed("the trial customer is offered no bouquet");
-  return { checkoutId, bouquet };
 }
 
 function instructions(

@@ -1,61 +1,64 @@
 import { type Command, Option } from "commander";
-import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { exportCatalogue, exportCustomers, exportTransactions } from "../../services/staff/exports.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
-import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, csvText, customerLines, guardCell } from "../csv/cells.ts";
+import {
+  CATALOGUE_HEADER,
+  CUSTOMERS_HEADER,
+  catalogueLine,
+  csvText,
+  customerLines,
+  guardCell,
+} from "../csv/writing.ts";
 import { type FilterFlags, flags, isCsv, readFilter, STDIO } from "../options.ts";
-import { stopSignal } from "../output/progress.ts";
 import { isoTime, isoTimeOrNull } from "../output/text.ts";
 import { showingOf, transactionJson } from "../output/transactions.ts";
-import { CommandFailed, isFileError, type Runtime } from "../runtime.ts";
-
-interface ExportFlags {
-  readonly environment: Environment;
-  readonly format?: string;
-  readonly output?: string;
-}
+import { type Runtime, withFile } from "../runtime.ts";
 
 /** Some rows, as NDJSON and as CSV have them; or, at the end, up to when all was exported, where that can be said. */
 type Page =
   | { readonly rows: readonly object[]; readonly csv: () => readonly (readonly string[])[] }
   | { readonly completeUntil: Instant };
 
-interface Exported {
+interface Export<Flags> {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
   readonly header: readonly string[];
-  readonly pages: AsyncIterable<Page>;
+  readonly pages: (session: Session, given: Flags) => AsyncIterable<Page>;
 }
 
 /** `topupd export ...`: what an import reads, and the history of top-ups. */
 export function addExportCommands(program: Command, runtime: Runtime): void {
   const group = addGroup(program, "export", "write catalogue, customers or transactions into a file");
-  addExport(
-    group,
-    runtime,
-    "catalogue",
-    "what is sold, and what customers may still have",
-    (session, { environment }) => ({
-      header: CATALOGUE_HEADER,
-      pages: (async function* () {
-        const rows = await exportCatalogue(session, { environment });
-        yield { rows, csv: () => rows.map(catalogueLine) };
-      })(),
-    }),
-  );
-  const customers = "all customers, in the form that import customers reads: plain records, without their history";
-  addExport(group, runtime, "customers", customers, (session, { environment }) => ({
+  addExport<Pick<FilterFlags, "environment">>(group, runtime, {
+    name: "catalogue",
+    description: "what is sold, and what customers may still have",
+    options: [flags.environment()],
+    header: CATALOGUE_HEADER,
+    async *pages(session, { environment }) {
+      const rows = await exportCatalogue(session, { environment });
+      yield { rows, csv: () => rows.map(catalogueLine) };
+    },
+  });
+  addExport<Pick<FilterFlags, "environment">>(group, runtime, {
+    name: "customers",
+    description: "all customers, in the form that import customers reads: plain records, without their history",
+    options: [flags.environment()],
     header: CUSTOMERS_HEADER,
-    pages: (async function* () {
+    async *pages(session, { environment }) {
       for await (const rows of exportCustomers(session, { environment }))
         yield { rows, csv: () => rows.flatMap(customerLines) };
-    })(),
-  }));
-  const transactions =
-    "all top-ups, or those that all flags fit, newest first, without those of the last minute; without a flag, complete_until is said at the end";
-  addExport<ExportFlags & FilterFlags>(group, runtime, "transactions", transactions, (session, given) => ({
+    },
+  });
+  addExport<FilterFlags>(group, runtime, {
+    name: "transactions",
+    description:
+      "all top-ups, or those that all flags fit, newest first, without those of the last minute; without a flag, complete_until is said at the end",
+    options: flags.filter(),
     header: TRANSACTIONS_HEADER,
-    pages: transactionPages(session, given),
-  }));
+    pages: transactionPages,
+  });
 }
 
 const TRANSACTIONS_HEADER = [
@@ -80,40 +83,40 @@ async function* transactionPages(session: Session, given: FilterFlags): AsyncGen
   if (next.value !== undefined) yield { completeUntil: next.value };
 }
 
-function addExport<Flags extends ExportFlags>(
+function addExport<Flags extends object>(
   parent: Command,
   runtime: Runtime,
-  name: string,
-  description: string,
-  open: (session: Session, given: Flags) => Exported,
+  { name, description, options, header, pages }: Export<Flags>,
 ): void {
-  addStoreCommand<Flags>(parent, runtime, {
+  const output = new Option(
+    "--output <FILE>",
+    "a new file, for its owner alone: CSV if it ends in .csv, else NDJSON; if left out, or -, NDJSON to stdout",
+  );
+  addStoreCommand<Flags & { readonly output?: string }>(parent, runtime, {
     name,
     description,
-    options: [
-      ...(name === "transactions" ? flags.filter() : [flags.environment()]),
-      new Option("--output <FILE>", "a new file, for its owner alone; if left out, or -, stdout"),
-      flags.format("as the name of --output ends, else ndjson"),
-    ],
+    options: [...options, output],
     examples: [`topupd export ${name} --output ${name}.csv`],
     json: false,
-    run: async (session, _, given) => write(runtime, open(session, given), given),
+    run: (session, _, given) => write(runtime, header, pages(session, given), given.output),
   });
 }
 
-async function write(runtime: Runtime, { header, pages }: Exported, given: ExportFlags): Promise<void> {
-  const output = given.output === STDIO ? undefined : given.output;
-  const csv = isCsv(given.format, output);
-  const stop = output === undefined ? undefined : stopSignal(runtime);
-  const said: string[] = [];
+async function write(
+  runtime: Runtime,
+  header: readonly string[],
+  pages: AsyncIterable<Page>,
+  output: string | undefined,
+): Promise<void> {
+  const csv = isCsv(output);
+  let summary = "";
   let rows = 0;
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
     if (csv) yield Buffer.from(csvText([header]));
     for await (const page of pages) {
-      if (stop?.aborted === true) throw new CommandFailed(`stopped by ${String(stop.reason)}: ${output} was not made`);
       if ("completeUntil" in page) {
         const until = isoTime(page.completeUntil);
-        if (csv) said.push(`complete_until ${until}\n`);
+        if (csv) summary = `complete_until ${until}\n`;
         else yield Buffer.from(`${JSON.stringify({ complete_until: until })}\n`);
         continue;
       }
@@ -121,14 +124,9 @@ async function write(runtime: Runtime, { header, pages }: Exported, given: Expor
       rows += page.rows.length;
     }
   };
-  let isWhole = true;
-  try {
-    if (output === undefined) isWhole = await runtime.streamOut(pieces());
-    else await runtime.writeFile(output, pieces(), { overwrite: false });
-  } catch (error) {
-    if (output === undefined || !isFileError(error)) throw error;
-    if (error.code === "EEXIST") throw new CommandFailed(`${output} is there already: name another file`);
-    throw new CommandFailed(`${output} cannot be written: ${error.message}`);
-  }
-  if (isWhole) runtime.stderr(`${rows} exported\n${said.join("")}`);
+  if (output === undefined || output === STDIO) {
+    // A reader who has seen enough is told nothing more.
+    if (!(await runtime.streamOut(pieces()))) return;
+  } else await withFile(output, "be written", () => runtime.writeFile(output, pieces(), { overwrite: false }));
+  runtime.stderr(`${rows} exported\n${summary}`);
 }

@@ -1,46 +1,35 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { AS_OF_PROBLEMS } from "../../domain/as-of.ts";
-import type { BouquetEffect } from "../../domain/catalogue-effect.ts";
-import type { Environment } from "../../domain/customer.ts";
-import { type CatalogueImported, importCatalogue } from "../../services/staff/import-catalogue.ts";
-import { type CustomersHooks, type CustomersImported, importCustomers } from "../../services/staff/import-customers.ts";
-import { FileChanged, type ReadRows, readNdjson } from "../../services/staff/import-file.ts";
+import type { BouquetEffect } from "../../domain/catalogue-file.ts";
+import {
+  type CatalogueImport,
+  type CatalogueImported,
+  importCatalogue,
+} from "../../services/staff/import-catalogue.ts";
+import {
+  type CustomersHooks,
+  type CustomersImport,
+  type CustomersImported,
+  importCustomers,
+} from "../../services/staff/import-customers.ts";
+import { FileChanged, type ReadRows, readNdjson, type SourceFile } from "../../services/staff/import-file.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
-import { flags, isCsv, readWholeNumber } from "../options.ts";
+import { flags, isCsv } from "../options.ts";
 import {
   bouquetWords,
   countsOf,
   customerWords,
   heldBackWords,
-  type ImportFlags,
   ImportOutput,
   largeChangeWords,
   reachWords,
   warningWords,
 } from "../output/import.ts";
 import { count } from "../output/text.ts";
-import { CommandFailed, FoundWrong, isFileError, type Runtime, WrongUsage } from "../runtime.ts";
+import { CommandFailed, FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 
-interface FileFlags extends ImportFlags {
-  readonly environment: Environment;
-  readonly format?: string;
-  readonly allowLargeChange?: boolean;
-}
-
-interface CustomersFlags extends FileFlags {
-  readonly asOf?: string;
-  readonly oldRecords?: boolean;
-  readonly allowShorter: readonly string[];
-  readonly toleranceDays?: string;
-}
-
-// What reads CSV is loaded only where it is used: every command would take longer to begin.
-const readCatalogueCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/files.ts")).readCatalogueCsv(pieces);
-};
-const readCustomersCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/files.ts")).readCustomersCsv(pieces);
-};
+type ImportFlags = Omit<CatalogueImport, keyof SourceFile>;
+type CustomersFlags = Omit<CustomersImport, keyof SourceFile>;
 
 const EXIT_CODES = `
 Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called;
@@ -54,21 +43,21 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
   for (const command of group.commands) command.addHelpText("after", EXIT_CODES);
 }
 
-const FILE = { "<FILE>": "the file to import" };
+const FILE = [new Argument("<FILE>", "the file to import: CSV if it ends in .csv, else NDJSON")];
 // A dry run makes no database either.
 const makesDatabase = ({ dryRun }: ImportFlags) => dryRun !== true;
 
 function addCatalogueCommand(parent: Command, runtime: Runtime): void {
-  addStoreCommand<FileFlags>(parent, runtime, {
+  addStoreCommand<ImportFlags>(parent, runtime, {
     name: "catalogue",
     description: "publish a file as the next catalogue revision: all of it, or nothing",
     arguments: FILE,
-    options: fileOptions("take a catalogue that drops more than 20 % of its codes"),
+    options: importOptions("take a catalogue that drops more than 20 % of its codes"),
     examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --dry-run"],
     changes: true,
     makesDatabase,
     async run(session, [file = ""], given) {
-      const output = new ImportOutput(runtime, given);
+      const output = new ImportOutput(session, given.dryRun === true);
       const hooks = {
         ...output.hooks,
         onChange: (bouquet: BouquetEffect) => {
@@ -77,9 +66,9 @@ function addCatalogueCommand(parent: Command, runtime: Runtime): void {
           output.change(bouquet, bouquetWords(bouquet));
         },
       };
-      const request = { ...given, ...sourceOf(runtime, file, given, readCatalogueCsv) };
+      const request = { ...given, ...sourceOf(runtime, file, readCatalogueCsv) };
       const run = importCatalogue(session, session.actor, request, hooks);
-      concludeCatalogue(output, given, await withFile(output, file, run));
+      concludeCatalogue(output, given, await untilRead(output, file, run));
     },
   });
 }
@@ -96,9 +85,13 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
           "(2026-11-23 02:00:00); needed once anything was topped up",
       ),
       new Option("--old-records", "take records of more than 35 days ago"),
-      ...fileOptions("take a file that ends more than 10 % of the running subscriptions, or stops as many customers"),
+      ...importOptions("take a file that ends more than 10 % of the running subscriptions, or stops as many customers"),
       flags.list("--allow-shorter <CUID>", "let the file end what this customer has paid for", "nobody"),
-      new Option("--tolerance-days <N>", "keep the later end where records end less than N days earlier (default: 1)"),
+      flags.number(
+        "--tolerance-days <N>",
+        "keep the later end where records end less than N days earlier (default: 1)",
+        31,
+      ),
     ],
     examples: [
       'topupd import customers customers.ndjson --as-of "2026-11-23 02:00:00"',
@@ -107,49 +100,53 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
     changes: true,
     makesDatabase,
     async run(session, [file = ""], given) {
-      const { toleranceDays: days, ...others } = given;
-      const tolerance = days === undefined ? {} : { toleranceDays: readWholeNumber("--tolerance-days", days, 31) };
-      const output = new ImportOutput(runtime, given);
+      const output = new ImportOutput(session, given.dryRun === true);
       const hooks: CustomersHooks = {
         ...output.hooks,
         onChange: (change) => output.change(change, customerWords(change)),
         onHeldBack: (held) => output.say("held back", heldBackWords(held)),
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };
-      const request = { ...others, ...sourceOf(runtime, file, given, readCustomersCsv), ...tolerance };
+      const request = { ...given, ...sourceOf(runtime, file, readCustomersCsv) };
       const run = importCustomers(session, session.actor, request, hooks);
-      concludeCustomers(output, given, await withFile(output, file, run));
+      concludeCustomers(output, given, await untilRead(output, file, run));
     },
   });
 }
 
-function fileOptions(largeChange: string): Option[] {
+function importOptions(largeChange: string): Option[] {
   return [
     flags.environment("which kind of customers it is for"),
-    flags.format("as its name ends, else ndjson"),
     new Option("--skip-invalid", "write the good lines although others are bad"),
     new Option("--allow-large-change", largeChange),
     new Option("--dry-run", "say what would change, and write nothing"),
   ];
 }
 
-function sourceOf({ openFile }: Runtime, file: string, { format }: FileFlags, readCsv: ReadRows) {
-  return { open: () => openFile(file), readRows: isCsv(format, file) ? readCsv : readNdjson };
+// What reads CSV is loaded only where it is used: every command would take longer to begin.
+const readCatalogueCsv: ReadRows = async function* (pieces) {
+  yield* (await import("../csv/reading.ts")).readCatalogueCsv(pieces);
+};
+const readCustomersCsv: ReadRows = async function* (pieces) {
+  yield* (await import("../csv/reading.ts")).readCustomersCsv(pieces);
+};
+
+function sourceOf({ openFile }: Runtime, file: string, readCsv: ReadRows): SourceFile {
+  return { open: () => openFile(file), readRows: isCsv(file) ? readCsv : readNdjson };
 }
 
-async function withFile<Result>(output: ImportOutput, file: string, run: Promise<Result>): Promise<Result> {
+async function untilRead<Imported>(output: ImportOutput, file: string, run: Promise<Imported>): Promise<Imported> {
   try {
-    return await run;
+    return await withFile(file, "be read", () => run.finally(() => output.stop()));
   } catch (error) {
     output.fail();
-    if (error instanceof FileChanged) throw new CommandFailed(error.message);
-    throw isFileError(error) ? new CommandFailed(`${file} cannot be read: ${error.message}`) : error;
+    throw error instanceof FileChanged ? new CommandFailed(error.message) : error;
   }
 }
 
 function concludeCatalogue(output: ImportOutput, given: ImportFlags, imported: CatalogueImported): void {
   if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
-  if (imported.kind === "large_change") throw output.refuse(largeChangeWords([imported.change]));
+  if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords([imported.change]));
   const { report, revision } = imported;
   const { accepted, rejected, added, changed, unchanged, removed, reorders } = report;
   const counts = countsOf({ accepted, rejected, added, changed, unchanged, removed });
@@ -160,7 +157,7 @@ function concludeCatalogue(output: ImportOutput, given: ImportFlags, imported: C
 
 function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: CustomersImported): void {
   if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
-  if (imported.kind === "large_change") throw output.refuse(largeChangeWords(imported.changes));
+  if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords(imported.changes));
   if (imported.kind === "as_of_refused") throw new WrongUsage(`--as-of ${asOfWords(imported.problem)}`);
   const { accepted, rejected, added, changed, unchanged, heldBack, stale } = imported.report;
   if (accepted === 0) throw badLines(output, given, rejected);

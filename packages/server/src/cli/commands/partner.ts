@@ -1,64 +1,58 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { Partner } from "../../domain/access-token.ts";
 import { AddressList, MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
 import { readAddressRange } from "../../domain/address-range.ts";
 import { addPartner, listPartners, setPartnerAddresses, setPartnerStatus } from "../../services/staff/partners.ts";
-import { addGroup, addStoreCommand } from "../command.ts";
+import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags } from "../options.ts";
-import { isoTime, type OutputOptions, show, table } from "../output/text.ts";
+import { isoTime, table } from "../output/text.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface AllowOptions extends OutputOptions {
-  readonly address: readonly string[];
-  readonly any?: boolean;
-}
-
-const NAME = { "<NAME>": "the partner's name" };
+const NAME = [new Argument("<NAME>", "the partner's name")];
 
 /** `topupd partner ...`: who may call. */
 export function addPartnerCommands(program: Command, runtime: Runtime): void {
-  const description = "add, list, suspend and resume partners, and limit from where they call";
-  const group = addGroup(program, "partner", description);
-  addStoreCommand<OutputOptions>(group, runtime, {
+  const group = addGroup(program, "partner", "add, list, suspend and resume partners, and limit from where they call");
+  addStoreCommand<object>(group, runtime, {
     name: "add",
     description: "add a partner",
-    arguments: { "<NAME>": "a name of up to 64 characters" },
+    arguments: [new Argument("<NAME>", "a name of up to 64 characters")],
     examples: ['topupd partner add "Blue Wallet"'],
     changes: true,
     makesDatabase: () => true,
-    async run(session, [name = ""], options) {
+    async run(session, [name = ""]) {
       const added = await addPartner(session, session.actor, { name });
       if (added.kind === "bad_name")
         throw new WrongUsage("NAME must have 1 to 64 characters, and no blank at either end");
       if (added.kind === "name_taken") throw new CommandFailed(`there is a partner named ${name} already`);
-      printOne(runtime, options, added.partner);
+      showPartner(session, name, added.partner);
     },
   });
-  addStoreCommand<OutputOptions>(group, runtime, {
+  addStoreCommand<object>(group, runtime, {
     name: "list",
     description: "list partners",
     examples: ["topupd partner list", "topupd partner list --json"],
-    async run(session, _, options) {
+    async run(session) {
       const rows = (await listPartners(session)).map(partnerRow);
-      show(runtime, options, rows, table(COLUMNS, rows));
+      session.show(rows, table(COLUMNS, rows));
     },
   });
-  for (const [verb, status, what] of [
+  for (const [verb, status, description] of [
     ["suspend", "suspended", "refuse all requests of a partner until it is resumed"],
     ["resume", "active", "let a suspended partner call again"],
   ] as const) {
-    addStoreCommand<OutputOptions>(group, runtime, {
+    addStoreCommand<object>(group, runtime, {
       name: verb,
-      description: what,
+      description,
       arguments: NAME,
       examples: [`topupd partner ${verb} "Blue Wallet"`],
       changes: true,
-      async run(session, [name = ""], options) {
-        printChanged(runtime, options, name, await setPartnerStatus(session, session.actor, { name, status }));
+      async run(session, [name = ""]) {
+        showPartner(session, name, await setPartnerStatus(session, session.actor, { name, status }));
       },
     });
   }
-  addStoreCommand<AllowOptions>(group, runtime, {
+  addStoreCommand<{ readonly address: readonly string[]; readonly any?: boolean }>(group, runtime, {
     name: "allow",
     description: "set the addresses from which a partner may call, in place of any former ones",
     arguments: NAME,
@@ -71,17 +65,17 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
       'topupd partner allow "Blue Wallet" --any',
     ],
     changes: true,
-    async run(session, [name = ""], options) {
-      const addresses = readAddresses(options);
-      printChanged(runtime, options, name, await setPartnerAddresses(session, session.actor, { name, addresses }));
+    async run(session, [name = ""], { address, any }) {
+      const addresses = readAddresses(address, any);
+      showPartner(session, name, await setPartnerAddresses(session, session.actor, { name, addresses }));
     },
   });
 }
 
 /** @returns undefined for any. */
-function readAddresses({ address, any }: AllowOptions): AddressList | undefined {
-  if (address.length === 0 && any === true) return undefined;
-  if (address.length === 0 || any === true) throw new WrongUsage("say either --address, once or more, or --any");
+function readAddresses(address: readonly string[], any = false): AddressList | undefined {
+  if (any === address.length > 0) throw new WrongUsage("say either --address, once or more, or --any");
+  if (any) return undefined;
   const ranges = new Set(address.map(readRange));
   if (ranges.size <= MOST_ADDRESS_RANGES) return new AddressList([...ranges]);
   throw new WrongUsage(`--address may be given ${MOST_ADDRESS_RANGES} times: name larger ranges`);
@@ -93,18 +87,9 @@ function readRange(text: string): string {
   throw new WrongUsage(`--address ${range.problem}, but is ${JSON.stringify(text)}; --any lifts the limit`);
 }
 
-function printChanged(
-  runtime: Runtime,
-  options: OutputOptions,
-  name: string,
-  changed: Awaited<ReturnType<typeof setPartnerStatus>>,
-): void {
-  if (changed.kind === "not_found") throw new CommandFailed(`there is no partner named ${name}`);
-  printOne(runtime, options, changed.partner);
-}
-
-function printOne(runtime: Runtime, options: OutputOptions, partner: Partner): void {
-  show(runtime, options, partnerRow(partner), table(COLUMNS, [partnerRow(partner)]));
+function showPartner({ show }: Session, name: string, partner: Partner | undefined): void {
+  if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
+  show(partnerRow(partner), table(COLUMNS, [partnerRow(partner)]));
 }
 
 /** In a table, `-` stands for any address. */

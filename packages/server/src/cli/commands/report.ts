@@ -12,17 +12,19 @@ import {
 } from "../../domain/settlement.ts";
 import { countDays, isDayOpen, MAX_SETTLED_DAYS, reportSettlement } from "../../services/staff/settlement.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
+import { csvText, guardCell } from "../csv/writing.ts";
 import { flags, readDays, readPartner } from "../options.ts";
-import { count, type ReportOptions, type Row, showReport, table } from "../output/text.ts";
+import { count, printable, type Row, table } from "../output/text.ts";
 import { partnerName, type Showing, showingOf, tellOfPruning } from "../output/transactions.ts";
 import { type Runtime, WrongUsage } from "../runtime.ts";
 
-interface SettlementFlags extends ReportOptions {
+interface SettlementFlags {
   readonly environment: Environment;
   readonly partner?: string;
   readonly from: string;
   readonly to: string;
   readonly by: SettlementDetail;
+  readonly csv?: boolean;
 }
 
 /** `topupd report ...`: what is told to others in numbers. */
@@ -35,12 +37,9 @@ export function addReportCommands(program: Command, runtime: Runtime): void {
       new Option("--partner <NAME>", "of this partner alone (default: of each)"),
       flags.environment(),
       new Option("--by <DETAIL>", "how fine the lines are").choices(SETTLEMENT_DETAILS).default("bouquet"),
-      flags.csv(),
+      new Option("--csv", "print the data as CSV").conflicts("json"),
     ],
-    examples: [
-      "topupd report settlement --from 2026-11-01 --to 2026-11-30",
-      'topupd report settlement --from 2026-11-01 --to 2026-11-30 \\\n    --partner "Blue Wallet" --csv',
-    ],
+    examples: ["topupd report settlement --from 2026-11-01 --to 2026-11-30 --csv"],
     async run(session, _, given) {
       const { environment, from, to, by: detail } = given;
       const { store } = session;
@@ -51,8 +50,8 @@ export function addReportCommands(program: Command, runtime: Runtime): void {
       const request = { environment, partnerId: await readPartner(store, given.partner), from, to, detail };
       const lines: SettlementLine[] = [];
       for await (const day of reportSettlement({ store }, request)) lines.push(...day);
-      print(runtime, lines, await showingOf(store, environment), given);
-      await tellOfPruning(runtime, store, days.from);
+      showLines(session, lines, await showingOf(store, environment), given);
+      await tellOfPruning(session, days.from);
       tellIfOpen(session, to);
     },
   });
@@ -66,19 +65,32 @@ const LABELS = ["day", "partner", "service", "bouquetId"];
 const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "net"];
 
 /** Only a table has a line of the total, so that no program adds it to the rest; for the others it is said on stderr. */
-function print(runtime: Runtime, lines: readonly SettlementLine[], showing: Showing, given: SettlementFlags): void {
+function showLines(session: Session, lines: readonly SettlementLine[], showing: Showing, given: SettlementFlags): void {
   const rows = lines.map((line) => lineRow(line, showing));
   const total = amountsOf(lines.reduce<SettlementTotal>(addTotals, NOTHING_SETTLED), showing);
-  const labels = LABELS.filter((name) => name === "day" || rows.some((row) => row[name] !== undefined));
-  const shown = given.partner === undefined ? labels : labels.filter((name) => name !== "partner");
-  const totalRow = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
-  const words = () => table([...shown, ...AMOUNTS], [...rows, totalRow], AMOUNTS.length);
-  showReport(runtime, given, rows, words, [...LABELS, ...AMOUNTS]);
-  if (given.csv !== true && given.json !== true) return;
+  const isCsv = given.csv === true;
+  session.showRows(rows, () => (isCsv ? csvOf(rows) : tableOf(rows, total, given)));
+  if (!isCsv && !session.isJson) return;
   const { topUps, gross, reversals, reversed, net } = total;
-  runtime.stderr(
-    `${count(topUps, "top-up")} of ${gross}, ${count(reversals, "reversal")} of ${reversed}: ${net} net\n`,
-  );
+  const sums = `${count(topUps, "top-up")} of ${gross}, ${count(reversals, "reversal")} of ${reversed}: ${net} net`;
+  session.runtime.stderr(`${sums}\n`);
+}
+
+function tableOf(rows: readonly Row[], total: ReturnType<typeof amountsOf>, { partner }: SettlementFlags): string {
+  const labels = LABELS.filter((name) => name === "day" || rows.some((row) => row[name] !== undefined));
+  const shown = partner === undefined ? labels : labels.filter((name) => name !== "partner");
+  const totalRow = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
+  return table([...shown, ...AMOUNTS], [...rows, totalRow], AMOUNTS.length);
+}
+
+/** Numbers go in as they are: a negative amount must stay one. */
+function csvOf(rows: readonly Row[]): string {
+  const header = [...LABELS, ...AMOUNTS];
+  const cell = (value: Row[string] | undefined) => {
+    const text = printable(String(value ?? ""));
+    return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
+  };
+  return csvText([header, ...rows.map((row) => header.map((name) => cell(row[name])))]);
 }
 
 function lineRow(line: SettlementLine, showing: Showing): Row {

@@ -1,26 +1,17 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { isTransactionId } from "../../domain/transaction-id.ts";
 import { findCuidsByName } from "../../services/staff/customers.ts";
 import {
   listTransactions,
   MAX_TRANSACTIONS,
-  type ReversalAnswer,
   reverseTransaction,
   type ShownTransaction,
   showTransaction,
 } from "../../services/staff/transactions.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
-import {
-  type FilterFlags,
-  flags,
-  readAmount,
-  readFilter,
-  readPartner,
-  readReason,
-  readWholeNumber,
-} from "../options.ts";
-import { fieldLines, isoTime, jsonLine, type OutputOptions, printable, show } from "../output/text.ts";
+import { type FilterFlags, flags, readAmount, readFilter, readPartner } from "../options.ts";
+import { fieldLines, isoTime, printable } from "../output/text.ts";
 import {
   amountOf,
   bouquetOf,
@@ -35,19 +26,17 @@ import {
 } from "../output/transactions.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
-interface ListFlags extends OutputOptions, FilterFlags {
+interface ListFlags extends FilterFlags {
   readonly name?: string;
-  readonly limit: string;
+  readonly limit: number;
   readonly cursor?: string;
 }
 
-interface ReverseOptions extends OutputOptions {
+interface ReverseFlags extends Pick<FilterFlags, "partner" | "amount"> {
   readonly reason: string;
-  readonly partner?: string;
-  readonly amount?: string;
 }
 
-const ID = { "<ID>": "its txnId, or the checkoutId (orderId) that was used" };
+const ID = [new Argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")];
 const NOT_FOUND =
   "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known";
 
@@ -63,26 +52,23 @@ export function addTransactionCommands(program: Command, runtime: Runtime): void
       flags.limit(MAX_TRANSACTIONS),
       new Option("--cursor <TXNID>", "go on after this one, the last of the page before"),
     ],
-    examples: [
-      "topupd transaction list --from 2026-11-20 --to 2026-11-20",
-      'topupd transaction list --name "maya rai" --json',
-    ],
+    examples: ["topupd transaction list --from 2026-11-20 --to 2026-11-20", "topupd transaction list --name rai"],
     run: list,
   });
-  addStoreCommand<OutputOptions>(group, runtime, {
+  addStoreCommand<object>(group, runtime, {
     name: "show",
     description: "show a top-up, and the subscription before and after it, or before and after its reversal",
     arguments: ID,
     examples: ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"],
-    async run({ store }, [id = ""], options) {
+    async run({ store, show }, [id = ""]) {
       const shown = await showTransaction({ store }, { id });
       if (shown === undefined) throw new CommandFailed(NOT_FOUND);
       const showing = await showingOf(store, shown.transaction.environment);
-      show(runtime, options, shownJson(shown, showing), shownWords(shown, store.provider.zone.name, showing));
+      show(shownJson(shown, showing), shownWords(shown, store.provider.zone.name, showing));
       if (shown.effect === undefined) runtime.stderr("The entry of this top-up is missing: run topupd check.\n");
     },
   });
-  addStoreCommand<ReverseOptions>(group, runtime, {
+  addStoreCommand<ReverseFlags>(group, runtime, {
     name: "reverse",
     description: "take a top-up back, for good: partners see it as reversed",
     arguments: ID,
@@ -91,18 +77,15 @@ export function addTransactionCommands(program: Command, runtime: Runtime): void
       new Option("--partner <NAME>", "only if this partner made it"),
       new Option("--amount <AMOUNT>", "only if it is of this amount, such as 1130.50"),
     ],
-    examples: [
-      'topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"',
-      "topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --amount 1130 --reason x",
-    ],
+    examples: ['topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"'],
     changes: true,
     run: reverse,
   });
 }
 
-async function list({ runtime, store }: Session, _: unknown, given: ListFlags): Promise<void> {
-  const { cursor, environment, name } = given;
-  const limit = readWholeNumber("--limit", given.limit, MAX_TRANSACTIONS);
+async function list(session: Session, _: unknown, given: ListFlags): Promise<void> {
+  const { runtime, store } = session;
+  const { cursor, environment, name, limit } = given;
   if (cursor !== undefined && !isTransactionId(cursor))
     throw new WrongUsage("--cursor must be the txnId of the last top-up that was listed");
   // With a customer, somebody is on the telephone, and there is little to do.
@@ -115,12 +98,11 @@ async function list({ runtime, store }: Session, _: unknown, given: ListFlags): 
     throw new CommandFailed(
       `${MOST_CANDIDATES} customers or more have the name ${printable(name ?? "")}: say more of it, or name one with --cuid`,
     );
-  const cuids = named?.kind === "found" ? named.cuids : undefined;
-  const page = await listTransactions({ store }, { filter, cuids, cursor, limit });
+  const page = await listTransactions({ store }, { filter, cuids: named?.cuids, cursor, limit });
   const showing = await showingOf(store, environment);
-  const lines = () => page.transactions.map((each) => jsonLine(transactionJson(each, showing))).join("");
-  runtime.stdout(given.json === true ? lines() : transactionLines(page.transactions, showing));
-  await tellOfPruning(runtime, store, filter.from);
+  const rows = page.transactions.map((each) => transactionJson(each, showing));
+  session.showRows(rows, () => transactionLines(page.transactions, showing));
+  await tellOfPruning(session, filter.from);
   if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
 }
 
@@ -156,24 +138,32 @@ function shownWords(shown: ShownTransaction, zone: string, showing: Showing): st
   ]);
 }
 
-async function reverse(session: Session, [id = ""]: readonly (string | undefined)[], options: ReverseOptions) {
+async function reverse(session: Session, [id = ""]: readonly string[], given: ReverseFlags): Promise<void> {
   const { runtime, store, actor } = session;
-  const reason = readReason(options.reason);
-  const [partnerId, amount] = [await readPartner(store, options.partner), readAmount(options.amount, store)];
-  const answer = await reverseTransaction(session, actor, { id, reason, partnerId, amount });
+  const meant = { partnerId: await readPartner(store, given.partner), amount: readAmount(given.amount, store) };
+  const answer = await reverseTransaction(session, actor, { id, reason: given.reason, ...meant });
   if (!("transaction" in answer)) throw new CommandFailed(answer.kind === "not_found" ? NOT_FOUND : HISTORY_GONE);
   const { transaction } = answer;
   const showing = await showingOf(store, transaction.environment);
-  if (answer.kind !== "reversed") throw new CommandFailed(whyNotReversed(answer, showing));
+  const [amount, partner] = [amountOf(transaction.amount, showing), partnerName(transaction, showing)];
+  if (answer.kind === "another")
+    throw new CommandFailed(
+      `nothing was reversed: this top-up is one of ${amount} of ${partner}, and not what --partner or --amount say`,
+    );
+  if (answer.kind === "already_reversed") {
+    const { at, author, reason: why } = answer.reversal ?? {};
+    const how = at === undefined ? "" : `, ${isoTime(at)} by ${author}: ${why}`;
+    throw new CommandFailed(`this top-up of ${amount} of ${partner} was reversed already${how}`);
+  }
   const words = fieldLines([
     ["reversed", transaction.txnId],
-    ["amount", amountOf(transaction.amount, showing)],
-    ["partner", partnerName(transaction, showing)],
+    ["amount", amount],
+    ["partner", partner],
     ["connection", `${transaction.service} ${transaction.reqId} of customer ${transaction.cuid}`],
     ["plan", answer.plan],
     ...changeFields(answer),
   ]);
-  show(runtime, options, { ...transactionJson(transaction, showing), plan: answer.plan, ...changeJson(answer) }, words);
+  session.show({ ...transactionJson(transaction, showing), plan: answer.plan, ...changeJson(answer) }, words);
   if (answer.before !== undefined && answer.before.end === answer.after?.end)
     runtime.stderr(
       "The end has not moved: the time of this top-up was used up before, or the provider's records, imported since, hold it. See topupd why.\n",
@@ -181,15 +171,3 @@ async function reverse(session: Session, [id = ""]: readonly (string | undefined
 }
 
 const HISTORY_GONE = "nothing was reversed: what there was before this top-up was let go (topupd prune)";
-
-type Refused = Extract<ReversalAnswer, { kind: "another" | "already_reversed" }>;
-
-function whyNotReversed(answer: Refused, showing: Showing): string {
-  const { transaction } = answer;
-  const about = `${amountOf(transaction.amount, showing)} of ${partnerName(transaction, showing)}`;
-  if (answer.kind === "another")
-    return `nothing was reversed: this top-up is one of ${about}, and not what --partner or --amount say`;
-  const { reversal } = answer;
-  const how = reversal === undefined ? "" : `, ${isoTime(reversal.at)} by ${reversal.author}: ${reversal.reason}`;
-  return `this top-up of ${about} was reversed already${how}`;
-}

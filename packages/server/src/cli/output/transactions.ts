@@ -3,11 +3,11 @@ import { formatMoney, type Money } from "../../domain/money.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { bouquetFinder } from "../../services/staff/import-file.ts";
-import { listPartners } from "../../services/staff/partners.ts";
+import type { Effect } from "../../services/staff/subscriptions.ts";
 import { findPrunedBefore } from "../../services/staff/transactions.ts";
 import type { Store } from "../../store/store.ts";
-import type { Runtime } from "../runtime.ts";
-import { isoTime, printable, tableLines, wrap } from "./text.ts";
+import type { Session } from "../command.ts";
+import { isoTime, printable, table } from "./text.ts";
 
 /** What amounts, partners and bouquets of one environment are shown with. */
 export interface Showing {
@@ -19,10 +19,14 @@ export interface Showing {
 }
 
 export async function showingOf(store: Store, environment: Environment): Promise<Showing> {
-  const partners = await listPartners({ store });
-  const partnerNames = new Map(partners.map(({ id, name }) => [id, name]));
   const findBouquet = bouquetFinder(await store.catalogues.known(environment));
-  return { currencyExponent: store.provider.currencyExponent, partnerNames, findBouquet };
+  const { currencyExponent } = store.provider;
+  return { currencyExponent, partnerNames: await partnerNamesOf(store), findBouquet };
+}
+
+/** By the partners' numbers. */
+export async function partnerNamesOf(store: Store): Promise<ReadonlyMap<number, string>> {
+  return new Map((await store.partners.list()).map(({ id, name }) => [id, name]));
 }
 
 /** By the interface's own words where it has one; an amount is a decimal in a string, so that nobody rounds it. */
@@ -42,12 +46,12 @@ export function transactionLines(transactions: readonly Transaction[], showing: 
   const rows = transactions.map(({ txnDate: time, txnId: transaction, cuid, reqId: reqid, amount }) => {
     return { time, transaction, cuid, reqid, amount: amountOf(amount, showing) };
   });
-  const [header, ...lines] = tableLines(["time", "transaction", "cuid", "reqid", "amount"], rows);
+  const [header, ...lines] = table(["time", "transaction", "cuid", "reqid", "amount"], rows).trimEnd().split("\n");
   const details = transactions.map((transaction) => {
     const reversed = transaction.status === "reversed" ? ", reversed" : "";
     return printable(`${bouquetOf(transaction, showing)} by ${partnerName(transaction, showing)}${reversed}`);
   });
-  return `${header}\n${lines.map((line, index) => `${line}\n${wrap(details[index] ?? "", "  ", "    ")}`).join("")}`;
+  return `${header}\n${lines.map((line, index) => `${line}\n  ${details[index]}\n`).join("")}`;
 }
 
 export function bouquetOf({ service, bouquetCode }: Transaction, { findBouquet }: Showing): string {
@@ -71,18 +75,12 @@ export function subscriptionJson(subscription: Subscription | undefined) {
   return { code, name, addOn, startdate: start, enddate: end, anchor, months, days };
 }
 
-/** What was changed of a subscription, or would be; undefined where there was, or is, none. */
-export interface Change {
-  readonly before: Subscription | undefined;
-  readonly after: Subscription | undefined;
-}
-
-export function changeJson(change: Change | undefined) {
+export function changeJson(change: Effect | undefined) {
   return { before: subscriptionJson(change?.before), after: subscriptionJson(change?.after) };
 }
 
 /** @param what it was that moved the end, where it is not plain. */
-export function changeFields(change: Change | undefined, what = ""): [name: string, value: string | undefined][] {
+export function changeFields(change: Effect | undefined, what = ""): [name: string, value: string | undefined][] {
   const words = (run: Subscription | undefined) => (run === undefined ? "none" : `ends ${run.end}`);
   return [
     [`before${what}`, change && words(change.before)],
@@ -91,9 +89,9 @@ export function changeFields(change: Change | undefined, what = ""): [name: stri
 }
 
 /** Where a list reaches back so far that something may be missing in it, says so. */
-export async function tellOfPruning({ stderr }: Runtime, store: Store, from: number | undefined): Promise<void> {
+export async function tellOfPruning({ runtime, store }: Session, from: number | undefined): Promise<void> {
   const horizon = await findPrunedBefore({ store }, { from });
   if (horizon === undefined) return;
   const day = store.provider.zone.wallTime(horizon).slice(0, 10);
-  stderr(`History from before ${day} was let go (topupd prune): what is shown of it is not all there was.\n`);
+  runtime.stderr(`History from before ${day} was let go (topupd prune): what is shown of it is not all there was.\n`);
 }

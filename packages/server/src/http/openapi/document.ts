@@ -1,13 +1,12 @@
 import { type TSchema, Type } from "typebox";
+import type { CurrencyExponent } from "../../domain/money.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { contractOf, type OperationContract, TOP_UP_OPERATION } from "../contract.ts";
 import { NOT_RETIRED, type Retirement, retirementHeaders } from "../retirement.ts";
 import type { Version } from "../versions/version.ts";
-import { type Components, hoist, type Json } from "./components.ts";
+import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
 import { type Example, makeExamples } from "./examples.ts";
 import { failureResponses } from "./failure-responses.ts";
-import { describeHeaders } from "./headers.ts";
-import { introduce } from "./introduction.ts";
 
 export interface DocumentOptions {
   /** What stands before the version in every path. */
@@ -24,63 +23,15 @@ export type OpenApiDocument = Readonly<Record<string, Json>>;
 export function openApiDocument(version: Version, options: DocumentOptions): OpenApiDocument {
   const { prefix, provider } = options;
   const announced = Object.keys(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
+  const components: Components = {};
+  const shared: Shared = { exponent: provider.currencyExponent, announced, components };
   const contract = contractOf(version);
   const examples = makeExamples(provider.currencyExponent);
-  const components: Components = {};
-  const describe = <Request, Answer>(
-    operationId: string,
-    operation: OperationContract<Request, Answer>,
-    shown: Readonly<Record<string, Example<Answer>>>,
-    headers: readonly string[] = [],
-  ) => {
-    const title = capitalize(operationId);
-    const isTopUp = operation.name === TOP_UP_OPERATION;
-    const request = operation.request.schema(provider.currencyExponent);
-    const answers = Object.entries(shown).map(([name, { answer }]) => {
-      const body = operation.rendering.render(answer, provider.currencyExponent) as Json;
-      return [name, { value: { success: true, code: operation.code, body } }] as const;
-    });
-    return {
-      post: {
-        operationId,
-        summary: operation.summary,
-        description: operation.description,
-        tags: [operation.tag],
-        ...(announced.length > 0 && { deprecated: true }),
-        requestBody: {
-          required: true,
-          content: {
-            "application/json": {
-              schema: hoist({ ...request, title: `${title}Request` }, components),
-              examples: Object.fromEntries(
-                Object.entries(shown).map(([name, example]) => [name, { value: only(example.request, request) }]),
-              ),
-            },
-          },
-        },
-        responses: {
-          "200": {
-            description: "It was done.",
-            headers: describeHeaders(["x-request-id", "cache-control", ...announced, ...headers]),
-            content: {
-              "application/json": {
-                schema: hoist(success(operation, `${title}Answer`), components),
-                examples: Object.fromEntries(answers),
-              },
-            },
-          },
-          ...failureResponses({ title, refusals: operation.refusals, isTopUp, announced }, components),
-        },
-      },
-    };
-  };
   const paths = {
-    [`/${contract.lookUp.name}`]: describe("getCustomerInformation", contract.lookUp, examples.lookUp),
-    [`/${contract.listing.name}`]: describe("getSubscriptionPackage", contract.listing, examples.listing),
-    [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, [
-      "idempotent-replayed",
-    ]),
-    [`/${contract.query.name}`]: describe("txnStatus", contract.query, examples.query),
+    [`/${contract.lookUp.name}`]: describe("getCustomerInformation", contract.lookUp, examples.lookUp, shared),
+    [`/${contract.listing.name}`]: describe("getSubscriptionPackage", contract.listing, examples.listing, shared),
+    [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, shared),
+    [`/${contract.query.name}`]: describe("txnStatus", contract.query, examples.query, shared),
   };
   return {
     openapi: "3.1.0",
@@ -95,6 +46,75 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
       },
       schemas: components,
     },
+  };
+}
+
+/** What the operations of a document have in common. */
+interface Shared {
+  readonly exponent: CurrencyExponent;
+  /** Headers that every answer of the version has besides. */
+  readonly announced: readonly string[];
+  /** To which each operation adds its schemas. */
+  readonly components: Components;
+}
+
+function describe<Request, Answer>(
+  operationId: string,
+  operation: OperationContract<Request, Answer>,
+  shown: Readonly<Record<string, Example<Answer>>>,
+  { exponent, announced, components }: Shared,
+): Json {
+  const { code, rendering, refusals } = operation;
+  const title = operationId.charAt(0).toUpperCase() + operationId.slice(1);
+  const isTopUp = operation.name === TOP_UP_OPERATION;
+  const request = operation.request.schema(exponent);
+  const examples = Object.entries(shown);
+  const requests = examples.map(([name, example]) => [name, only(example.request, request)] as const);
+  const answers = examples.map(([name, { answer }]) => {
+    return [name, { success: true, code, body: rendering.render(answer, exponent) as Json }] as const;
+  });
+  const headers = ["x-request-id", "cache-control", ...announced, ...(isTopUp ? ["idempotent-replayed"] : [])];
+  return {
+    post: {
+      operationId,
+      summary: operation.summary,
+      description: operation.description,
+      tags: [operation.tag],
+      ...(announced.length > 0 && { deprecated: true }),
+      requestBody: {
+        required: true,
+        content: jsonContent(hoist({ ...request, title: `${title}Request` }, components), requests),
+      },
+      responses: {
+        "200": {
+          description: "It was done.",
+          headers: describeHeaders(headers),
+          content: jsonContent(hoist(success(operation, `${title}Answer`), components), answers),
+        },
+        ...failureResponses({ title, refusals, isTopUp, announced }, components),
+      },
+    },
+  };
+}
+
+/** What a reader of the document is told first. */
+function introduce({ name, successor }: Version, { zone, currencyExponent }: ProviderSettings): Json {
+  return {
+    title: "Subscription Top-up Service Interface",
+    version: name.slice(1),
+    summary: "Look up a customer, list packages, top up, and ask what became of it.",
+    description: [
+      successor === undefined
+        ? "The current version."
+        : `An older version. Its successor is ${successor}; both stay, and a checkoutId of one works on the other.`,
+      "1. `get-customer-information` finds the customer and the connections.\n2. `get-subscription-package` lists what can be bought for one of them, and gives a `checkoutId`: store it with your order before you go on.\n3. `subscription-package-topup` buys, and answers when that is safely on disk.\n4. `txn-status` says what became of it. Call it after every top-up, and whenever an answer was lost.",
+      `Amounts are in major units with at most ${currencyExponent} decimals. Timestamps are in the time zone ${zone.name}.`,
+      "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods than POST with 405 `method_not_allowed`.",
+      "Put questions to the provider, with the `X-Request-Id` of the answer.",
+    ].join("\n\n"),
+    // Without an address: the document is of a deployment, and its provider answers for it.
+    contact: { name: "topupd" },
+    license: { name: "MIT", identifier: "MIT" },
   };
 }
 
@@ -118,8 +138,4 @@ function success<Request, Answer>({ code, rendering }: OperationContract<Request
 function only(request: object, schema: TSchema): Json {
   const known = Object.keys((schema as unknown as { readonly properties: object }).properties);
   return Object.fromEntries(Object.entries(request).filter(([name]) => known.includes(name))) as Json;
-}
-
-function capitalize(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

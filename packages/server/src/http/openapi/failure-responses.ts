@@ -1,9 +1,8 @@
 import { STATUS_CODES } from "node:http";
+import { type TSchema, Type } from "typebox";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
-import { FAILURES, type FailureReason, renderFailure } from "../failures.ts";
-import { type Components, hoist, type Json } from "./components.ts";
-import { failureSchema } from "./failure-schema.ts";
-import { describeHeaders } from "./headers.ts";
+import { FAILURES, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
+import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
 
 /** What can go wrong with a request of any operation, whatever the rules say of it. */
 const ALWAYS: readonly FailureReason[] = [
@@ -28,8 +27,7 @@ const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
   { field: "cuid", problem: `must have at most ${IDENTIFIER_MAX_LENGTH} characters` },
 ];
 
-/** What is asked of an operation to describe how it fails. */
-export interface Failing {
+interface Failing {
   /** Begins the names of schemas that only this operation has. */
   readonly title: string;
   readonly refusals: readonly FailureReason[];
@@ -66,13 +64,56 @@ function failureResponse(
   return {
     description: `${STATUS_CODES[status]}: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
     headers: describeHeaders(["x-request-id", ...announced, ...headers]),
-    content: {
-      "application/json": {
-        schema,
-        examples: Object.fromEntries(
-          answers.map(([reason, { body }]) => [reason, { value: JSON.parse(body) as Json }]),
-        ),
-      },
-    },
+    content: jsonContent(
+      schema,
+      answers.map(([reason, { body }]) => [reason, JSON.parse(body) as Json]),
+    ),
   };
+}
+
+const message = Type.String({
+  description: "A sentence on what is wrong and what to do. Its wording may change: do not compare it.",
+});
+
+const retry = Type.String({
+  enum: [...RETRIES],
+  description:
+    "What a program does next: `fix_request` correct it first; `same_request` send it again later, unchanged; `new_checkout` list again and use the new checkoutId; `query_status` call txn-status before anything else; `no` a person has to act.",
+});
+
+const requestId = Type.String({ description: "The same as in X-Request-Id. Quote it to the provider." });
+
+const fields = Type.Array(
+  Type.Object(
+    {
+      field: Type.String({ description: "The name of the field." }),
+      problem: Type.String({ description: "What is wrong with it. Never holds its value." }),
+    },
+    { title: "FieldProblem", description: "What is wrong with one field." },
+  ),
+  { description: "Everything that is wrong with the request." },
+);
+
+/** A failure in the envelope, for one of these reasons (decisions, "Failures"). */
+function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
+  return Type.Object(
+    {
+      success: Type.Boolean({ const: false, description: "False on a failure." }),
+      code: Type.String({
+        enum: reasons.map((reason) => FAILURES[reason].code),
+        description: "What went wrong, for tables. A code never changes its meaning.",
+      }),
+      body: Type.Object(
+        {
+          reason: Type.String({ enum: [...reasons], description: "What went wrong: a name for the code." }),
+          message,
+          retry,
+          requestId,
+          ...(reasons.includes("invalid_field") && { fields: Type.Optional(fields) }),
+        },
+        { description: "What went wrong, and what to do." },
+      ),
+    },
+    { title, description: "A request that was refused or failed." },
+  );
 }

@@ -4,8 +4,7 @@ import type { Packages } from "../../services/partner/list-packages.ts";
 import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
 import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
-import { serializeListing } from "./shared-list.ts";
-import { v1_0_1 } from "./v1_0_1.ts";
+import { serializeListing, v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
 /*

@@ -18,7 +18,6 @@ import {
   TransactionBody,
   type TvConnection,
 } from "./schemas.ts";
-import { serializeListing } from "./shared-list.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -118,4 +117,34 @@ function renderBouquets(bouquets: readonly Bouquet[], exponent: CurrencyExponent
   const rendered = bouquets.map(({ code, name, price }) => ({ code, name, price: moneyToJson(price, exponent) }));
   renderedBouquets.set(bouquets, rendered);
   return rendered;
+}
+
+/** An answer of get-subscription-package: the list is the last thing in it. */
+interface ListingEnvelope {
+  readonly body: { readonly [service in Service]?: { bouquets: readonly object[] } };
+}
+
+const AFTER_THE_LIST = "}}}";
+const EMPTY_END = `[]${AFTER_THE_LIST}`;
+
+const writtenLists = new WeakMap<readonly object[], string>();
+
+/**
+ * A list of bouquets is the same for many listings, and the longest part of each. Its JSON is taken once out of what the
+ * serializer has written, so that it holds what the schema has and nothing else.
+ * @param envelope of one answer; its list is taken out of it.
+ */
+export function serializeListing<Envelope extends ListingEnvelope>(
+  envelope: Envelope,
+  serialize: (envelope: Envelope) => string,
+): string {
+  const { tv, internet, iptv } = envelope.body;
+  const listing = (tv ?? internet ?? iptv) as { bouquets: readonly object[] };
+  const { bouquets } = listing;
+  const written = writtenLists.get(bouquets) ?? serialize(envelope);
+  listing.bouquets = [];
+  const beforeTheList = serialize(envelope).slice(0, -EMPTY_END.length);
+  if (writtenLists.has(bouquets)) return beforeTheList + written + AFTER_THE_LIST;
+  writtenLists.set(bouquets, written.slice(beforeTheList.length, -AFTER_THE_LIST.length));
+  return written;
 }

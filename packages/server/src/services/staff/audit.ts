@@ -1,6 +1,6 @@
 import { type AuditCheckpoint, type AuditEntry, findBreak, NO_ENTRY } from "../../domain/audit.ts";
 import { entryOfCustomer } from "../../domain/customer-audit.ts";
-import type { AuditFilter } from "../../store/audit-trail.ts";
+import type { AuditFilter } from "../../store/search.ts";
 import type { ReadingPorts } from "../ports.ts";
 
 /** The most that one list holds. */

@@ -42,7 +42,7 @@ export async function findCustomer({ store }: ReadingPorts, request: CustomerReq
 export type NamedCustomers =
   | { readonly kind: "found"; readonly cuids: readonly string[] }
   /** `too_many`: as many as {@link MOST_CANDIDATES}, or more. */
-  | { readonly kind: "not_found" | "too_many" };
+  | { readonly kind: "not_found" | "too_many"; readonly cuids?: never };
 
 /** All customers whose names hold every word of a name, in any order and whatever the case. */
 export async function findCuidsByName(
@@ -72,10 +72,7 @@ async function findCandidates(
 }
 
 async function findElsewhere({ store }: ReadingPorts, request: CustomerRequest): Promise<Environment | undefined> {
-  for (const environment of ENVIRONMENTS) {
-    if (environment === request.environment) continue;
-    const candidates = await findCandidates({ store }, { ...request, environment });
-    if (candidates.length > 0) return environment;
-  }
+  for (const environment of ENVIRONMENTS.filter((each) => each !== request.environment))
+    if ((await findCandidates({ store }, { ...request, environment })).length > 0) return environment;
   return undefined;
 }

@@ -1,18 +1,17 @@
 import { bouquetKey } from "../../domain/bouquet.ts";
-import { type CatalogueRow, catalogueRow } from "../../domain/catalogue-row.ts";
-import type { Environment } from "../../domain/customer.ts";
-import { type CustomerFileRow, customerRow } from "../../domain/customer-export.ts";
+import { type CatalogueRow, catalogueRow } from "../../domain/catalogue-file.ts";
+import { type CustomerFileRow, customerRow, type Environment } from "../../domain/customer.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
-import type { Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
+import type { TransactionFilter } from "../../store/search.ts";
 import type { Ports, ReadingPorts } from "../ports.ts";
+import { type ReversibleTransaction, readTransactions } from "./transactions.ts";
 
-/** Customers that are read together: few enough that top-ups of a running service are hardly held up. */
+/** Few enough that top-ups of a running service are hardly held up. */
 const CUSTOMERS_AT_ONCE = 500;
 const TRANSACTIONS_AT_ONCE = 1_000;
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly environment: Environment;
 }
 
@@ -51,50 +50,31 @@ export async function* exportCustomers(
   } while (after !== undefined);
 }
 
-export interface ExportedTransaction {
-  readonly transaction: Transaction;
-  /** Undefined where it was not reversed. */
-  readonly reversal: RecordedReversal | undefined;
-}
-
 /**
  * The transactions that a filter lets through, newest first, a page at a time: as of a moment, since which so much time
- * has passed that nothing from before it can still come. A reversal that was made later is not told of.
+ * has passed that nothing from before it can still be decided, and what was decided is waited for. A reversal that was
+ * made later is not told of.
  * @returns that moment, where the environment alone was asked for: whoever takes in such an export knows of every top-up
  *   and reversal up to it. Otherwise undefined.
  */
 export async function* exportTransactions(
   { store, clock }: Pick<Ports, "store" | "clock">,
   filter: TransactionFilter,
-): AsyncGenerator<readonly ExportedTransaction[], Instant | undefined> {
+): AsyncGenerator<readonly ReversibleTransaction[], Instant | undefined> {
   const completeUntil = clock() - SETTLED_AFTER_MS;
-  const { environment, status, ...others } = filter;
+  await store.search.awaitCommits();
+  const { status, ...others } = filter;
   const until = Math.min(filter.until ?? Number.POSITIVE_INFINITY, completeUntil + 1);
-  let before: string | undefined;
-  do {
-    const page = await store.search.listTransactions(
-      { environment, ...others, until },
-      { before, limit: TRANSACTIONS_AT_ONCE },
-    );
-    const exported = await withReversals({ store }, page, completeUntil);
-    const wanted = exported.filter(({ transaction }) => status === undefined || transaction.status === status);
+  for await (const page of readTransactions({ store }, { ...others, until }, TRANSACTIONS_AT_ONCE)) {
+    const known = page.map((each) => withoutLaterReversal(each, completeUntil));
+    const wanted = known.filter(({ transaction }) => status === undefined || transaction.status === status);
     if (wanted.length > 0) yield wanted;
-    before = page.length < TRANSACTIONS_AT_ONCE ? undefined : page.at(-1)?.txnId;
-  } while (before !== undefined);
-  const isWhole = status === undefined && Object.values(others).every((value) => value === undefined);
-  return isWhole ? completeUntil : undefined;
+  }
+  const { environment: _, ...flags } = filter;
+  return Object.values(flags).every((value) => value === undefined) ? completeUntil : undefined;
 }
 
-async function withReversals(
-  { store }: ReadingPorts,
-  page: readonly Transaction[],
-  until: Instant,
-): Promise<readonly ExportedTransaction[]> {
-  const reversed = page.filter(({ status }) => status === "reversed").map(({ txnId }) => txnId);
-  const reversals = reversed.length === 0 ? new Map() : await store.search.findReversals(reversed);
-  return page.map((transaction) => {
-    const reversal: RecordedReversal | undefined = reversals.get(transaction.txnId);
-    if (reversal === undefined || reversal.at <= until) return { transaction, reversal };
-    return { transaction: { ...transaction, status: "success" }, reversal: undefined };
-  });
+function withoutLaterReversal({ transaction, reversal }: ReversibleTransaction, until: Instant): ReversibleTransaction {
+  if (reversal === undefined || reversal.at <= until) return { transaction, reversal };
+  return { transaction: { ...transaction, status: "success" }, reversal: undefined };
 }

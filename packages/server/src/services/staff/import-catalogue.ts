@@ -1,6 +1,11 @@
 import { bouquetKey } from "../../domain/bouquet.ts";
-import { type BouquetEffect, compareCatalogues } from "../../domain/catalogue-effect.ts";
-import { CatalogueRows, isRetired, readCatalogueRow } from "../../domain/catalogue-row.ts";
+import {
+  type BouquetEffect,
+  CatalogueRows,
+  compareCatalogues,
+  isRetired,
+  readCatalogueRow,
+} from "../../domain/catalogue-file.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type Actor, attributionOf, type Ports } from "../ports.ts";
 import {
@@ -9,7 +14,6 @@ import {
   type LargeChange,
   readNdjson,
   readRow,
-  rejectedLines,
   type SourceFile,
   type SourceRow,
 } from "./import-file.ts";
@@ -24,7 +28,7 @@ export interface CatalogueImport extends SourceFile {
   readonly allowLargeChange?: boolean;
 }
 
-export interface CatalogueHooks extends ImportHooks {
+interface CatalogueHooks extends ImportHooks {
   /** Hears of each bouquet that is, or would be, added, changed or removed. */
   readonly onChange?: (bouquet: BouquetEffect) => void;
 }
@@ -55,7 +59,7 @@ export async function importCatalogue(
   ports: Ports,
   actor: Actor,
   { environment, open, readRows = readNdjson, skipInvalid, dryRun, allowLargeChange }: CatalogueImport,
-  { onRejected, onProgress, onChange }: CatalogueHooks,
+  { onRejected, onChange }: CatalogueHooks,
 ): Promise<CatalogueImported> {
   const { store } = ports;
   const { currencyExponent } = store.provider;
@@ -64,10 +68,9 @@ export async function importCatalogue(
   for await (const some of readRows(open())) {
     for (const row of some) {
       const reading = addRow(rows, row, currencyExponent);
-      onProgress({ step: "checking", lines: row.line });
       if (reading.ok) continue;
       rejected += 1;
-      for (const line of rejectedLines(row, reading.problems)) onRejected(line);
+      onRejected({ line: row.line, problems: reading.problems });
     }
   }
   const { bouquets, retired } = rows;

@@ -11,23 +11,29 @@ import {
   findConnection,
 } from "./connections.ts";
 
-export interface GoodwillRequest extends ConnectionRequest {
-  /** 1 to {@link MOST_GOODWILL_DAYS}. */
-  readonly days: number;
+export interface GoodwillReversalRequest extends ConnectionRequest {
   /** Undefined where the connection has but one that may be meant. */
   readonly plan: string | undefined;
   readonly reason: string;
 }
 
+export interface GoodwillRequest extends GoodwillReversalRequest {
+  /** 1 to {@link MOST_GOODWILL_DAYS}. */
+  readonly days: number;
+}
+
 /** More is a mistake. */
 export const MOST_GOODWILL_DAYS = 366;
 
-/** What was done to one subscription; undefined where there was, or is, none. */
-export interface SubscriptionChange extends ConnectionCandidate {
-  readonly plan: string;
-  readonly days: number;
+/** What was made of a subscription; undefined where there was, or is, none. */
+export interface Effect {
   readonly before: Subscription | undefined;
   readonly after: Subscription | undefined;
+}
+
+export interface SubscriptionChange extends ConnectionCandidate, Effect {
+  readonly plan: string;
+  readonly days: number;
 }
 
 export type GoodwillAnswer =
@@ -45,11 +51,6 @@ export async function grantGoodwill(ports: Ports, actor: Actor, request: Goodwil
   if (outcome.kind === "not_found") return { kind: "no_connection" };
   if (outcome.kind !== "granted") return outcome;
   return { kind: "granted", ...changeOf(answer, outcome, days) };
-}
-
-export interface GoodwillReversalRequest extends ConnectionRequest {
-  readonly plan: string | undefined;
-  readonly reason: string;
 }
 
 export type GoodwillReversalAnswer =

@@ -1,13 +1,12 @@
 import type { CustomerProfile } from "../../domain/customer.ts";
 import type { ReversalRefusal } from "../../domain/ledger.ts";
 import type { Money } from "../../domain/money.ts";
-import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
-import { type ExplainedEntry, readAloud } from "./subscriptions.ts";
+import { type Effect, type ExplainedEntry, readAloud } from "./subscriptions.ts";
 
 /** The most that one page holds. */
 export const MAX_TRANSACTIONS = 1_000;
@@ -45,6 +44,28 @@ export async function listTransactions(
   return { transactions, cursor: found.length > limit ? transactions.at(-1)?.txnId : undefined };
 }
 
+export interface ReversibleTransaction {
+  readonly transaction: Transaction;
+  /** Undefined where it was not reversed. */
+  readonly reversal: RecordedReversal | undefined;
+}
+
+/** All transactions that a filter lets through, newest first, `atOnce` at a time, with their reversals. */
+export async function* readTransactions(
+  { store }: ReadingPorts,
+  filter: TransactionFilter,
+  atOnce: number,
+): AsyncGenerator<readonly ReversibleTransaction[]> {
+  let before: string | undefined;
+  do {
+    const page = await store.search.listTransactions(filter, { before, limit: atOnce });
+    const reversed = page.filter(({ status }) => status === "reversed").map(({ txnId }) => txnId);
+    const reversals = await store.search.findReversals(reversed);
+    yield page.map((transaction) => ({ transaction, reversal: reversals.get(transaction.txnId) }));
+    before = page.length < atOnce ? undefined : page.at(-1)?.txnId;
+  } while (before !== undefined);
+}
+
 /** From when on top-ups are all on record; undefined where a list that begins at `from` lacks none. */
 export async function findPrunedBefore(
   { store }: ReadingPorts,
@@ -54,12 +75,6 @@ export async function findPrunedBefore(
   return horizon !== undefined && (from === undefined || from < horizon) ? horizon : undefined;
 }
 
-/** What a top-up, or its reversal, made of a subscription. */
-export interface Effect {
-  readonly before: Subscription | undefined;
-  readonly after: Subscription | undefined;
-}
-
 export interface ShownTransaction {
   readonly transaction: Transaction;
   /** Undefined where nothing is left of the customer but the records. */
@@ -67,11 +82,7 @@ export interface ShownTransaction {
   /** Undefined where its entry is missing, which a check reports. */
   readonly plan: string | undefined;
   readonly effect: Effect | undefined;
-  readonly reversal: ShownReversal | undefined;
-}
-
-export interface ShownReversal extends RecordedReversal {
-  readonly effect: Effect | undefined;
+  readonly reversal: (RecordedReversal & { readonly effect: Effect | undefined }) | undefined;
 }
 
 /**
@@ -83,7 +94,7 @@ export async function showTransaction(
   { store }: ReadingPorts,
   { id }: { readonly id: string },
 ): Promise<ShownTransaction | undefined> {
-  const transaction = await findTransaction({ store }, { id });
+  const transaction = await findTransaction({ store }, id);
   if (transaction === undefined) return undefined;
   const found = await store.findConnection(transaction);
   const { txnId, status } = transaction;
@@ -103,11 +114,8 @@ function effectOf({ before, entry }: ExplainedEntry): Effect {
   return { before, after: entry.after };
 }
 
-/** @param request.id a txnId or a checkoutId. */
-export async function findTransaction(
-  { store }: ReadingPorts,
-  { id }: { readonly id: string },
-): Promise<Transaction | undefined> {
+/** @param id a txnId or a checkoutId. */
+async function findTransaction({ store }: ReadingPorts, id: string): Promise<Transaction | undefined> {
   return isTransactionId(id) ? (await store.search.findByTxnIds([id])).get(id) : store.findTransaction(id);
 }
 
@@ -115,21 +123,22 @@ export interface ReversalRequest {
   /** A txnId or a checkoutId. */
   readonly id: string;
   readonly reason: string;
-  /** What whoever asks takes for certain; undefined where they have not said so. */
+  /** Whose it must be; undefined for any partner's. */
   readonly partnerId?: number | undefined;
+  /** Of what amount it must be; undefined for any. */
   readonly amount?: Money | undefined;
 }
 
 export type ReversalAnswer =
   | ({ readonly kind: "reversed"; readonly transaction: Transaction; readonly plan: string } & Effect)
   | { readonly kind: Exclude<ReversalRefusal, "already_reversed"> }
+  /** It is not the one that was meant. */
+  | { readonly kind: "another"; readonly transaction: Transaction }
   | {
       readonly kind: "already_reversed";
       readonly transaction: Transaction;
       readonly reversal: RecordedReversal | undefined;
-    }
-  /** It is another partner's, or of another amount, than it was said to be: nothing was changed. */
-  | { readonly kind: "another"; readonly transaction: Transaction };
+    };
 
 /** Reverses one top-up, for good. */
 export async function reverseTransaction(
@@ -138,11 +147,11 @@ export async function reverseTransaction(
   { id, reason, partnerId, amount }: ReversalRequest,
 ): Promise<ReversalAnswer> {
   const { store } = ports;
-  const transaction = await findTransaction(ports, { id });
+  const transaction = await findTransaction(ports, id);
   if (transaction === undefined) return { kind: "not_found" };
   const isMeant =
-    (partnerId === undefined || partnerId === transaction.partnerId) &&
-    (amount === undefined || amount === transaction.amount);
+    (partnerId ?? transaction.partnerId) === transaction.partnerId &&
+    (amount ?? transaction.amount) === transaction.amount;
   if (!isMeant) return { kind: "another", transaction };
   const outcome = await store.corrections.reverse(transaction.checkoutId, correctingOf(ports, actor, reason));
   if (outcome.kind === "reversed") {

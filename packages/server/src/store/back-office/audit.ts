@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { type Attribution, type AuditedChange, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
-import type { AuditFilter, AuditTrail } from "../audit-trail.ts";
 import { auditRow, toAuditEntry } from "../rows.ts";
+import type { AuditFilter, AuditTrail } from "../search.ts";
 import type { Tables } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 

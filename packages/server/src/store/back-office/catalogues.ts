@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Attribution } from "../../domain/audit.ts";
-import { cataloguePublished } from "../../domain/audited-changes.ts";
+import { type Attribution, cataloguePublished } from "../../domain/audit.ts";
 import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
@@ -28,14 +27,11 @@ export function cataloguesOf(engine: Engine, provider: ProviderSettings): Catalo
   };
 }
 
-/** The number of the newest revision; undefined before the first import. */
-export async function currentRevision(db: Kysely<Tables>, environment: Environment): Promise<number | undefined> {
-  const row = await db
-    .selectFrom("catalogue_revision")
-    .select((eb) => eb.fn.max("revision").as("revision"))
-    .where("environment", "=", environment)
-    .executeTakeFirst();
-  return row?.revision ?? undefined;
+/** The number of the newest revision, of an environment or of all; undefined before the first import. */
+export async function currentRevision(db: Kysely<Tables>, environment?: Environment): Promise<number | undefined> {
+  const query = db.selectFrom("catalogue_revision").select((eb) => eb.fn.max("revision").as("revision"));
+  const narrowed = environment === undefined ? query : query.where("environment", "=", environment);
+  return (await narrowed.executeTakeFirst())?.revision ?? undefined;
 }
 
 /**
@@ -61,11 +57,7 @@ async function addRevision(
   by: Attribution,
 ): Promise<Catalogue> {
   const former = await currentRevision(tx, environment);
-  const last = await tx
-    .selectFrom("catalogue_revision")
-    .select((eb) => eb.fn.max("revision").as("revision"))
-    .executeTakeFirst();
-  const revision = (last?.revision ?? 0) + 1;
+  const revision = ((await currentRevision(tx)) ?? 0) + 1;
   await tx.insertInto("catalogue_revision").values({ revision, environment, created_at: by.at }).execute();
   const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
   for (let from = 0; from < rows.length; from += ROWS_OF_A_STATEMENT)

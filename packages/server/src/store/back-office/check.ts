@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
-import { headOf } from "../../domain/ledger.ts";
-import { findFault } from "../../domain/ledger-check.ts";
+import { findFault, headOf } from "../../domain/ledger.ts";
+import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import { toAuditEntry, toHead } from "../rows.ts";
 import type { CheckEvent } from "../store.ts";
-import type { ReversalRow, SubscriptionRow, Tables, TopUpRow } from "../tables.ts";
+import type { SubscriptionRow, Tables, TopUpRow } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
 
@@ -33,64 +33,85 @@ export async function* checkRows(engine: Engine, db: Db): AsyncGenerator<CheckEv
 }
 
 async function* checkLedgers(engine: Engine, db: Db): AsyncGenerator<CheckEvent> {
-  const seen = { entries: 0, topUps: 0, reversals: 0 };
+  const seen = { ledger_entry: 0, top_up: 0, reversal: 0 };
   let [ledgers, wrong] = [0, 0];
   for await (const some of allLedgers(engine, db)) {
-    const stored = await readStored(db, some);
-    ledgers += stored.subscriptions.size;
-    for (const what of problemsOf(some, stored, seen)) {
+    const subscriptions = await readSubscriptions(db, some);
+    const recorded = await readRecorded(db, some.ledgers.flatMap(recordedBy));
+    ledgers += subscriptions.length;
+    for (const what of problemsOf(some, subscriptions, recorded, seen)) {
       wrong += 1;
       yield { kind: "wrong", what };
     }
   }
   if (wrong === 0)
     yield { kind: "checked", what: "subscriptions, top-ups and reversals are those of their ledgers", count: ledgers };
-  yield await compareCount(db, "ledger_entry", seen.entries, "ledger entries");
-  yield await compareCount(db, "top_up", seen.topUps, "top-ups");
-  yield await compareCount(db, "reversal", seen.reversals, "reversals");
+  yield await compareCount(db, "ledger_entry", seen.ledger_entry, "ledger entries");
+  yield await compareCount(db, "top_up", seen.top_up, "top-ups");
+  yield await compareCount(db, "reversal", seen.reversal, "reversals");
 }
 
-/** Beside the ledgers of some customers: what is stored of the same, by name of ledger and txnId. */
-interface Stored {
-  readonly subscriptions: ReadonlyMap<string, SubscriptionRow>;
-  readonly topUps: ReadonlyMap<string, TopUpRow>;
-  readonly reversals: ReadonlyMap<string, ReversalRow>;
+/** A top-up, and when it was taken back: as a ledger has it, and as it is on record. */
+type Recorded = Pick<TopUpRow, (typeof RECORDED_COLUMNS)[number]> & {
+  readonly reversed_at: Instant | null;
+  readonly reversed_wall: WallTime | null;
+};
+
+const RECORDED_COLUMNS = [
+  ...(["txn_id", "environment", "cuid", "service", "req_id", "bouquet_code", "at", "txn_date", "status"] as const),
+];
+
+function recordedBy({ environment, cuid, service, reqId, entries }: CustomerLedger): Recorded[] {
+  const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.at]] : [])));
+  return entries.flatMap((entry) => {
+    if (entry.kind !== "top_up") return [];
+    const reversedAt = reversals.get(entry.seq);
+    return [
+      {
+        txn_id: entry.txnId,
+        ...{ environment, cuid, service, req_id: reqId },
+        bouquet_code: entry.bouquet.code,
+        at: entry.at.instant,
+        txn_date: entry.at.wall,
+        status: reversedAt === undefined ? "success" : "reversed",
+        reversed_at: reversedAt?.instant ?? null,
+        reversed_wall: reversedAt?.wall ?? null,
+      },
+    ];
+  });
 }
 
-async function readStored(db: Db, { environment, cuids, ledgers }: LedgersOfSome): Promise<Stored> {
-  const subscriptions = await db
-    .selectFrom("subscription")
-    .selectAll()
-    .where("environment", "=", environment)
-    .where("cuid", "in", cuids)
-    .execute();
-  const txnIds = ledgers.flatMap(({ entries }) =>
-    entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])),
-  );
-  const topUps: TopUpRow[] = [];
-  const reversals: ReversalRow[] = [];
-  for (let from = 0; from < txnIds.length; from += IDS_OF_A_STATEMENT) {
-    const ids = txnIds.slice(from, from + IDS_OF_A_STATEMENT);
-    topUps.push(...(await db.selectFrom("top_up").selectAll().where("txn_id", "in", ids).execute()));
-    reversals.push(...(await db.selectFrom("reversal").selectAll().where("txn_id", "in", ids).execute()));
+async function readRecorded(db: Db, topUps: readonly Recorded[]): Promise<Map<string, Recorded>> {
+  const found = new Map<string, Recorded>();
+  for (let from = 0; from < topUps.length; from += IDS_OF_A_STATEMENT) {
+    const txnIds = topUps.slice(from, from + IDS_OF_A_STATEMENT).map(({ txn_id }) => txn_id);
+    const query = db
+      .selectFrom("top_up as t")
+      .leftJoin("reversal as r", "r.txn_id", "t.txn_id")
+      .select(RECORDED_COLUMNS.map((column) => `t.${column}` as const))
+      .select(["r.at as reversed_at", "r.wall as reversed_wall"])
+      .where("t.txn_id", "in", txnIds);
+    for (const row of await query.execute()) found.set(row.txn_id, row);
   }
-  return {
-    subscriptions: new Map(subscriptions.map((row) => [nameOf({ ...row, reqId: row.req_id }), row])),
-    topUps: new Map(topUps.map((row) => [row.txn_id, row])),
-    reversals: new Map(reversals.map((row) => [row.txn_id, row])),
-  };
+  return found;
+}
+
+function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promise<SubscriptionRow[]> {
+  const all = db.selectFrom("subscription").selectAll();
+  return all.where("environment", "=", environment).where("cuid", "in", cuids).execute();
 }
 
 /** @param seen is counted on. */
 function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
-  stored: Stored,
-  seen: { entries: number; topUps: number; reversals: number },
+  subscriptions: readonly SubscriptionRow[],
+  recorded: ReadonlyMap<string, Recorded>,
+  seen: { ledger_entry: number; top_up: number; reversal: number },
 ): Generator<string> {
   const byName = new Map(ledgers.map((ledger) => [nameOf(ledger), ledger]));
   const txnIds = new Set<string>();
-  for (const [name, row] of stored.subscriptions) {
-    const ledger = byName.get(name);
+  for (const row of subscriptions) {
+    const ledger = byName.get(nameOf({ ...row, reqId: row.req_id }));
     const where = `customer ${row.cuid} (${environment}), ${row.service} ${row.req_id}: ${row.plan}`;
     if (ledger === undefined) {
       yield `${where}: no entry leads to what is stored`;
@@ -99,56 +120,27 @@ function* problemsOf(
     const fault = findFault(ledger);
     if (fault !== undefined) yield `${where}: ${fault}`;
     if (!isDeepStrictEqual(toHead(row), headOf(ledger))) yield `${where}: the last entry is not what is stored`;
-    const found = topUpsOf(ledger);
-    for (const { txnId, problem } of found.map((topUp) => ({ ...topUp, problem: topUpProblem(topUp, stored) }))) {
-      if (problem !== undefined || txnIds.has(txnId))
-        yield `${where}: the top-up ${txnId} ${problem ?? "is there twice"}`;
-      txnIds.add(txnId);
+    seen.ledger_entry += ledger.entries.length;
+    for (const topUp of recordedBy(ledger)) {
+      const isTwice = txnIds.has(topUp.txn_id);
+      const problem = isTwice ? "is there twice" : findDifference(topUp, recorded.get(topUp.txn_id));
+      if (problem !== undefined) yield `${where}: the top-up ${topUp.txn_id} ${problem}`;
+      txnIds.add(topUp.txn_id);
+      seen.top_up += 1;
+      seen.reversal += topUp.reversed_at === null ? 0 : 1;
     }
-    seen.entries += ledger.entries.length;
-    seen.topUps += found.length;
-    seen.reversals += found.filter(({ reversedAt }) => reversedAt !== undefined).length;
   }
 }
 
-type LedgerTopUp = ReturnType<typeof topUpsOf>[number];
-
-/** The top-ups of a ledger, and when each was taken back. */
-function topUpsOf({ environment, cuid, service, reqId, entries }: CustomerLedger) {
-  const reversedAt = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.at]] : [])));
-  return entries.flatMap((entry) => {
-    if (entry.kind !== "top_up") return [];
-    const row = {
-      ...{ txn_id: entry.txnId, environment, cuid, service, req_id: reqId, bouquet_code: entry.bouquet.code },
-      ...{ at: entry.at.instant, txn_date: entry.at.wall },
-    };
-    return [{ txnId: entry.txnId, row, reversedAt: reversedAt.get(entry.seq) }];
-  });
+function findDifference(topUp: Recorded, recorded: Recorded | undefined): string | undefined {
+  if (recorded === undefined) return "is not on record";
+  const others = (Object.keys(topUp) as (keyof Recorded)[]).filter((column) => topUp[column] !== recorded[column]);
+  return others.length === 0 ? undefined : `is on record otherwise: ${others.join(", ")}`;
 }
 
-function topUpProblem({ txnId, row, reversedAt }: LedgerTopUp, { topUps, reversals }: Stored): string | undefined {
-  const topUp = topUps.get(txnId);
-  if (topUp === undefined) return "is not on record";
-  const differs = (Object.keys(row) as (keyof typeof row)[]).some((column) => row[column] !== topUp[column]);
-  if (differs) return "is on record otherwise";
-  const reversal = reversals.get(txnId);
-  if ((topUp.status === "reversed") !== (reversedAt !== undefined)) return `has the status ${topUp.status}`;
-  if (reversal?.at !== reversedAt?.instant || reversal?.wall !== reversedAt?.wall)
-    return "was reversed otherwise than is on record";
-  return undefined;
-}
-
-async function compareCount(
-  db: Db,
-  table: "ledger_entry" | "top_up" | "reversal",
-  seen: number,
-  what: string,
-): Promise<CheckEvent> {
-  const row = await db
-    .selectFrom(table)
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .executeTakeFirst();
-  const count = Number(row?.count);
+async function compareCount(db: Db, table: keyof Tables, seen: number, what: string): Promise<CheckEvent> {
+  const counted = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`.execute(db);
+  const count = Number(counted.rows[0]?.count);
   if (count === seen) return { kind: "checked", what: `${what} are all found by their subscriptions`, count };
   return { kind: "wrong", what: `there are ${count} ${what}, and subscriptions lead to ${seen}` };
 }

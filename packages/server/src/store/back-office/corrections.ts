@@ -25,7 +25,7 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
   /** Decides and writes in order with all else that happens to the customer. A day whose report was final stays as it is. */
   const correct = <Outcome>(key: ConnectionKey, by: Correcting, work: (tx: Tx) => Promise<Outcome>): Promise<Outcome> =>
     engine.transact(async (tx) => {
-      await engine.lockCustomer(tx, key.environment, key.cuid);
+      await engine.lockCustomers(tx, [key]);
       const outcome = await work(tx);
       if (isTooLateToRecord(by.at.instant, clock()))
         throw new StoreUnavailable("the correction took too long, and was not made: make it again");

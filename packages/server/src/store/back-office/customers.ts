@@ -157,20 +157,15 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
   const customers: (CustomerProfile & { readonly connections: GrowingConnection[] })[] = [];
   for (const row of await query.execute()) {
     if (customers.at(-1)?.cuid !== row.cuid) customers.push({ ...toProfile(row), connections: [] });
+    if (row.connection_status === null) continue;
     const connections = customers.at(-1)?.connections ?? [];
-    if (row.service === null) continue;
+    const connection = toBareConnection({ ...row, status: row.connection_status } as ConnectionRow);
     const last = connections.at(-1);
-    if (last?.service !== row.service || last.reqId !== row.req_id)
-      connections.push({ ...toBareConnection(connectionRow(row as JoinedRow)), ledgers: [] });
-    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as JoinedRow & SubscriptionRow));
+    if (last?.service !== connection.service || last.reqId !== connection.reqId)
+      connections.push({ ...connection, ledgers: [] });
+    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as SubscriptionRow));
   }
   return customers;
 }
 
 type GrowingConnection = BareConnection & { readonly ledgers: LedgerHead[] };
-
-type JoinedRow = Omit<ConnectionRow, "status"> & { readonly connection_status: ConnectionRow["status"] };
-
-function connectionRow({ connection_status: status, ...row }: JoinedRow): ConnectionRow {
-  return { ...row, status };
-}

@@ -1,4 +1,11 @@
-import type { Kysely } from "kysely";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+} from "kysely";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import type { Entry } from "../../domain/ledger.ts";
@@ -18,11 +25,13 @@ export interface Engine {
    * settings. One such transaction follows the other.
    */
   change<Result>(work: (tx: Kysely<Tables>) => Promise<Result>): Promise<Result>;
-  /**
-   * Orders a transaction with the top-ups and imports of a customer; to be called first in it, and of several customers in
-   * the order of cuid and environment.
-   */
-  lockCustomer(tx: Kysely<Tables>, environment: Environment, cuid: string): Promise<void>;
+  /** Orders a transaction with the top-ups and imports of some customers; to be called first in it, and once. */
+  lockCustomers(
+    tx: Kysely<Tables>,
+    customers: readonly { readonly environment: Environment; readonly cuid: string }[],
+  ): Promise<void>;
+  /** As the port's `search.awaitCommits`. */
+  awaitCommits(): Promise<void>;
   /** From here to the end of the transaction, nobody else appends to the audit trail; to be called last in it. */
   lockAuditTrail(tx: Kysely<Tables>): Promise<void>;
   /** All ledgers of some customers of one environment, by cuid, connection and plan. @param tx or `db`, or that of a view. */
@@ -57,4 +66,28 @@ export interface Filling extends View {
   /** Whatever makes reading the many new rows quick. */
   settle(): Promise<void>;
   commit(): Promise<void>;
+}
+
+/** Runs one statement, wherever the engine runs it. */
+type Execute = <Row>(query: CompiledQuery) => Promise<QueryResult<Row>>;
+
+/** Kysely that begins and ends no transaction by itself. @param dialect of an engine, without what connects. */
+export function kyselyOver(dialect: Omit<Dialect, "createDriver">, execute: Execute): Kysely<Tables> {
+  const connection: DatabaseConnection = { executeQuery: execute, streamQuery: notHere };
+  const driver: Driver = {
+    acquireConnection: async () => connection,
+    init: nothing,
+    releaseConnection: nothing,
+    destroy: nothing,
+    beginTransaction: notHere,
+    commitTransaction: notHere,
+    rollbackTransaction: notHere,
+  };
+  return new Kysely<Tables>({ dialect: { ...dialect, createDriver: () => driver } });
+}
+
+async function nothing(): Promise<void> {}
+
+function notHere(): never {
+  throw new Error("transactions are the engine's, and what is long is read in pages");
 }

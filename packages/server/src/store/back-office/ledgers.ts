@@ -4,60 +4,42 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import type { Tables } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 
+/** Customers whose ledgers are read together: some milliseconds of work, after which others have their turn. */
+export const CUSTOMERS_AT_ONCE = 200;
+
+export interface LedgersOfSome {
+  readonly environment: Environment;
+  readonly cuids: readonly string[];
+  readonly ledgers: readonly CustomerLedger[];
+}
+
 export interface CustomerLedger extends ConnectionLedger {
   readonly environment: Environment;
   readonly cuid: string;
 }
 
-/** What names a customer. */
-type CustomerKey = Pick<CustomerLedger, "environment" | "cuid">;
-
-/** Customers whose ledgers are read together. */
-const CUSTOMERS_AT_ONCE = 200;
-
 /** All ledgers, however many they are, those of some customers of one environment at a time. */
 export async function* allLedgers(engine: Engine, db: Kysely<Tables>): AsyncGenerator<LedgersOfSome> {
-  for (let after: CustomerKey | undefined; ; ) {
-    const customers = await nextCustomers(db, after, CUSTOMERS_AT_ONCE);
-    for (const { environment, cuids } of byEnvironment(customers)) {
-      const ledgers = await engine.readLedgers(db, environment, cuids);
-      yield { environment, cuids, ledgers: ledgers.map((ledger) => ({ ...ledger, environment })) };
+  for (const environment of ENVIRONMENTS)
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const cuids = await nextCuids(db, environment, after);
+      if (cuids.length > 0) yield { environment, cuids, ledgers: await readLedgers(engine, db, environment, cuids) };
+      after = cuids.length < CUSTOMERS_AT_ONCE ? undefined : cuids.at(-1);
     }
-    if (customers.length < CUSTOMERS_AT_ONCE) return;
-    after = customers.at(-1);
-  }
 }
 
-interface SomeCustomers {
-  readonly environment: Environment;
-  readonly cuids: readonly string[];
-}
-
-export interface LedgersOfSome extends SomeCustomers {
-  readonly ledgers: readonly CustomerLedger[];
-}
-
-export function* byEnvironment(customers: readonly CustomerKey[]): Generator<SomeCustomers> {
-  for (const environment of ENVIRONMENTS) {
-    const cuids = customers.flatMap((each) => (each.environment === environment ? [each.cuid] : []));
-    if (cuids.length > 0) yield { environment, cuids };
-  }
-}
-
-/** Those who have ledgers, in the order of their key. */
-export function nextCustomers(
+export async function readLedgers(
+  engine: Engine,
   db: Kysely<Tables>,
-  after: CustomerKey | undefined,
-  limit: number,
-): Promise<CustomerKey[]> {
-  const { cuid, environment } = after ?? { cuid: "", environment: "" };
-  return db
-    .selectFrom("subscription")
-    .select(["cuid", "environment"])
-    .distinct()
-    .where((eb) => eb(eb.refTuple("cuid", "environment"), ">", eb.tuple(cuid, environment as Environment)))
-    .orderBy("cuid")
-    .orderBy("environment")
-    .limit(limit)
-    .execute();
+  environment: Environment,
+  cuids: readonly string[],
+): Promise<CustomerLedger[]> {
+  return (await engine.readLedgers(db, environment, cuids)).map((ledger) => ({ ...ledger, environment }));
+}
+
+/** Of those who have ledgers, in their order. */
+export async function nextCuids(db: Kysely<Tables>, environment: Environment, after: string): Promise<string[]> {
+  const query = db.selectFrom("subscription").select("cuid").distinct().where("environment", "=", environment);
+  const page = query.where("cuid", ">", after).orderBy("cuid").limit(CUSTOMERS_AT_ONCE);
+  return (await page.execute()).map(({ cuid }) => cuid);
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
-import { historyPruned, horizonMoved } from "../../domain/audited-changes.ts";
+import { historyPruned, horizonMoved } from "../../domain/audit.ts";
 import { checkoutIssuedAt } from "../../domain/checkout.ts";
+import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
@@ -8,10 +9,8 @@ import type { PruneCursor, Pruned, Retention } from "../retention.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
-import { byEnvironment, type CustomerLedger, nextCustomers } from "./ledgers.ts";
+import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "./ledgers.ts";
 
-/** Customers whose ledgers are looked at together: some milliseconds of work, after which others have their turn. */
-const CUSTOMERS_AT_ONCE = 200;
 const RETIRED_AT_ONCE = 1_000;
 
 export function retentionOf(engine: Engine, zone: Zone): Retention {
@@ -32,16 +31,14 @@ export function retentionOf(engine: Engine, zone: Zone): Retention {
         await appendAudit(engine, tx, horizonMoved(former, before), by);
       }),
 
-    async pruneLedgers(before, after, dryRun) {
-      const customers = await nextCustomers(db, after, CUSTOMERS_AT_ONCE);
+    async pruneLedgers(before, after = { environment: ENVIRONMENTS[0], cuid: "" }, dryRun) {
+      const { environment } = after;
+      const cuids = await nextCuids(db, environment, after.cuid);
       const horizon = zone.moment(before);
-      const found = await findGone(engine, db, customers, horizon);
-      const isConcerned = ({ environment, cuid }: PruneCursor) =>
-        found.some((gone) => gone.environment === environment && gone.cuid === cuid);
-      const concerned = customers.filter(isConcerned);
-      const gone = dryRun || concerned.length === 0 ? found : await prune(engine, concerned, horizon);
-      const next = customers.length < CUSTOMERS_AT_ONCE ? undefined : customers.at(-1);
-      return { pruned: countGone(gone), next };
+      const found = await findGone(engine, db, environment, cuids, horizon);
+      const concerned = [...new Set(found.map(({ cuid }) => cuid))];
+      const gone = dryRun || concerned.length === 0 ? found : await prune(engine, environment, concerned, horizon);
+      return { pruned: countGone(gone), next: nextCursor(environment, cuids) };
     },
 
     async pruneRetired(before, after = "", dryRun) {
@@ -79,25 +76,26 @@ interface Gone extends CustomerLedger {
 async function findGone(
   engine: Engine,
   tx: Kysely<Tables>,
-  customers: readonly PruneCursor[],
+  environment: Environment,
+  cuids: readonly string[],
   horizon: Moment,
 ): Promise<Gone[]> {
-  const found: Gone[] = [];
-  for (const { environment, cuids } of byEnvironment(customers))
-    for (const ledger of await engine.readLedgers(tx, environment, cuids)) {
-      const { entries } = ledger;
-      const [first] = keptEntries(entries, horizon);
-      const gone = entries.filter(({ seq }) => first !== undefined && seq < first.seq);
-      if (first !== undefined && gone.length > 0) found.push({ ...ledger, environment, gone, firstKept: first.seq });
-    }
-  return found;
+  const ledgers = await readLedgers(engine, tx, environment, cuids);
+  return ledgers.flatMap((ledger) => {
+    const [first] = keptEntries(ledger.entries, horizon);
+    const gone = ledger.entries.filter(({ seq }) => first !== undefined && seq < first.seq);
+    return first === undefined || gone.length === 0 ? [] : [{ ...ledger, gone, firstKept: first.seq }];
+  });
 }
 
 /** Looks again at those of whom something may go, in order with all else that happens to them, and lets go of it. */
-function prune(engine: Engine, customers: readonly PruneCursor[], horizon: Moment): Promise<Gone[]> {
+function prune(engine: Engine, environment: Environment, cuids: readonly string[], horizon: Moment): Promise<Gone[]> {
   return engine.transact(async (tx) => {
-    for (const { environment, cuid } of customers) await engine.lockCustomer(tx, environment, cuid);
-    const all = await findGone(engine, tx, customers, horizon);
+    await engine.lockCustomers(
+      tx,
+      cuids.map((cuid) => ({ environment, cuid })),
+    );
+    const all = await findGone(engine, tx, environment, cuids, horizon);
     for (const ledger of all) {
       await engine.deleteEntries(tx, ledger, ledger.plan, ledger.firstKept);
       const txnIds = txnIdsOf(ledger.gone);
@@ -107,6 +105,13 @@ function prune(engine: Engine, customers: readonly PruneCursor[], horizon: Momen
     }
     return all;
   });
+}
+
+function nextCursor(environment: Environment, cuids: readonly string[]): PruneCursor | undefined {
+  const last = cuids.at(-1);
+  if (last !== undefined && cuids.length === CUSTOMERS_AT_ONCE) return { environment, cuid: last };
+  const next = ENVIRONMENTS[ENVIRONMENTS.indexOf(environment) + 1];
+  return next && { environment: next, cuid: "" };
 }
 
 function countGone(all: readonly Gone[]): Pruned {

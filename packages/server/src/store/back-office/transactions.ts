@@ -41,12 +41,14 @@ interface Range {
 
 type TransactionSearch = Pick<
   Search,
-  "findByTxnIds" | "findReversals" | "listTransactions" | "sumTopUps" | "sumReversals"
+  "awaitCommits" | "findByTxnIds" | "findReversals" | "listTransactions" | "sumTopUps" | "sumReversals"
 >;
 
 export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
   const { db } = engine;
   return {
+    awaitCommits: () => engine.awaitCommits(),
+
     async findByTxnIds(txnIds) {
       if (txnIds.length === 0) return new Map();
       const rows = await db.selectFrom("top_up").selectAll().where("txn_id", "in", txnIds).execute();
@@ -92,11 +94,7 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
 async function listInSteps(db: Db, filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
   const found: TopUpRow[] = [];
   for await (const step of stepsOf(db, rangeOf(filter.from, filter.until, page.before))) {
-    const query = filtered(inRange(topUps(db), step), filter)
-      .selectAll("t")
-      .orderBy("t.txn_id", "desc")
-      .limit(page.limit - found.length);
-    found.push(...(await query.execute()));
+    found.push(...(await newest(inRange(topUps(db), step), filter, page.limit - found.length)));
     if (found.length >= page.limit) break;
   }
   return found.map(toTransaction);
@@ -118,13 +116,13 @@ async function listOfCustomer(
   const found: TopUpRow[] = [];
   for (let from = 0; from < txnIds.length && found.length < page.limit; from += ROWS_AT_ONCE) {
     const some = topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
-    const query = filtered(some, filter)
-      .selectAll("t")
-      .orderBy("t.txn_id", "desc")
-      .limit(page.limit - found.length);
-    found.push(...(await query.execute()));
+    found.push(...(await newest(some, filter, page.limit - found.length)));
   }
   return found.map(toTransaction);
+}
+
+function newest(query: TopUps, filter: TransactionFilter, limit: number): Promise<TopUpRow[]> {
+  return filtered(query, filter).selectAll("t").orderBy("t.txn_id", "desc").limit(limit).execute();
 }
 
 function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {

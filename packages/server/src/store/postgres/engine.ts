@@ -1,15 +1,14 @@
-import { CompiledQuery, type Kysely } from "kysely";
+import { CompiledQuery, type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { ARCHIVE_TABLES } from "../archive.ts";
-import type { Engine, Filling, View } from "../back-office/engine.ts";
+import { type Engine, type Filling, kyselyOver, type View } from "../back-office/engine.ts";
 import { toLedgers } from "../customer-files.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";
-import { kyselyOver } from "./kysely-dialect.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";
-import { LOCK_AUDIT, LOCK_IMPORT, LOCK_REFERENCE } from "./session/locks.ts";
+import { awaitCommits, LOCK_AUDIT, LOCK_CUSTOMERS, LOCK_REFERENCE, SHARE_RECORDING } from "./session/locks.ts";
 import { BEGIN, type Query, Session } from "./session/session.ts";
 import { translateAtConnecting } from "./session/trouble.ts";
-import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/ledgers.ts";
+import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
 
 export interface PostgresEngineParts {
   readonly url: string;
@@ -23,36 +22,54 @@ export interface PostgresEngineParts {
 export function createPostgresEngine({ url, database, changed }: PostgresEngineParts): Engine {
   const transact = <Result>(opening: readonly Query[], work: (tx: Kysely<Tables>) => Promise<Result>) =>
     database.transactPatiently(opening, async (_, session) => {
-      const result = await work(kyselyOver((ask) => ask(session)));
+      const result = await work(kyselyOn((ask) => ask(session)));
       await session.commit();
       return result;
     });
   return {
-    db: kyselyOver((ask) => database.withSession(ask)),
+    db: kyselyOn((ask) => database.withSession(ask)),
     transact: (work) => transact([], work),
     change: (work) => transact([LOCK_REFERENCE], work).finally(changed),
-    async lockCustomer(tx, environment, cuid) {
-      const customer = tx.selectFrom("customer").where("cuid", "=", cuid).where("environment", "=", environment);
-      await customer.select("cuid").forNoKeyUpdate().execute();
+    async lockCustomers(tx, customers) {
+      await run(tx, LOCK_CUSTOMERS(customers));
+      await run(tx, SHARE_RECORDING);
     },
+    awaitCommits: () => awaitCommits(database),
     async lockAuditTrail(tx) {
       await run(tx, LOCK_AUDIT);
     },
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<LedgerEntryRow>(tx, [ENTRIES, [cuids, environment]]));
+      return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [cuids, environment] }));
     },
     async appendEntry(tx, key, plan, entry) {
       for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);
     },
     async deleteEntries(tx, { cuid, environment, service, reqId }, plan, seq) {
-      await run(tx, [DELETE_ENTRIES, [cuid, environment, service, reqId, plan, seq]]);
+      await run(tx, { ...DELETE_ENTRIES, values: [cuid, environment, service, reqId, plan, seq] });
     },
     openView: (writers) => openView(url, writers),
-    openFilling: () => openFilling(url),
+    openFilling: () => openFilling(url, changed),
   };
 }
 
-async function run<Row>(tx: Kysely<Tables>, [{ text }, values = []]: Query): Promise<Row[]> {
+/** Gives a session, for one statement. */
+type WithSession = <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>;
+
+export function kyselyOn(withSession: WithSession): Kysely<Tables> {
+  const dialect = {
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+  };
+  return kyselyOver(dialect, ({ sql, parameters }) =>
+    withSession(async (session) => {
+      const { rows, rowCount } = await session.ask(sql, parameters);
+      return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+    }),
+  );
+}
+
+async function run<Row>(tx: Kysely<Tables>, { text, values = [] }: Query): Promise<Row[]> {
   return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
 }
 
@@ -67,7 +84,6 @@ const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";
 const LOCKS_OF_VIEW = ARCHIVE_TABLES.map(
   (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
 ).join("; ");
-const LOCKS_OF_FILLING = [LOCK_REFERENCE, LOCK_IMPORT].map(([{ text }]) => text).join("; ");
 
 /*
  * Every statement sees what was committed when the first one began. A top-up that was acknowledged is among it, whichever
@@ -80,11 +96,9 @@ async function openView(url: string, writers: Writers): Promise<View> {
   return (await openTransaction(url, begin)).view;
 }
 
-async function openFilling(url: string): Promise<Filling> {
-  const { session, view } = await openTransaction(
-    url,
-    `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_FILLING}; LOCK TABLE ${ARCHIVE_TABLES.join(", ")} IN EXCLUSIVE MODE`,
-  );
+async function openFilling(url: string, changed: () => void): Promise<Filling> {
+  const lock = `LOCK TABLE ${ARCHIVE_TABLES.join(", ")} IN EXCLUSIVE MODE`;
+  const { session, view } = await openTransaction(url, `${BEGIN.text}; ${LOCK_PATIENCE}; ${lock}`);
   return {
     ...view,
     async insert(table, columns, rows) {
@@ -94,8 +108,10 @@ async function openFilling(url: string): Promise<Filling> {
       await session.ask(`INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from}`, [list]);
     },
     // Without it, PostgreSQL takes the tables for as small as they were.
-    settle: () => session.execute(`ANALYZE ${ARCHIVE_TABLES.join(", ")}`),
-    commit: () => session.commit(),
+    async settle() {
+      await session.ask(`ANALYZE ${ARCHIVE_TABLES.join(", ")}`);
+    },
+    commit: () => session.commit().finally(changed),
   };
 }
 
@@ -115,11 +131,11 @@ async function openTransaction(url: string, begin: string) {
   });
   const session = new Session(client);
   try {
-    await session.execute(begin);
+    await session.ask(begin);
   } catch (error) {
     await endClient(client);
     throw error;
   }
-  const view: View = { db: kyselyOver((ask) => ask(session)), close: () => endClient(client) };
+  const view: View = { db: kyselyOn((ask) => ask(session)), close: () => endClient(client) };
   return { session, view };
 }

@@ -55,8 +55,9 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): E
     transact,
     change: transact,
     // Whoever writes has the file alone.
-    lockCustomer: async () => {},
+    lockCustomers: async () => {},
     lockAuditTrail: async () => {},
+    awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<LedgerEntryRow>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
     },

@@ -5,13 +5,11 @@ import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { openElsewhere, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
-/** The watch knows after four seconds, which is soon enough for those who wait; the longest of the bounds is five. */
-const FIRST_ONES_MS = 6_500;
+/** The longest that any waits: for a session, and then for its answer. */
+const FIRST_ONES_MS = 8_000;
 
 describe.concurrent("a network that takes everything and gives nothing", () => {
-  test("costs the first requests some seconds, later ones nothing, and is forgotten when it ends", async ({
-    onTestFinished,
-  }) => {
+  test("costs each request some seconds at most, and is forgotten when it ends", async ({ onTestFinished }) => {
     const opened = await openFaultyProvider({ onTestFinished, connections: 2 });
     const { store, proxy, command } = opened;
     const commands = [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M")];
@@ -29,7 +27,7 @@ describe.concurrent("a network that takes everything and gives nothing", () => {
     for (const work of [() => store.ping(), () => store.settleTopUp(command(RAM_NET, "NET-1M"))]) {
       const { ms, result } = await timed(work);
       expect(result).toBeInstanceOf(StoreUnavailable);
-      expect(ms).toBeLessThan(500);
+      expect(ms).toBeLessThan(2_500);
     }
     proxy.pass();
     const ms = await untilWell(() => store.ping());

@@ -1,7 +1,5 @@
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { StoreRefused, StoreUnavailable } from "../../../src/store/errors.ts";
-import { translate } from "../../../src/store/postgres/session/trouble.ts";
+import { StoreRefused } from "../../../src/store/errors.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { type PoolMode, startPooler } from "../../support/postgres-pooler.ts";
 import { openElsewhere } from "./faulty-provider.ts";
@@ -20,16 +18,6 @@ test("a pooler that gives each session a backend of its own will do", async () =
   onTestFinished(() => store.close());
   await store.ping();
 });
-
-test.each(["26000", "42P05"])(
-  "a session that meets another's prepared statements speaks of the pooler, and of no defect: %s",
-  (code) => {
-    const error = Object.assign(new pg.DatabaseError("prepared statement", 0, "error"), { code });
-    const translated = translate(error);
-    expect(translated).toBeInstanceOf(StoreUnavailable);
-    expect(String(translated)).toContain("a pooler");
-  },
-);
 
 async function openThrough(mode: PoolMode) {
   const { url, made } = makeEmptyDatabase();

@@ -72,7 +72,7 @@ describe("while PostgreSQL is down", () => {
       expect(String(result)).toContain("PostgreSQL");
       expect(ms).toBeLessThan(1_000);
     }
-    await expect(store.ping()).rejects.toThrow(/^PostgreSQL cannot be reached: the connection/);
+    await expect(store.ping()).rejects.toThrow(/^the connection to PostgreSQL failed: /);
     const closing = await timed(() => another.close());
     expect(closing.result).toBeUndefined();
     expect(closing.ms).toBeLessThan(3_000);

@@ -1,14 +1,18 @@
 import { expect, inject, onTestFinished, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../../src/domain/top-up.ts";
+import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { Database } from "../../../src/store/postgres/session/database.ts";
+import { LIMITS } from "../../../src/store/postgres/session/session.ts";
+import { countRows, findWrong } from "../../store-suite/database.ts";
+import { SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";
-import { sleep, timed } from "./faulty-provider.ts";
+import { openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
 /** Those that may follow a decision, the commit among them; before each, the session may be idle. */
 const STATEMENTS_AFTER_DECISION = 5;
 
-const LIMITS = {
-  name: "limits",
+const SETTINGS = {
+  name: "settings",
   text: `SELECT name, setting::int FROM pg_settings
     WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`,
 };
@@ -20,7 +24,7 @@ function openDatabase(): Database {
 }
 
 test("PostgreSQL itself ends what takes longer than the deadline of recording", async () => {
-  const rows = await openDatabase().ask<{ name: string; setting: number }>([LIMITS]);
+  const rows = await openDatabase().ask<{ name: string; setting: number }>(SETTINGS);
   const limits = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   const {
     statement_timeout: statement = 0,
@@ -35,11 +39,11 @@ test("PostgreSQL itself ends what takes longer than the deadline of recording", 
 test("a session that was ended before it was to commit leaves nothing, and says that it is not known", async () => {
   const pid = { name: "pid", text: "SELECT pg_backend_pid() AS pid" };
   const { result } = await timed(() =>
-    openDatabase().transact([[pid]], async (rows, session) => {
+    openDatabase().transact([pid], async (rows, session) => {
       const [[row]] = rows as [[{ pid: number }]];
       await withClient(inject("postgresUrl"), (client) => client.query("SELECT pg_terminate_backend($1)", [row.pid]));
       await sleep(200);
-      await session.commit([[pid]]);
+      await session.commit([pid]);
     }),
   );
   expect(String(result)).toMatch(/^StoreUnavailable: .*look before you do it again$/);
@@ -47,8 +51,30 @@ test("a session that was ended before it was to commit leaves nothing, and says 
 
 test("a transaction in which something has failed is not taken for committed, though nobody minded", async () => {
   const committing = openDatabase().transact([], async (_, session) => {
-    await session.run([{ name: "fails", text: "SELECT 1 / 0" }]).catch(() => {});
+    await session.run({ name: "fails", text: "SELECT 1 / 0" }).catch(() => {});
     await session.commit();
   });
   await expect(committing).rejects.toThrow("PostgreSQL rolled back what was to be committed");
+});
+
+test("a process that stands still between reading and writing finds its transaction ended by PostgreSQL", async () => {
+  const opened = await openFaultyProvider({ onTestFinished });
+  const { store, now } = opened;
+  const command = opened.command(SITA_NET, "NET-1M");
+  let stillMs = LIMITS.serving.idleInTransaction + 1_000;
+  // Time is first asked for when the decision is due, once everything is read, and locked.
+  Object.defineProperty(opened, "now", {
+    get: () => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs);
+      stillMs = 0;
+      return now;
+    },
+  });
+  await expect(store.settleTopUp(command)).rejects.toThrow(StoreUnavailable);
+  expect(stillMs).toBe(0);
+  expect(await countRows(opened, "top_up")).toBe(0);
+  await untilWell(() => store.ping());
+  expect(await store.settleTopUp(command)).toMatchObject({ kind: "recorded" });
+  expect(await countRows(opened, "top_up")).toBe(1);
+  expect(await findWrong(store)).toEqual([]);
 });

@@ -1,29 +1,77 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CHECKOUT_GRACE_MS, CHECKOUT_VALID_MS } from "../../../src/domain/checkout.ts";
+import { exportTransactions } from "../../../src/services/staff/exports.ts";
 import { StoreContended } from "../../../src/store/errors.ts";
 import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
-import { openFaultyProvider } from "./faulty-provider.ts";
+import { openFaultyProvider, sleep } from "./faulty-provider.ts";
 
-test("no checkout is concluded while a commit is still under way that may have recorded its top-up", async ({
-  onTestFinished,
-}) => {
-  const opened = await openFaultyProvider({ onTestFinished });
-  const { store, command, otherSession } = opened;
-  const unused = command(SITA_NET, "NET-1M");
-  opened.now += CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS + 1;
-  const recorded = command(RAM_NET, "NET-1M");
-  const other = await otherSession();
-  // As a batch does whose commit waits for a standby.
-  await other.query("BEGIN; SELECT pg_advisory_xact_lock_shared(7461005)");
-  const [concluding, settling] = await Promise.allSettled([
-    store.concludeCheckout(unused.checkoutId),
-    store.settleTopUp(recorded),
-  ]);
-  expect(concluding).toMatchObject({ status: "rejected", reason: expect.any(StoreContended) });
-  expect(settling).toMatchObject({ status: "fulfilled", value: { kind: "recorded" } });
-  expect(await store.findOutcome(unused.checkoutId)).toBeUndefined();
-  await other.query("ROLLBACK");
-  expect(await store.concludeCheckout(recorded.checkoutId)).toMatchObject({ txnId: recorded.txnId });
-  expect(await store.concludeCheckout(unused.checkoutId)).toBeUndefined();
-  expect(await store.findOutcome(unused.checkoutId)).toEqual({ retiredAt: opened.now });
+/** As a batch does whose commit waits for a standby. */
+const RECORDING = "BEGIN; SELECT pg_advisory_xact_lock_shared(7461005)";
+
+describe.concurrent("while a commit is under way", () => {
+  test("no checkout is concluded whose top-up it may have recorded", async ({ onTestFinished }) => {
+    const opened = await openFaultyProvider({ onTestFinished });
+    const { store, command, otherSession } = opened;
+    const unused = command(SITA_NET, "NET-1M");
+    opened.now += CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS + 1;
+    const recorded = command(RAM_NET, "NET-1M");
+    const other = await otherSession();
+    await other.query(RECORDING);
+    const [concluding, settling] = await Promise.allSettled([
+      store.concludeCheckout(unused.checkoutId),
+      store.settleTopUp(recorded),
+    ]);
+    expect(concluding).toMatchObject({ status: "rejected", reason: expect.any(StoreContended) });
+    expect(settling).toMatchObject({ status: "fulfilled", value: { kind: "recorded" } });
+    expect(await store.findOutcome(unused.checkoutId)).toBeUndefined();
+    await other.query("ROLLBACK");
+    expect(await store.concludeCheckout(recorded.checkoutId)).toMatchObject({ txnId: recorded.txnId });
+    expect(await store.concludeCheckout(unused.checkoutId)).toBeUndefined();
+    expect(await store.findOutcome(unused.checkoutId)).toEqual({ retiredAt: opened.now });
+  });
+
+  test("an export waits for what was decided by then, and holds no top-up up", async ({ onTestFinished }) => {
+    const opened = await openFaultyProvider({ onTestFinished });
+    const { store, topUp, otherSession } = opened;
+    const { checkoutId, at } = await topUp(SITA_NET, "NET-1M");
+    const other = await otherSession();
+    await other.query(`${RECORDING}; SET LOCAL session_replication_role = replica;
+      UPDATE top_up SET udf1 = 'seen' WHERE checkout_id = '${checkoutId}'`);
+    opened.now += 3_600_000;
+    const clock = () => opened.now;
+    const exporting = exportTransactions({ store, clock }, { environment: "production" }).next();
+    await sleep(300);
+    await topUp(RAM_NET, "NET-1M");
+    await other.query("COMMIT");
+    const { value } = await exporting;
+    expect(value).toMatchObject([{ transaction: { checkoutId, at, udf1: "seen" } }]);
+  });
+
+  test("an export gives up after ten seconds, and says what to do", async ({ onTestFinished }) => {
+    const { store, otherSession } = await openFaultyProvider({ onTestFinished });
+    const other = await otherSession();
+    await other.query(RECORDING);
+    const begun = performance.now();
+    await expect(store.search.awaitCommits()).rejects.toThrow(/under way for 10 seconds: see in pg_stat_activity/);
+    expect(performance.now() - begun).toBeLessThan(13_000);
+    await other.query("ROLLBACK");
+    await store.search.awaitCommits();
+  });
+
+  test("a correction is one too, from its first look on", async ({ onTestFinished }) => {
+    const { store, topUp, staff, otherSession } = await openFaultyProvider({ onTestFinished });
+    const { checkoutId } = await topUp(SITA_NET, "NET-1M");
+    const other = await otherSession();
+    await other.query("BEGIN; LOCK TABLE reversal IN SHARE MODE");
+    let isDone = false;
+    const correcting = store.corrections.reverse(checkoutId, staff()).finally(() => {
+      isDone = true;
+    });
+    await sleep(500);
+    const waiting = store.search.awaitCommits().then(() => isDone);
+    await sleep(300);
+    await other.query("ROLLBACK");
+    expect(await correcting).toMatchObject({ kind: "reversed" });
+    expect(await waiting).toBe(true);
+  });
 });

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { StoreContended, StoreUnavailable } from "../../errors.ts";
+import { StoreContended } from "../../errors.ts";
 import { BEGIN, CONNECTING_MS, clientConfig, type Purpose, type Query, Session, setUp, socketOf } from "./session.ts";
 import { translateAtConnecting } from "./trouble.ts";
 
@@ -18,29 +18,34 @@ const LEAVING_MS = 500;
 
 /** A pool of sessions. Waits for none of them longer than its purpose says. */
 export class Database {
-  readonly #options: DatabaseOptions;
-  #pool: SessionPool;
-  /** Why nobody can be served, as long as that is so. */
-  #away: string | undefined;
+  readonly #pool: pg.Pool;
+  readonly #clients = new Set<pg.ClientBase>();
 
-  constructor(options: DatabaseOptions) {
-    this.#options = options;
-    this.#pool = makePool(options);
-  }
-
-  /** Turns requests away at once, until it is back: they, and those under way, would all wait for the same nothing. */
-  markAway(why: unknown): void {
-    const wasAway = this.#away !== undefined;
-    this.#away = (translateAtConnecting(why) as Error).message;
-    if (wasAway) return;
-    const former = this.#pool;
-    this.#pool = makePool(this.#options);
-    destroyAll(former.clients);
-    void former.end();
-  }
-
-  markBack(): void {
-    this.#away = undefined;
+  constructor({ url, connections, purpose }: DatabaseOptions) {
+    // The driver waits for what this gives, though its types do not say so.
+    const onConnect = async (client: pg.ClientBase) => {
+      try {
+        await setUp(client, purpose);
+      } catch (error) {
+        // The pool tells whoever waits only once the server has closed its side, for which it would wait without end.
+        socketOf(client).destroy();
+        throw error;
+      }
+    };
+    this.#pool = new pg.Pool({
+      ...clientConfig(url, purpose),
+      max: connections,
+      connectionTimeoutMillis: CONNECTING_MS,
+      idleTimeoutMillis: 60_000,
+      ...({ onConnect } as object),
+    });
+    // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => {
+      client.on("error", () => {});
+      this.#clients.add(client);
+    });
+    this.#pool.on("remove", (client) => this.#clients.delete(client));
   }
 
   /** Asks one question, on a session of its own. */
@@ -57,7 +62,7 @@ export class Database {
     work: (rows: unknown[][], session: Session) => Promise<Result>,
   ): Promise<Result> {
     return this.withSession(async (session) => {
-      const [, ...rows] = await session.runAll([[BEGIN], ...opening]);
+      const [, ...rows] = await session.runAll([BEGIN, ...opening]);
       return work(rows, session);
     });
   }
@@ -81,13 +86,12 @@ export class Database {
 
   /** A session that is left within a transaction is rolled back. */
   async withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
-    if (this.#away !== undefined) throw new StoreUnavailable(`PostgreSQL cannot be reached: ${this.#away}`);
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateAtConnecting(error);
     });
     try {
       const result = await work(new Session(client));
-      if (client.getTransactionStatus() !== "I") await new Session(client).execute("ROLLBACK");
+      if (client.getTransactionStatus() !== "I") await new Session(client).ask("ROLLBACK");
       client.release();
       return result;
     } catch (error) {
@@ -100,46 +104,12 @@ export class Database {
 
   /** Waits for what is under way, but for nobody who does not answer. */
   async close(): Promise<void> {
-    const pool = this.#pool;
-    if (!pool.ending) await pool.end();
-    setTimeout(() => destroyAll(pool.clients), LEAVING_MS).unref();
+    if (!this.#pool.ending) await this.#pool.end();
+    const leave = () => {
+      for (const client of this.#clients) socketOf(client).destroy();
+    };
+    setTimeout(leave, LEAVING_MS).unref();
   }
-}
-
-class SessionPool extends pg.Pool {
-  readonly clients = new Set<pg.ClientBase>();
-}
-
-function makePool({ url, connections, purpose }: DatabaseOptions): SessionPool {
-  // The driver waits for what this gives, though its types do not say so.
-  const onConnect = async (client: pg.ClientBase) => {
-    try {
-      await setUp(client, purpose);
-    } catch (error) {
-      // The pool tells whoever waits only once the server has closed its side, for which it would wait without end.
-      socketOf(client).destroy();
-      throw error;
-    }
-  };
-  const pool = new SessionPool({
-    ...clientConfig(url, purpose),
-    max: connections,
-    connectionTimeoutMillis: CONNECTING_MS,
-    idleTimeoutMillis: 60_000,
-    ...({ onConnect } as object),
-  });
-  // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => {
-    client.on("error", () => {});
-    pool.clients.add(client);
-  });
-  pool.on("remove", (client) => pool.clients.delete(client));
-  return pool;
-}
-
-function destroyAll(clients: Iterable<pg.ClientBase>): void {
-  for (const client of clients) socketOf(client).destroy();
 }
 
 /** Runs `work` on a session outside of a pool, which may take as long as it needs. */

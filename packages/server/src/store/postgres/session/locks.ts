@@ -1,8 +1,12 @@
-import type { Query } from "./session.ts";
+import { setTimeout } from "node:timers/promises";
+import { StoreContended } from "../../errors.ts";
+import { asked, isAsked, withRows } from "../tables/columns.ts";
+import type { Database } from "./database.ts";
+import type { Prepared } from "./session.ts";
 
 /*
- * Advisory locks, by numbers that mean something in topupd alone. Whoever takes several takes them in this order, and
- * customers' rows before the last two.
+ * Whoever takes several locks takes them in the order in which they stand here. Those with a number are advisory; it means
+ * something in topupd alone.
  */
 
 /** One process at a time makes or migrates the database. */
@@ -11,19 +15,66 @@ export const LOCK_OPENING = lock("lock_opening", 7_461_001);
 export const LOCK_REFERENCE = lock("lock_reference", 7_461_002);
 /** One transaction at a time imports customers: new ones have no row yet that could be locked. */
 export const LOCK_IMPORT = lock("lock_import", 7_461_003);
+
+const CUSTOMER_KEY = ["cuid", "environment"] as const;
+/**
+ * A customer's row is the lock of all that is recorded for the customer. Several are locked by one statement, in the order
+ * of the key, so that no two transactions ever wait for each other.
+ */
+export const LOCK_CUSTOMERS = withRows(
+  {
+    name: "customers_lock",
+    text: `SELECT c.cuid, c.environment, c.status FROM ${asked(CUSTOMER_KEY)}
+      JOIN customer AS c ON ${isAsked("c", CUSTOMER_KEY)} ORDER BY c.cuid, c.environment FOR NO KEY UPDATE OF c`,
+  },
+  CUSTOMER_KEY,
+);
+
+const RECORDING = 7_461_005;
 /**
  * A checkout is concluded while nobody records: a commit that waits for a standby, or for a disk that stands still, is on
  * record once that is over, and until then nobody sees what it wrote. It does not say whose checkout it is, so no
  * customer's row tells the two apart.
  */
-export const LOCK_RECORDING = lock("lock_recording", 7_461_005);
-/** Any number of batches record at a time: each holds its customers. */
-export const SHARE_RECORDING: Query = [
-  { name: "share_recording", text: "SELECT pg_advisory_xact_lock_shared(7461005)" },
-];
+export const LOCK_RECORDING = lock("lock_recording", RECORDING);
+/** Any number of batches and corrections record at a time: each holds its customers. */
+export const SHARE_RECORDING: Prepared = {
+  name: "share_recording",
+  text: `SELECT pg_advisory_xact_lock_shared(${RECORDING})`,
+};
+
 /** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
 export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
 
-function lock(name: string, number: number): Query {
-  return [{ name, text: `SELECT pg_advisory_xact_lock(${number})` }];
+function lock(name: string, number: number): Prepared {
+  return { name, text: `SELECT pg_advisory_xact_lock(${number})` };
 }
+
+/** The transactions that record. They hold the lock until others see what they wrote. */
+const RECORDERS: Prepared = {
+  name: "recorders",
+  text: `SELECT virtualtransaction AS id FROM pg_locks
+    JOIN pg_database AS d ON d.oid = database AND d.datname = current_database()
+    WHERE locktype = 'advisory' AND classid = 0 AND objid = ${RECORDING} AND objsubid = 1 AND granted`,
+};
+
+/** Longer than any batch takes that waits for nobody. */
+const COMMIT_PATIENCE_MS = 10_000;
+const COMMIT_PAUSE_MS = 100;
+
+/**
+ * Resolves once those who record now have done so. It asks instead of locking: whoever waits for a lock holds up all
+ * top-ups that come after it.
+ */
+export async function awaitCommits(database: Database): Promise<void> {
+  let recorders = await database.ask<{ readonly id: string }>(RECORDERS);
+  for (let waited = 0; recorders.length > 0; waited += COMMIT_PAUSE_MS) {
+    if (waited >= COMMIT_PATIENCE_MS) throw new StoreContended(COMMIT_HANGS);
+    await setTimeout(COMMIT_PAUSE_MS);
+    const now = await database.ask<{ readonly id: string }>(RECORDERS);
+    recorders = recorders.filter(({ id }) => now.some((other) => other.id === id));
+  }
+}
+
+const COMMIT_HANGS =
+  "a commit has been under way for 10 seconds: see in pg_stat_activity whether it waits for a standby or the disk, mend that, and try again";

@@ -10,14 +10,16 @@ export interface Prepared {
 }
 
 /** A statement with its parameters. */
-export type Query = readonly [statement: Prepared, values?: readonly unknown[]];
+export interface Query extends Prepared {
+  readonly values?: readonly unknown[];
+}
 
 /**
  * What a session is for. `serving`: partners' requests and imports; every statement has an index and takes little time.
- * `watching`: one small question, whose answer says whether others would get one. `office`: what staff ask and change.
+ * `office`: what staff ask and change.
  * `working`: migrations, copies and checks, which take as long as they need.
  */
-export type Purpose = "serving" | "watching" | "office" | "working";
+export type Purpose = "serving" | "office" | "working";
 
 /** In milliseconds; 0 is no limit. */
 interface Limits {
@@ -35,7 +37,6 @@ interface Limits {
  */
 export const LIMITS: Readonly<Record<Purpose, Limits>> = {
   serving: { statement: 3_000, lock: 2_000, idleInTransaction: 1_800, answer: 5_000 },
-  watching: { statement: 1_000, lock: 1_000, idleInTransaction: 1_800, answer: 2_000 },
   office: { statement: 60_000, lock: 5_000, idleInTransaction: 10_000, answer: 65_000 },
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, answer: 0 },
 };
@@ -65,7 +66,6 @@ interface ServerRow {
   version: number;
   encoding: string;
   fsync: string;
-  synchronous_commit: string;
   is_standby: boolean;
 }
 
@@ -75,26 +75,23 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   const asking = client.query({ text: setUpText(purpose), ...({ query_timeout: CONNECTING_MS } as object) });
   const results = (await asking) as unknown as pg.QueryResult<ServerRow>[];
   const [row] = results.at(-1)?.rows ?? [];
-  const { version, encoding, fsync, synchronous_commit, is_standby } = row as ServerRow;
+  const { version, encoding, fsync, is_standby } = row as ServerRow;
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
   if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
   if (fsync !== "on") throw new StoreRefused("PostgreSQL runs with fsync=off: top-ups would not survive a crash");
-  if (synchronous_commit === "off")
-    throw new StoreRefused("PostgreSQL keeps synchronous_commit=off: top-ups would not survive a crash");
   if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
 }
 
 function setUpText(purpose: Purpose): string {
   const { statement, lock, idleInTransaction } = LIMITS[purpose];
   // A plan that was made while a table was small must not read all of it once it has grown.
-  const whole = purpose === "serving" || purpose === "watching" ? "off" : "on";
+  const whole = purpose === "serving" ? "off" : "on";
   return `SET statement_timeout = ${statement}; SET lock_timeout = ${lock};
     SET idle_in_transaction_session_timeout = ${idleInTransaction}; SET jit = off;
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
-      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
-      pg_is_in_recovery() AS is_standby`;
+      current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
 }
 
 /** The driver's types do not show it. */
@@ -113,8 +110,8 @@ export class Session {
     this.#client = client;
   }
 
-  async run<Row>([{ name, text }, values = []]: Query): Promise<Row[]> {
-    return (await this.#send({ name, text, values: values as unknown[] })).rows as Row[];
+  async run<Row>(query: Query): Promise<Row[]> {
+    return (await this.#send(query)).rows as Row[];
   }
 
   /** Sends all at once, to be run one after the other. Rejects with what failed first. */
@@ -122,14 +119,9 @@ export class Session {
     return (await this.#sendAll(queries)).map(({ rows }) => rows as unknown[]);
   }
 
-  /** One or more statements that nothing is expected of: transaction control, migrations and the like. */
-  async execute(text: string): Promise<void> {
-    await this.#send({ text });
-  }
-
-  /** A statement that is asked too seldom to be prepared. */
+  /** A statement that is asked too seldom to be prepared; or, without values, several. */
   ask(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
-    return this.#send({ text, values: values as unknown[] });
+    return this.#send({ text, values });
   }
 
   /**
@@ -137,7 +129,7 @@ export class Session {
    * @throws StoreUnavailable where it is not known whether the commit happened.
    */
   async commit(queries: readonly Query[] = []): Promise<void> {
-    const results = await this.#sendAll([...queries, [COMMIT]]).catch((error: unknown) => {
+    const results = await this.#sendAll([...queries, COMMIT]).catch((error: unknown) => {
       throw translateAtCommit(error);
     });
     // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
@@ -148,9 +140,7 @@ export class Session {
     const stream = socketOf(this.#client);
     // In many pieces, each would wake the other side by itself, which takes longer.
     stream.cork();
-    const sent = queries.map(([{ name, text }, values = []]) =>
-      this.#send({ name, text, values: values as unknown[] }),
-    );
+    const sent = queries.map((query) => this.#send(query));
     stream.uncork();
     const settled = await Promise.allSettled(sent);
     const failed = settled.find((result) => result.status === "rejected");
@@ -158,8 +148,8 @@ export class Session {
     return settled.map((result) => (result as PromiseFulfilledResult<pg.QueryResult>).value);
   }
 
-  #send(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    return this.#client.query(query).catch((error: unknown) => {
+  #send(query: Omit<Query, "name">): Promise<pg.QueryResult> {
+    return this.#client.query(query as pg.QueryConfig).catch((error: unknown) => {
       throw translate(error);
     });
   }

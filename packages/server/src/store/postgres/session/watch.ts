@@ -1,9 +1,9 @@
+import { setTimeout } from "node:timers/promises";
 import { refuseOtherProvider } from "../../settings.ts";
 import type { ProviderSettings } from "../../store.ts";
 import type { ProviderRow } from "../../tables.ts";
 import { endClient, openClient } from "./database.ts";
 import { type Prepared, Session } from "./session.ts";
-import { isOutage } from "./trouble.ts";
 
 /** Whatever is kept in memory is changed with an entry in the audit trail. */
 const POLL: Prepared = {
@@ -14,80 +14,81 @@ const POLL: Prepared = {
 type PollRow = Omit<ProviderRow, "only_row"> & { version: number };
 
 const POLL_EVERY_MS = 400;
-/** How long an answer holds; and with it, what is kept in memory. Less than the second that is promised. */
+/** How long an answer holds, and with it what is kept in memory. Less than the second that is promised. */
 const HOLDS_MS = 900;
 const RETRY_EVERY_MS = 250;
 
-export interface WatchListener {
-  /** Something of what is kept in memory has changed. */
-  readonly changed: () => void;
-  /** Another server may have taken over, which has other rows under the same numbers. It is told before the change. */
-  readonly reconnected: () => void;
-  readonly away: (why: unknown) => void;
-  readonly back: () => void;
-}
+/** Tokens are small, and few partners have many. */
+const MOST_VALUES = 10_000;
 
 /**
- * Asks PostgreSQL on a session of its own, several times a second, whether what processes keep in memory has changed, and
- * so learns whether it can be reached.
+ * Keeps partners, tokens, secrets and catalogues in memory. It asks PostgreSQL on a session of its own, several times a
+ * second, whether any was changed, and forgets all of them then, and whenever it had to connect anew: another server may
+ * have taken over, which has other rows under the same numbers.
  */
 export class Watch {
   readonly #url: string;
   readonly #provider: ProviderSettings;
-  readonly #listener: WatchListener;
+  readonly #values = new Map<string, unknown>();
+  readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  #version: number | undefined;
-  #isFresh = false;
-  #holds: NodeJS.Timeout | undefined;
-  #isClosed = false;
-  #endPause: () => void = () => {};
+  #generation = 0;
+  /** Aborted once the last answer does not hold any more. */
+  #lapse = AbortSignal.abort();
 
-  constructor(url: string, provider: ProviderSettings, listener: WatchListener) {
+  constructor(url: string, provider: ProviderSettings) {
     this.#url = url;
     this.#provider = provider;
-    this.#listener = listener;
     this.#running = this.#run();
   }
 
-  /** Whether what was read since the last change is still known to hold. */
-  get isFresh(): boolean {
-    return this.#isFresh;
+  /** What is not there is not remembered: whoever asks for what does not exist would fill the memory with it. */
+  async recall<Value>(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    if (!this.#lapse.aborted) {
+      const known = this.#values.get(key);
+      if (known !== undefined) return known as Value;
+    }
+    const generation = this.#generation;
+    const value = await load();
+    // What was read before a change must not be kept after it.
+    if (value !== undefined && generation === this.#generation && !this.#lapse.aborted) {
+      if (this.#values.size >= MOST_VALUES) this.#values.clear();
+      this.#values.set(key, value);
+    }
+    return value;
+  }
+
+  forget(): void {
+    this.#values.clear();
+    this.#generation += 1;
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#endPause();
+    this.#closing.abort();
     await this.#running;
-    clearTimeout(this.#holds);
-    this.#isFresh = false;
+    this.#lapse = AbortSignal.abort();
   }
 
   async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#isClosed) {
-      try {
-        await this.#watchOneSession(() => {
-          failures = 0;
-          this.#listener.back();
-        });
-      } catch (error) {
-        failures += 1;
-        // A single session may be lost while the server is well: only one that cannot be had again says more.
-        if (failures === 1) continue;
-        if (isOutage(error)) this.#listener.away(error);
-        await this.#pause(RETRY_EVERY_MS);
-      }
+    while (!this.#closing.signal.aborted) {
+      await this.#watchOneSession().catch(() => {});
+      await this.#pause(RETRY_EVERY_MS);
     }
   }
 
-  async #watchOneSession(isWell: () => void): Promise<void> {
-    const client = await openClient(this.#url, "watching");
+  async #watchOneSession(): Promise<void> {
+    const client = await openClient(this.#url, "serving");
     const session = new Session(client);
-    this.#version = undefined;
+    let version: number | undefined;
     try {
-      while (!this.#isClosed) {
-        await this.#poll(session);
-        isWell();
+      while (!this.#closing.signal.aborted) {
+        // Counted from the question, since the answer may be under way for a while.
+        const lapse = AbortSignal.timeout(HOLDS_MS);
+        const [row] = await session.run<PollRow>(POLL);
+        refuseOtherProvider(row, this.#provider);
+        if (version !== row?.version) this.forget();
+        version = row?.version;
+        this.#lapse = lapse;
         await this.#pause(POLL_EVERY_MS);
       }
     } finally {
@@ -95,31 +96,7 @@ export class Watch {
     }
   }
 
-  async #poll(session: Session): Promise<void> {
-    // Counted from the question, since the answer may be under way for a while.
-    const lapse = { isOver: false };
-    const holds = setTimeout(() => {
-      lapse.isOver = true;
-      if (this.#holds === holds) this.#isFresh = false;
-    }, HOLDS_MS).unref();
-    const [row] = await session.run<PollRow>([POLL]);
-    refuseOtherProvider(row, this.#provider);
-    if (this.#version === undefined) this.#listener.reconnected();
-    if (this.#version !== row?.version) this.#listener.changed();
-    this.#version = row?.version;
-    clearTimeout(this.#holds);
-    this.#holds = holds;
-    this.#isFresh = !lapse.isOver;
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async #pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 }

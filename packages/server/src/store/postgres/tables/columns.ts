@@ -35,7 +35,12 @@ export function deleteRows<Column extends string>(table: string, key: readonly C
 
 /** A statement whose parameters are the columns of rows. */
 export function withRows<Column extends string>(statement: Prepared, columns: readonly Column[]) {
-  return (rows: Rows<Column>): Query => [statement, columns.map((column) => arrayOf(rows, column))];
+  return (rows: Rows<Column>): Query => ({ ...statement, values: columns.map((column) => arrayOf(rows, column)) });
+}
+
+/** The query of a statement, unless there is nothing that it is about. */
+export function unlessEmpty<Row>(query: (rows: readonly Row[]) => Query, rows: readonly Row[]): Query[] {
+  return rows.length > 0 ? [query(rows)] : [];
 }
 
 /** For FROM: the rows that a statement is asked with, as `k`. */

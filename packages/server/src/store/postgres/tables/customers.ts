@@ -1,15 +1,44 @@
-import type { ConnectionKey, CustomerOverview, Environment } from "../../../domain/customer.ts";
-import { toBareConnection, toHead, toProfile } from "../../rows.ts";
+import type { CustomerOverview } from "../../../domain/customer.ts";
+import type { NewEntry } from "../../customer-files.ts";
+import {
+  ENTRY_COLUMNS,
+  entryRow,
+  HEAD_COLUMNS,
+  headRow,
+  keyColumns,
+  toBareConnection,
+  toHead,
+  toProfile,
+} from "../../rows.ts";
 import { codesToFind } from "../../settings.ts";
-import type { FoundConnection, ProviderSettings } from "../../store.ts";
-import type { ConnectionRow, CustomerRow } from "../../tables.ts";
+import type { ProviderSettings, Store } from "../../store.ts";
+import type { ConnectionRow, CustomerRow, SubscriptionRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
-import type { Prepared } from "../session/session.ts";
+import type { Prepared, Query } from "../session/session.ts";
 import type { ConnectionRows } from "./batch-snapshot.ts";
-import { isAsked, qualified } from "./columns.ts";
-import { CONNECTION_KEY } from "./ledgers.ts";
-import { CONNECTION_WITH_HEADS } from "./top-ups.ts";
+import { insertRows, isAsked, putRows, qualified } from "./columns.ts";
 
+export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
+const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
+
+const APPEND = insertRows("ledger_entry", [...LEDGER_KEY, ...ENTRY_COLUMNS]);
+const PUT_HEADS = putRows("subscription", LEDGER_KEY, [...LEDGER_KEY, ...HEAD_COLUMNS]);
+
+/** The ledgers of some customers of an environment, each by its entries' numbers. */
+export const ENTRIES: Prepared = {
+  name: "ledger_entries",
+  text: `SELECT ${[...LEDGER_KEY, ...ENTRY_COLUMNS].join(", ")} FROM ledger_entry
+    WHERE cuid = ANY($1::text[]) AND environment = $2 ORDER BY cuid, service, req_id, plan, seq`,
+};
+export const DELETE_ENTRIES: Prepared = {
+  name: "ledger_entries_delete",
+  text: `DELETE FROM ledger_entry WHERE cuid = $1 AND environment = $2 AND service = $3 AND req_id = $4 AND plan = $5
+    AND seq < $6`,
+};
+
+const CONNECTION_COLUMNS: readonly (keyof ConnectionRow)[] = [...CONNECTION_KEY, "status", "blocked", "segment"];
+/** For SELECT, of connection as `n` and subscription as `s`: {@link ConnectionRows}. */
+export const CONNECTION_WITH_HEADS = `${qualified("n", CONNECTION_COLUMNS)}, s.plan, ${qualified("s", HEAD_COLUMNS)}`;
 const PROFILE = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
 type ProfileRow = Pick<CustomerRow, (typeof PROFILE)[number]>;
 
@@ -47,36 +76,51 @@ type FoundRow = Omit<ProfileRow, "cuid" | "status"> & { customer_status: Custome
   );
 
 /** The SQL by which partners' requests find customers. */
-export class CustomerTables {
-  readonly #database: Database;
-  readonly #provider: ProviderSettings;
+export function customerTables(
+  database: Database,
+  provider: ProviderSettings,
+): Pick<Store, "lookUpCustomers" | "findConnection"> {
+  return {
+    async lookUpCustomers(environment, code) {
+      const rows = await database.ask<OverviewRow>({
+        ...OVERVIEWS,
+        values: [codesToFind(code, provider), environment],
+      });
+      const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
+      for (const row of rows) {
+        const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
+        found.set(row.cuid, overview);
+        if (row.req_id === null) continue;
+        const { service, req_id: reqId, connection_status: status, base_end } = row;
+        const baseEnd = base_end ?? undefined;
+        overview.connections.push({ service, reqId, status, blocked: row.blocked === 1, baseEnd });
+      }
+      return [...found.values()];
+    },
 
-  constructor(database: Database, provider: ProviderSettings) {
-    this.#database = database;
-    this.#provider = provider;
-  }
+    async findConnection({ cuid, environment, service, reqId }) {
+      const rows = await database.ask<FoundRow>({ ...ONE_CONNECTION, values: [cuid, environment, service, reqId] });
+      const [first] = rows;
+      if (first === undefined) return undefined;
+      const profile = toProfile({ ...first, cuid, status: first.customer_status });
+      if (first.req_id === null) return { profile, connection: undefined };
+      const ledgers = (rows as ConnectionRows[]).flatMap((row) => (row.plan === null ? [] : [toHead(row)]));
+      return { profile, connection: { ...toBareConnection(first), ledgers } };
+    },
+  };
+}
 
-  async lookUp(environment: Environment, code: string): Promise<CustomerOverview[]> {
-    const values = [codesToFind(code, this.#provider), environment];
-    const rows = await this.#database.ask<OverviewRow>([OVERVIEWS, values]);
-    const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-    for (const row of rows) {
-      const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
-      found.set(row.cuid, overview);
-      if (row.req_id === null) continue;
-      const { service, req_id: reqId, connection_status: status, base_end } = row;
-      overview.connections.push({ service, reqId, status, blocked: row.blocked === 1, baseEnd: base_end ?? undefined });
-    }
-    return [...found.values()];
-  }
-
-  async findConnection({ cuid, environment, service, reqId }: ConnectionKey): Promise<FoundConnection | undefined> {
-    const rows = await this.#database.ask<FoundRow>([ONE_CONNECTION, [cuid, environment, service, reqId]]);
-    const [first] = rows;
-    if (first === undefined) return undefined;
-    const profile = toProfile({ ...first, cuid, status: first.customer_status });
-    if (first.req_id === null) return { profile, connection: undefined };
-    const ledgers = (rows as ConnectionRows[]).flatMap((row) => (row.plan === null ? [] : [toHead(row)]));
-    return { profile, connection: { ...toBareConnection(first), ledgers } };
-  }
+/**
+ * Appends entries, and puts the subscriptions' rows as they say. To be sent while the customers are locked.
+ * @param entries those of one ledger in the order of their numbers.
+ */
+export function appendEntries(entries: readonly NewEntry[]): Query[] {
+  if (entries.length === 0) return [];
+  const heads = new Map<string, SubscriptionRow>();
+  const rows = entries.map(({ key, plan, entry }) => {
+    const ledger = { ...keyColumns(key), plan };
+    heads.set(JSON.stringify(Object.values(ledger)), { ...ledger, ...headRow(entry) });
+    return { ...ledger, ...entryRow(entry) };
+  });
+  return [APPEND(rows), PUT_HEADS([...heads.values()])];
 }

@@ -1,10 +1,11 @@
-import type { Kysely } from "kysely";
+import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
 import { AddressList, sameRanges } from "../../domain/address-list.ts";
 import type { Attribution } from "../../domain/audit.ts";
-import * as audited from "../../domain/audited-changes.ts";
+import * as audited from "../../domain/audit.ts";
+import { type CheckoutSecret, rotation } from "../../domain/checkout-secret.ts";
 import { rotateAccessToken } from "../../domain/token-rotation.ts";
-import type { Partners } from "../changes.ts";
+import type { CheckoutSecrets, Partners } from "../changes.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
@@ -17,19 +18,18 @@ export function partnersOf(engine: Engine): Partners {
   /** Changes a partner that is there, unless it is so already. */
   const changePartner = (
     name: string,
-    change: (
-      partner: Partner,
-    ) => { readonly to: Partner; readonly audit: Parameters<typeof appendAudit>[2] } | undefined,
     by: Attribution,
+    change: (partner: Partner) => readonly [to: Partner, audit: audited.AuditedChange] | undefined,
   ) =>
     engine.change(async (tx) => {
       const partner = await findPartner(tx, name);
       const changed = partner && change(partner);
       if (changed === undefined) return partner;
-      const { id, ...values } = partnerRow(changed.to);
+      const [to, audit] = changed;
+      const { id, ...values } = partnerRow(to);
       await tx.updateTable("partner").set(values).where("id", "=", id).execute();
-      await appendAudit(engine, tx, changed.audit, by);
-      return changed.to;
+      await appendAudit(engine, tx, audit, by);
+      return to;
     });
 
   return {
@@ -48,23 +48,15 @@ export function partnersOf(engine: Engine): Partners {
       }),
 
     setStatus: (name, status, by) =>
-      changePartner(
-        name,
-        (partner) =>
-          partner.status === status
-            ? undefined
-            : { to: { ...partner, status }, audit: audited.partnerStatusSet(partner, status) },
-        by,
+      changePartner(name, by, (partner) =>
+        partner.status === status ? undefined : [{ ...partner, status }, audited.partnerStatusSet(partner, status)],
       ),
 
-    setAllowedAddresses: (name, addresses, by) =>
-      changePartner(
-        name,
-        (partner) =>
-          sameRanges(partner.allowedAddresses, addresses)
-            ? undefined
-            : { to: { ...partner, allowedAddresses: addresses }, audit: audited.partnerAllowed(partner, addresses) },
-        by,
+    setAllowedAddresses: (name, allowedAddresses, by) =>
+      changePartner(name, by, (partner) =>
+        sameRanges(partner.allowedAddresses, allowedAddresses)
+          ? undefined
+          : [{ ...partner, allowedAddresses }, audited.partnerAllowed(partner, allowedAddresses)],
       ),
 
     find: (name) => findPartner(db, name),
@@ -104,20 +96,14 @@ export function partnersOf(engine: Engine): Partners {
     recordUses: (uses) =>
       engine.transact(async (tx) => {
         // In one order everywhere, so that processes that record at once do not wait for each other.
-        for (const [id, at] of [...uses].sort(([a], [b]) => (a < b ? -1 : 1))) {
-          const token = tx
-            .selectFrom("access_token")
-            .select((eb) => ["id", eb.val(at).as("last_used_at")])
-            .where("id", "=", id);
-          await tx
-            .insertInto("access_token_use")
-            .columns(["token_id", "last_used_at"])
-            .expression(token)
-            .onConflict((on) =>
-              on.column("token_id").doUpdateSet({ last_used_at: at }).where("access_token_use.last_used_at", "<", at),
-            )
-            .execute();
-        }
+        const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+        const rows = sorted.map(([token_id, last_used_at]) => ({ token_id, last_used_at }));
+        const later = (on: OnConflictBuilder<Tables, "access_token_use">) =>
+          on
+            .column("token_id")
+            .doUpdateSet((eb) => ({ last_used_at: eb.ref("excluded.last_used_at") }))
+            .whereRef("access_token_use.last_used_at", "<", "excluded.last_used_at");
+        await tx.insertInto("access_token_use").values(rows).onConflict(later).execute();
       }),
 
     async lastUses() {
@@ -184,4 +170,29 @@ function toPartner({ id, name, status, created_at: createdAt, allowed_addresses:
 function partnerRow({ id, name, status, createdAt, allowedAddresses: allowed }: Partner): PartnerRow {
   const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
   return { id, name, status, created_at: createdAt, allowed_addresses: addresses };
+}
+
+export function secretsOf(engine: Engine): CheckoutSecrets {
+  return {
+    rotate: (key, by) =>
+      engine.change(async (tx) => {
+        const rotated = rotation(await listSecrets(tx), key, by.at);
+        if (rotated === "too_soon") return rotated;
+        const { id, createdAt } = rotated.added;
+        const values = { key, created_at: createdAt };
+        await tx
+          .insertInto("checkout_secret")
+          .values({ id, ...values })
+          .onConflict((on) => on.column("id").doUpdateSet(values))
+          .execute();
+        await appendAudit(engine, tx, audited.secretRotated(rotated), by);
+        return rotated;
+      }),
+  };
+}
+
+/** Newest first. */
+export async function listSecrets(db: Db): Promise<CheckoutSecret[]> {
+  const query = db.selectFrom("checkout_secret").selectAll().orderBy("created_at", "desc").orderBy("id", "desc");
+  return (await query.execute()).map(({ id, key, created_at: createdAt }) => ({ id, key, createdAt }));
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readBouquetName } from "../../src/domain/bouquet.ts";
-import { findPeriod } from "../../src/domain/period.ts";
 
-describe("a period", () => {
+describe("the period in a bouquet's name", () => {
   test.each([
     ["(DAILY)", 0, 1],
     ["(WEEKLY)", 0, 7],
@@ -14,31 +13,31 @@ describe("a period", () => {
     ["(3660 DAYS)", 0, 3660],
     ["(120 MONTHS)", 120, 0],
   ])("of %s is %i months and %i days", (marker, months, days) => {
-    expect(findPeriod(`Fiber ${marker}`)).toEqual({ period: { months, days }, rest: "Fiber" });
+    expect(readBouquetName(`Fiber ${marker}`)).toMatchObject({ period: { months, days }, plan: "Fiber" });
   });
 
   test("is found in its exact form alone", () => {
     const units = ["(monthly)", "( MONTHLY )", "(HALF-YEARLY)", "(HALF  YEARLY)", "[MONTHLY]", "(45 days)", "(45DAYS)"];
     const counts = ["(0 DAYS)", "(045 DAYS)", "(4.5 DAYS)", "(-45 DAYS)", "(45 WEEKS)", "(99999 DAYS)"];
     for (const marker of ["", "MONTHLY", ...units, ...counts])
-      expect(findPeriod(`Fiber ${marker}`), marker).toBe("has no period");
+      expect(readBouquetName(`Fiber ${marker}`), marker).toBe("has no period");
   });
 
   test("is refused where there are two, or over ten years", () => {
     for (const name of ["Fiber (MONTHLY) (YEARLY)", "Fiber (MONTHLY)(MONTHLY)", "(30 DAYS) Fiber (MONTHLY)"])
-      expect(findPeriod(name)).toBe("has more than one period");
+      expect(readBouquetName(name)).toBe("has more than one period");
     for (const name of ["Fiber (3661 DAYS)", "Fiber (9999 DAYS)", "Fiber (121 MONTHS)"])
-      expect(findPeriod(name)).toBe("has a period of over ten years");
+      expect(readBouquetName(name)).toBe("has a period of over ten years");
   });
 
   test("leaves other parentheses in the name", () => {
-    expect(findPeriod("Family (HD) (MONTHLY)")).toMatchObject({ rest: "Family (HD)" });
-    expect(findPeriod("Family (monthly deal) (YEARLY)")).toMatchObject({ rest: "Family (monthly deal)" });
+    expect(readBouquetName("Family (HD) (MONTHLY)")).toMatchObject({ plan: "Family (HD)" });
+    expect(readBouquetName("Family (monthly deal) (YEARLY)")).toMatchObject({ plan: "Family (monthly deal)" });
   });
 
   test("is taken out of the name wherever it stands, with single blanks left", () => {
     const names = ["Fiber 100 (MONTHLY)", "(MONTHLY) Fiber 100", "Fiber (MONTHLY) 100", " Fiber   100(MONTHLY) "];
-    for (const name of names) expect(findPeriod(name)).toMatchObject({ rest: "Fiber 100" });
+    for (const name of names) expect(readBouquetName(name)).toMatchObject({ plan: "Fiber 100" });
   });
 });
 
@@ -60,10 +59,5 @@ describe("a bouquet's name", () => {
   test("keeps a base bouquet and an add-on of the same words in different plans", () => {
     expect(readBouquetName("Kids (MONTHLY)")).toMatchObject({ plan: "Kids" });
     expect(readBouquetName("Kids [AddOn] (MONTHLY)")).toMatchObject({ plan: "Kids [AddOn]" });
-  });
-
-  test("is refused for what is wrong with its period", () => {
-    expect(readBouquetName("Kids")).toBe("has no period");
-    expect(readBouquetName("Kids (DAILY) (WEEKLY)")).toBe("has more than one period");
   });
 });

@@ -1,8 +1,59 @@
-import type { Period } from "../../domain/period.ts";
-import { type Instant, plus } from "../../domain/wall-time.ts";
+import {
+  CHECKOUT_KEY_BYTES,
+  type CheckoutSecret,
+  SECRET_REST_MS,
+  sealingSecret,
+} from "../../domain/checkout-secret.ts";
+import { type Instant, type Period, plus } from "../../domain/wall-time.ts";
 import { readDay, type Zone } from "../../domain/zone.ts";
 import type { Pruned, PrunedPortion } from "../../store/retention.ts";
-import { type Actor, attributionOf, type Ports } from "../ports.ts";
+import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
+
+export interface CheckReport {
+  /** Whether nothing was found wrong. */
+  readonly ok: boolean;
+  readonly checked: readonly { readonly what: string; readonly count: number }[];
+  readonly wrong: readonly string[];
+}
+
+/** Whether what is stored can be trusted. */
+export async function checkStore({ store }: ReadingPorts): Promise<CheckReport> {
+  const checked: { what: string; count: number }[] = [];
+  const wrong: string[] = [];
+  for await (const event of store.check()) {
+    if (event.kind === "checked") checked.push({ what: event.what, count: event.count });
+    else wrong.push(event.what);
+  }
+  return { ok: wrong.length === 0, checked, wrong };
+}
+
+/** A secret without what is secret. */
+export interface ListedSecret extends Omit<CheckoutSecret, "key"> {
+  /** `sealing`: new checkouts are sealed with it; `new`: they soon will be; `former`: it opens what it has sealed. */
+  readonly state: "new" | "sealing" | "former";
+}
+
+/** Newest first. */
+export async function listSecrets({ store, clock }: Pick<Ports, "store" | "clock">): Promise<readonly ListedSecret[]> {
+  const secrets = await store.checkoutSecrets();
+  const sealing = secrets.indexOf(sealingSecret(secrets, clock()));
+  const stateAt = (index: number) => (index === sealing ? "sealing" : index < sealing ? "new" : "former");
+  return secrets.map(({ id, createdAt }, index) => ({ id, createdAt, state: stateAt(index) }));
+}
+
+export type SecretRotated =
+  | { readonly kind: "rotated"; readonly id: number; readonly sealsFrom: Instant }
+  /** There is no room for one more: the oldest may still be in use, for a quarter of an hour at most. */
+  | { readonly kind: "too_soon" };
+
+/** Seals new checkouts with a new secret; those given out stay good for their five minutes. */
+export async function rotateSecret(ports: Ports, actor: Actor): Promise<SecretRotated> {
+  const key = ports.random(CHECKOUT_KEY_BYTES);
+  const rotated = await ports.store.secrets.rotate(key, attributionOf(ports, actor));
+  if (rotated === "too_soon") return { kind: "too_soon" };
+  const { id, createdAt } = rotated.added;
+  return { kind: "rotated", id, sealsFrom: createdAt + SECRET_REST_MS };
+}
 
 /** So much always stays: records that are imported may be 35 days old, and partners settle month by month. */
 export const SHORTEST_RETENTION_DAYS = 62;

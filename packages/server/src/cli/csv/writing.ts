@@ -1,38 +1,26 @@
-import type { CatalogueRow } from "../../domain/catalogue-row.ts";
-import type { ConnectionFileRow, CustomerFileRow } from "../../domain/customer-export.ts";
+import type { CatalogueRow } from "../../domain/catalogue-file.ts";
+import type { ConnectionFileRow, CustomerFileRow } from "../../domain/customer.ts";
 
-/*
- * What stands in a cell. A spreadsheet takes a text that begins with one of `= + - @`, also in the wide writing of East
- * Asia, for a formula, and would run what a customer's name says; and one such as `1E+05` for a number. Such a text gets
- * an apostrophe, which is taken off again when it is read.
+/**
+ * What begins a formula, also in the wide writing of East Asia: a spreadsheet would run what a customer's name says. Such
+ * a text gets an apostrophe, which is taken off again when it is read.
  */
-
 const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/;
-const NUMBER = /^'*[0-9](?:[.,][0-9]+)?E\+[0-9]{2,3}$/;
 
 export function guardCell(text: string): string {
-  return FORMULA.test(text) || NUMBER.test(text) ? `'${text}` : text;
+  return FORMULA.test(text) ? `'${text}` : text;
 }
 
 export function unguardCell(cell: string): string {
-  const isGuarded = cell.startsWith("'") && (FORMULA.test(cell) || NUMBER.test(cell));
-  return isGuarded ? cell.slice(1) : cell;
-}
-
-/** Whether a spreadsheet has shortened a long number, in a column that was not text: what it left out is lost. */
-export function isShortened(cell: string): boolean {
-  return !cell.startsWith("'") && NUMBER.test(cell);
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
 type Cells = readonly string[];
 
 /** Rows as RFC 4180 has them. */
 export function csvText(rows: readonly Cells[]): string {
+  const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
   return rows.map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
-}
-
-function quoted(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 /** Of the customer, the same on each of its lines. */

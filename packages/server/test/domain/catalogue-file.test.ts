@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CATALOGUE_MAX_BOUQUETS, CatalogueRows, readCatalogueRow } from "../../src/domain/catalogue-row.ts";
+import { CatalogueRows, readCatalogueRow } from "../../src/domain/catalogue-file.ts";
 import { ADD_ON, asJson, MONTHLY, QUARTERLY } from "./builders.ts";
 
 const ROW = { service: "internet", code: "NET-1M", name: "Fiber 100 (MONTHLY)", price: "1130" };
@@ -22,22 +22,9 @@ describe("a catalogue row", () => {
     expect(reading).toEqual({ ok: true, value: { ...MONTHLY, plan: "Fiber", segments: ["gold", "silver"] } });
   });
 
-  test("may leave plan and segments empty by null", () => {
-    expect(read({ plan: null, segments: null })).toEqual({ ok: true, value: MONTHLY });
-  });
-
   test("is an add-on by the marker in its name", () => {
     const reading = read({ code: "IP-1M", name: "Static IP [AddOn] (MONTHLY)", price: 500 });
     expect(reading).toEqual({ ok: true, value: ADD_ON });
-  });
-
-  test.each([["1130.50"], [1130.5]])("may give its price as %j, which is exact", (price) => {
-    expect(read({ price })).toMatchObject({ ok: true, value: { price: 113_050n } });
-  });
-
-  test("is priced in the decimals of the currency", () => {
-    expect(read({ price: "1130" }, 0)).toMatchObject({ ok: true, value: { price: 1130n } });
-    expect(read({ price: "1130.5" }, 0)).toMatchObject({ ok: false, problems: [{ field: "price" }] });
   });
 
   test("may consist of a period alone where the plan is named", () => {
@@ -57,32 +44,14 @@ describe("a catalogue row", () => {
     ["name", "Fiber (121 MONTHS)", "has a period of over ten years"],
     ["name", "(MONTHLY)", "must hold more than a period"],
     ["price", 0, "must be more than zero"],
+    ["price", 1.234, "must be a plain decimal with at most 2 decimals, without sign, exponent or blanks"],
     ["price", "0.00", "must be more than zero"],
     ["segments", "gold", "must be a list"],
     ["code", "NET-1M ", "must not begin or end with a blank or an unseen sign"],
     ["plan", 7, "must be a string"],
+    ["prise", "1130", "is not a known field"],
   ])("with %s %j is refused", (field, value, problem) => {
     expect(read({ [field]: value })).toEqual(refused({ field, problem }));
-  });
-
-  test.each([-1, 1.234, "1e3"])("with the price %j is refused", (price) => {
-    const problem = "must be a plain decimal with at most 2 decimals, without sign, exponent or blanks";
-    expect(read({ price })).toEqual(refused({ field: "price", problem }));
-  });
-
-  test("with a segment that is no identifier is refused by the segment's place", () => {
-    expect(read({ segments: ["gold", 7, ""] })).toEqual(
-      refused(
-        { field: "segments[1]", problem: "must be a string" },
-        { field: "segments[2]", problem: "must not be empty" },
-      ),
-    );
-  });
-
-  test("with fields that nobody knows is refused by their names", () => {
-    expect(read({ prise: "1130", Plan: "x" })).toEqual(
-      refused({ field: "prise", problem: "is not a known field" }, { field: "Plan", problem: "is not a known field" }),
-    );
   });
 
   test("is told all of its problems at once", () => {
@@ -118,14 +87,5 @@ describe("the rows of a catalogue", () => {
     rows.add({ ...ADD_ON, code: "X", plan: MONTHLY.plan });
     expect(rows.add({ ...QUARTERLY, code: "X" }).ok).toBe(true);
     expect(rows.bouquets.map(({ code }) => code)).toEqual(["NET-1M", "X"]);
-  });
-
-  test("are so many at most, and the first one beyond is told why", () => {
-    const rows = new CatalogueRows();
-    for (let count = 0; count < CATALOGUE_MAX_BOUQUETS; count += 1) rows.add({ ...MONTHLY, code: `${count}` });
-    expect(rows.bouquets).toHaveLength(CATALOGUE_MAX_BOUQUETS);
-    const problem = `is beyond the ${CATALOGUE_MAX_BOUQUETS} bouquets that a catalogue may have`;
-    expect(rows.add(MONTHLY)).toEqual(refused({ field: "(line)", problem }));
-    expect(rows.bouquets).toHaveLength(CATALOGUE_MAX_BOUQUETS);
   });
 });

@@ -1,0 +1,148 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expectTopupd, type Ground } from "./processes.ts";
+import type { Choices } from "./random.ts";
+
+/** The connections that campaigns top up: few, so that they meet on the same ones. */
+export const CUSTOMERS = 12;
+
+export const BOUQUETS = [
+  { service: "internet", code: "NET-1M", name: "Fiber (MONTHLY)", price: 1130 },
+  { service: "internet", code: "NET-3M", name: "Fiber (QUARTERLY)", price: 3220.5 },
+] as const;
+
+export function customerRow(index: number) {
+  const connections = { internet: [{ username: `u${index}`, status: "active" }] };
+  return { cuid: `c${index}`, first_name: "First", last_name: "Last", status: "active", connections };
+}
+
+/** Makes a provider's database, by the command line alone. @returns a production token. */
+export async function makeProvider(ground: Ground): Promise<string> {
+  const file = (name: string, rows: readonly object[]) => {
+    const path = join(ground.cwd, name);
+    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return path;
+  };
+  const customers = Array.from({ length: CUSTOMERS }, (_, index) => customerRow(index));
+  await expectTopupd(["partner", "add", "wallet"], ground);
+  await expectTopupd(["import", "catalogue", file("catalogue.ndjson", BOUQUETS)], ground);
+  await expectTopupd(["import", "customers", file("customers.ndjson", customers)], ground);
+  const issued = await expectTopupd(["token", "issue", "--partner", "wallet", "--environment", "production"], ground);
+  return issued.trim();
+}
+
+export interface Purchase {
+  readonly cuid: string;
+  readonly service: "internet";
+  readonly reqId: string;
+  readonly checkoutId: string;
+  readonly bouquetId: string;
+  readonly amt: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly replayed: boolean;
+  readonly text: string;
+  readonly code: string;
+}
+
+interface Listing {
+  readonly bouquets: readonly { readonly code: string; readonly price: number }[];
+  readonly subscriptions: readonly { readonly startdate: string; readonly enddate: string }[];
+}
+
+/** A partner as partners are: it knows a base address and a token, and nothing of the inside. */
+export class PartnerClient {
+  readonly #base: string;
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    this.#base = `${url}/staging/api/third-party/v1.0.1`;
+    this.#token = token;
+  }
+
+  async call(operation: string, request: object): Promise<Answer> {
+    const response = await fetch(`${this.#base}/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+      body: JSON.stringify(request),
+    });
+    const text = await response.text();
+    const { code } = JSON.parse(text) as { code: string };
+    return { status: response.status, replayed: response.headers.has("idempotent-replayed"), text, code };
+  }
+
+  async list(index: number): Promise<Listing & { readonly checkoutId: string }> {
+    const { status, text } = await this.call("get-subscription-package", connectionOf(index));
+    if (status !== 200) throw new Error(`the packages cannot be listed: ${text}`);
+    const { body } = JSON.parse(text) as { body: { checkoutId: string; internet: Listing } };
+    return { checkoutId: body.checkoutId, ...body.internet };
+  }
+
+  /** Takes the first two steps of a top-up of one of the campaign's customers. */
+  async prepare(choices: Choices): Promise<Purchase> {
+    const index = choices.below(CUSTOMERS);
+    const { checkoutId, bouquets } = await this.list(index);
+    const bouquet = choices.of(bouquets);
+    return { ...connectionOf(index), checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price) };
+  }
+
+  topUp(purchase: Purchase): Promise<Answer> {
+    return this.call("subscription-package-topup", purchase);
+  }
+
+  query(checkoutId: string): Promise<Answer> {
+    return this.call("txn-status", { checkoutId });
+  }
+}
+
+export function connectionOf(index: number) {
+  return { cuid: `c${index}`, service: "internet", reqId: `u${index}` } as const;
+}
+
+/** A top-up that was sent, and the answer if one came. */
+export interface Sent {
+  readonly purchase: Purchase;
+  acknowledged?: string;
+}
+
+/**
+ * An acknowledged top-up must be there as it was acknowledged; any other must have a clear status. Sent again,
+ * it is replayed or made.
+ */
+export async function verifySent(client: PartnerClient, { purchase, acknowledged }: Sent): Promise<void> {
+  const before = await client.query(purchase.checkoutId);
+  if (acknowledged !== undefined && before.text !== acknowledged)
+    throw new Error(`acknowledged as ${acknowledged}, but now ${before.text}`);
+  if (before.status !== 200 && before.code !== "400ab107") throw new Error(`no clear status: ${before.text}`);
+  const again = await client.topUp(purchase);
+  if (again.status !== 200 || again.replayed !== (before.status === 200))
+    throw new Error(`sent again after ${before.text}, answered ${again.text}`);
+}
+
+/** Every customer has the months that were bought, and not one more. @param all every purchase that was made. */
+export async function verifyTotals(
+  list: (index: number) => Promise<Pick<Listing, "subscriptions">>,
+  all: readonly Pick<Purchase, "cuid" | "bouquetId">[],
+): Promise<void> {
+  for (let index = 0; index < CUSTOMERS; index += 1) {
+    const bought = all.filter(({ cuid }) => cuid === `c${index}`);
+    const months = bought.reduce((sum, { bouquetId }) => sum + (bouquetId === "NET-3M" ? 3 : 1), 0);
+    const [subscription] = (await list(index)).subscriptions;
+    const expected = subscription === undefined ? undefined : addMonths(subscription.startdate, months);
+    if (expected !== subscription?.enddate || (months > 0 && subscription === undefined))
+      throw new Error(`customer ${index} bought ${months} months, but has ${JSON.stringify(subscription)}`);
+  }
+}
+
+/**
+ * Adds months to a timestamp of the wire, clamped to the month's end: written anew, so that campaigns do not hold the
+ * service's calendar against itself.
+ */
+export function addMonths(timestamp: string, months: number): string {
+  const [year, month, day] = timestamp.slice(0, 10).split("-").map(Number) as [number, number, number];
+  const lastDay = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  const date = new Date(Date.UTC(year, month - 1 + months, Math.min(day, lastDay)));
+  return date.toISOString().slice(0, 10) + timestamp.slice(10);
+}
