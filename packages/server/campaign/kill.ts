@@ -7,6 +7,8 @@ export interface KillOptions extends Ground {
   readonly seed: number;
   readonly rounds: number;
   readonly processes?: number;
+  /** Of each service. With more than one, workers and the settler are killed too, and the service brings them back. */
+  readonly workers?: number;
   /** A server of PostgreSQL that the campaign may end and start again. */
   readonly server?: {
     readonly stop: (mode: "immediate" | "fast") => Promise<void>;
@@ -24,12 +26,19 @@ const READY_TIMEOUT_MS = 15_000;
  * be completed by sending it again, to whichever process.
  * @throws Error that names the round in which it was otherwise.
  */
-export async function kill({ seed, rounds, processes = 1, server, ...ground }: KillOptions): Promise<string> {
+export async function kill({
+  seed,
+  rounds,
+  processes = 1,
+  workers = 1,
+  server,
+  ...ground
+}: KillOptions): Promise<string> {
   const choices = new Choices(seed);
   /** Of who is asked afterwards, which happens as often as the load was fast. */
   const asked = new Choices(choices.seed());
   const token = await makeProvider(ground);
-  const fleet = new Fleet(ground, token);
+  const fleet = new Fleet(ground, token, workers);
   const all: Sent[] = [];
   const counts = { kills: 0, restarts: 0, acknowledged: 0 };
   try {
@@ -41,7 +50,7 @@ export async function kill({ seed, rounds, processes = 1, server, ...ground }: K
         await sleep(50 + choices.below(LONGEST_LOAD_MS));
         if (server === undefined || choices.below(2) === 0) {
           counts.kills += 1;
-          await fleet.killAndStart(choices.below(processes));
+          await fleet.kill(choices.below(processes), choices);
         } else {
           counts.restarts += 1;
           await server.stop(choices.of(["immediate", "fast"] as const));
@@ -80,21 +89,29 @@ export async function kill({ seed, rounds, processes = 1, server, ...ground }: K
 class Fleet {
   readonly #ground: Ground;
   readonly #token: string;
+  readonly #workers: number;
   readonly #served: Served[] = [];
   clients: PartnerClient[] = [];
 
-  constructor(ground: Ground, token: string) {
+  constructor(ground: Ground, token: string, workers: number) {
     this.#ground = ground;
     this.#token = token;
+    this.#workers = workers;
   }
 
   async start(index: number): Promise<void> {
-    this.#served[index] = await startServing(this.#ground);
+    this.#served[index] = await startServing(this.#ground, this.#workers);
     this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
   }
 
-  async killAndStart(index: number): Promise<void> {
+  /** Kills one process of a service; or all of it, and starts it again. */
+  async kill(index: number, choices: Choices): Promise<void> {
     const victim = this.#served[index] as Served;
+    const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
+    if (children.length > 0) {
+      killProcess(choices.of(children));
+      return;
+    }
     const end = await victim.end("SIGKILL");
     if (end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${victim.stderr()}`);
     await this.start(index);
@@ -103,7 +120,7 @@ class Fleet {
   async untilReady(): Promise<void> {
     for (const { url, stderr } of this.#served) {
       const deadline = Date.now() + READY_TIMEOUT_MS;
-      while (!(await fetch(`${url}/readyz`)).ok) {
+      while (!(await isReady(url))) {
         if (Date.now() > deadline) throw new Error(`a process does not come back by itself: ${stderr()}`);
         await sleep(20);
       }
@@ -112,6 +129,22 @@ class Fleet {
 
   async end(): Promise<void> {
     await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** One that was just killed may be listed still. */
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 

@@ -23,6 +23,7 @@ interface Size {
   readonly seed: number;
   readonly rounds: number;
   readonly processes: number;
+  readonly workers: number;
   readonly cwd: string;
 }
 
@@ -82,19 +83,17 @@ const { positionals, values } = parseArgs({
     seed: { type: "string", default: "1" },
     rounds: { type: "string", default: "100" },
     processes: { type: "string", default: "2" },
+    workers: { type: "string", default: "1" },
     store: { type: "string", default: "sqlite" },
   },
 });
 const [name = ""] = positionals;
 const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store]?.[name];
-const [seed, rounds, processes] = [values.seed, values.rounds, values.processes].map(Number) as [
-  number,
-  number,
-  number,
-];
-if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) || rounds < 1 || processes < 1) {
+const numbers = [values.seed, values.rounds, values.processes, values.workers].map(Number);
+const [seed = 0, rounds = 0, processes = 0, workers = 0] = numbers;
+if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N] [--workers N]\n" +
       "(lossy and paid-time: on sqlite only)\n",
   );
   process.exit(2);
@@ -102,7 +101,7 @@ if (run === undefined || ![seed, rounds, processes].every(Number.isSafeInteger) 
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, rounds, processes, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, rounds, processes, workers, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

@@ -64,6 +64,8 @@ export class PartnerClient {
 
   async call(operation: string, request: object): Promise<Answer> {
     const response = await fetch(`${this.#base}/${operation}`, {
+      // Longer than topupd lets anybody wait.
+      signal: AbortSignal.timeout(40_000),
       method: "POST",
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
       body: JSON.stringify(request),

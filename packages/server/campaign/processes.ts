@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
 const TOPUPD = fileURLToPath(new URL("../bin/topupd.js", import.meta.url));
@@ -19,6 +20,8 @@ export interface Served {
   readonly stderr: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, or the name of the signal that ended it. */
   readonly end: (signal: "SIGTERM" | "SIGKILL") => Promise<number | string>;
+  /** The process ids of what it has begun: workers and a settler, where it has them. */
+  readonly children: () => readonly number[];
 }
 
 /** Runs one command of the built topupd to its end. @returns stdout. @throws Error unless it succeeds. */
@@ -31,8 +34,9 @@ export async function expectTopupd(words: readonly string[], ground: Ground): Pr
 }
 
 /** Starts the service on a free port, and waits until it says that it listens. */
-export async function startServing(ground: Ground): Promise<Served> {
-  const child = start(["serve", "--port", "0"], ground);
+export async function startServing(ground: Ground, workers = 1): Promise<Served> {
+  // One that stays the same, should all workers be killed at once.
+  const child = start(["serve", "--port", String(await freePort()), "--workers", String(workers)], ground);
   child.stdout.resume();
   const stderr = collect(child.stderr);
   const ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
@@ -59,7 +63,25 @@ export async function startServing(ground: Ground): Promise<Served> {
       child.kill(signal);
       return ended;
     },
+    children: () => childrenOf(child.pid as number),
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function childrenOf(parent: number): number[] {
+  const lines = execFileSync("ps", ["-eo", "pid=,ppid=,comm="], { encoding: "utf8" }).split("\n");
+  return lines
+    .map((line) => line.trim().split(/ +/))
+    .filter(([, ppid, command]) => Number(ppid) === parent && command !== "ps")
+    .map(([pid]) => Number(pid));
 }
 
 /** Depends on nothing but its arguments: no setting of topupd in the environment gets through. */

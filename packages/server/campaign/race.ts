@@ -6,6 +6,7 @@ export interface RaceOptions extends Ground {
   readonly seed: number;
   readonly rounds: number;
   readonly processes?: number;
+  readonly workers?: number;
   readonly callers?: number;
 }
 
@@ -15,10 +16,11 @@ export interface RaceOptions extends Ground {
  * bought, once.
  * @throws Error that says in which round, or for which customer, it was otherwise.
  */
-export async function race({ seed, rounds, processes = 2, callers = 6, ...ground }: RaceOptions): Promise<string> {
+export async function race(options: RaceOptions): Promise<string> {
+  const { seed, rounds, processes = 2, workers = 1, callers = 6, ...ground } = options;
   const choices = new Choices(seed);
   const token = await makeProvider(ground);
-  const served = await Promise.all(Array.from({ length: processes }, () => startServing(ground)));
+  const served = await Promise.all(Array.from({ length: processes }, () => startServing(ground, workers)));
   try {
     const clients = served.map(({ url }) => new PartnerClient(url, token));
     const transactions = new Set<string>();

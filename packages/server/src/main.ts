@@ -65,6 +65,8 @@ let isOutputTold = false;
 
 const random = poolRandom(randomBytes);
 
+// Workers take connections by themselves. What the supervisor has on its way to a worker that dies would hang for ever.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
 const defaultWorkers = Math.min(availableParallelism(), MOST_WORKERS);
 /** Of the settler; in a worker alone. Whatever else its name begins with TOPUPD_ is read as a setting. */
 const { TOPUPD_SETTLER_SOCKET: settlerSocket, ...env } = process.env;

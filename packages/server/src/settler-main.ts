@@ -16,6 +16,11 @@ const metrics = createMetrics({
   elapsed: () => performance.now() / 1000,
   readProcess: watchProcess(),
 });
+// Also where the supervisor is gone, perhaps already: without it there are no workers.
+const left = new Promise<void>((resolve) => {
+  if (process.connected) process.once("disconnect", resolve);
+  else resolve();
+});
 const tell = async (id: number) => {
   send({ kind: "collected", id, families: await metrics.collect(undefined) });
 };
@@ -30,11 +35,11 @@ try {
     if (message.kind === "stop") process.disconnect();
     if (message.kind === "collect") void tell(message.id);
   });
-  // Also where the supervisor is gone: without it there are no workers.
-  process.on("disconnect", () => void close());
   send({ kind: "ready", url: "" });
+  await left;
+  await close();
 } catch (error) {
   send({ kind: "failed", message: (error as Error).message });
   process.exitCode = 1;
-  process.disconnect();
+  if (process.connected) process.disconnect();
 }

@@ -52,6 +52,11 @@ describe("on PostgreSQL", () => {
     await expect(race({ ...ground, seed: 2, rounds: 8, processes: 3, callers: 20 })).resolves.toContain("8 rounds");
   }, 120_000);
 
+  test("no acknowledged top-up is lost or made twice when workers and the settler are killed under load", async () => {
+    const campaign = kill({ seed: 4, rounds: 3, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^3 rounds, [4-6] kills/);
+  });
+
   test("no acknowledged top-up is lost or made twice when processes are killed and PostgreSQL is restarted", async () => {
     const server = await startPostgres();
     onTestFinished(() => server.close());
