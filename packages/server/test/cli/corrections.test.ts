@@ -40,12 +40,9 @@ after       none
     const line = await historyLine();
     await line.mustRun("partner", "add", "bank");
     const [tv] = await line.rows("transaction", "list");
-    for (const meant of [
-      ["--amount", "450.01"],
-      ["--partner", "bank"],
-    ])
-      expect(await line.run("transaction", "reverse", tv.txnId, "--reason", "x", ...meant)).toEqual(
-        failed(`nothing was reversed: this top-up is one of 450 of ${WALLET}, and not what --partner or --amount say`),
+    for (const meant of ["--amount=450.01", "--partner=bank"])
+      expect(await line.run("transaction", "reverse", tv.txnId, "--reason", "x", meant)).toEqual(
+        failed(`nothing was reversed: this is a top-up of 450 of ${WALLET}`),
       );
     expect((await line.run("transaction", "reverse", "nothing", "--reason", "x")).stderr).toContain(
       "there is no top-up with this txnId or checkoutId",
@@ -56,14 +53,10 @@ after       none
 
   test("says where the end has not moved", async () => {
     const line = await historyLine();
-    const asOf = ["--as-of", "2027-01-06 00:00:00", "--allow-shorter", SITA.cuid];
-    const held = { code: "TV-1M", startdate: "2027-01-05 12:00:00", enddate: "2027-03-05 12:00:00" };
-    const tv = [{ stb: "00077", status: "active", subscriptions: [held] }];
-    await line.mustRun("import", "customers", line.ndjson("c.ndjson", { ...SITA, connections: { tv } }), ...asOf);
+    await line.mustRun("subscription", "grant", "internet", "sita", "--days", "3", "--reason", "outage");
     const [, month] = await line.rows("transaction", "list");
     const { stderr } = await line.run("transaction", "reverse", month.txnId, "--reason", "paid twice");
-    expect(stderr).toBe("");
-    expect(await endOf(line, "00077")).toBe("2027-03-05 12:00:00");
+    expect(stderr).toMatch(/^The end has not moved: /);
   });
 
   test("wants a reason that a list shows whole", async () => {

@@ -111,6 +111,7 @@ describe("a command that is called wrongly is told so on stderr alone, with exit
     ["why", /missing required argument 'REQID'/],
     ["transaction reverse 1", /required option '--reason <TEXT>' not specified/],
     ["connection block 00077 tv --reason x", /'00077' is invalid for argument 'SERVICE'.*tv, internet, iptv/],
+    ["prune --older-than 61d", /--older-than must be at least 62 days/],
     ["prune --older-than 7", /'7' is invalid. It must be an age such as 7y, 18m or 400d/],
     ["reconcile a.csv --delimiter ;;", /';;' is invalid. It must be one character such as ; or the word tab/],
     ["serve --port", /option '--port <NUMBER>' argument missing/],

@@ -86,11 +86,8 @@ describe("transactions", () => {
   test("are reversed once", async () => {
     const world = await openHistory();
     const newest = await newestOf(world);
-    const reverse = (id: string, meant: { partnerId?: number; amount?: bigint } = {}) =>
-      reverseTransaction(world.ports, ACTOR, { id, reason: "charged back", ...meant });
+    const reverse = (id: string) => reverseTransaction(world.ports, ACTOR, { id, reason: "charged back" });
     expect(await reverse("nothing")).toEqual({ kind: "not_found" });
-    for (const meant of [{ amount: newest.amount + 1n }, { partnerId: newest.partnerId + 1 }])
-      expect(await reverse(newest.txnId, meant)).toEqual({ kind: "another", transaction: newest });
     const transaction = { ...newest, status: "reversed" };
     expect(await reverse(newest.txnId)).toMatchObject({
       ...{ kind: "reversed", transaction, plan: "Fiber 100" },

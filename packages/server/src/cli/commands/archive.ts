@@ -69,7 +69,8 @@ async function copy(context: Context, flags: Record<"from" | "to", string>): Pro
     const { zone, currencyExponent, defaultCountry } = source.provider;
     const likeSource = { ...config, timeZone: zone.name, currencyExponent, defaultCountry, database: to };
     await withStore(likeSource, runtime, { mustBeNew: true }, async (target) => {
-      const totals = await withProgress(runtime, "copying", (onRows) => copyStore(source, target, onRows));
+      const line = progressLine(runtime);
+      const totals = await line.until(copyStore(source, target, (rows) => line.show(`copying ... ${rows} rows`)));
       print(context, totals, await partnerNamesOf(target), currencyExponent);
     });
   });
@@ -108,10 +109,10 @@ async function backUp(session: Session, file: string, overwrite: boolean): Promi
   const partners = await partnerNamesOf(store);
   const signal = stopSignal(runtime);
   const write = (pieces: AsyncIterable<Uint8Array>) => runtime.writeFile(file, pieces, { overwrite });
-  const request = { version: runtime.version, kind: config.database.store, write, signal };
-  const { totals, takenAt, bytes } = await withProgress(runtime, "writing", (onRows) =>
-    backUpStore(session, { ...request, onRows }),
-  ).catch((error: unknown) => {
+  const line = progressLine(runtime);
+  const onRows = (rows: number) => line.show(`writing ... ${rows} rows`);
+  const request = { version: runtime.version, kind: config.database.store, write, signal, onRows };
+  const { totals, takenAt, bytes } = await line.until(backUpStore(session, request)).catch((error: unknown) => {
     throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
   });
   print(session, totals, partners, store.provider.currencyExponent, { file, takenAt: isoTime(takenAt), bytes });
@@ -145,22 +146,13 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
   // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
   const config = { ...settings, timeZone, currencyExponent, defaultCountry };
   await withStore(config, runtime, { mustBeNew: true }, async (store) => {
-    const totals = await withProgress(runtime, "restoring", (onRows) => restoreStore(open(), store, onRows));
+    const line = progressLine(runtime);
+    const totals = await line.until(restoreStore(open(), store, (rows) => line.show(`restoring ... ${rows} rows`)));
     print(context, totals, await partnerNamesOf(store), currencyExponent, facts);
   });
   runtime.stderr(
     `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service.\n`,
   );
-}
-
-/** Shows how far work with an archive is: `copying ... 3000 rows`. */
-async function withProgress<Result>(
-  runtime: Runtime,
-  doing: string,
-  work: (onRows: (rows: number) => void) => Promise<Result>,
-): Promise<Result> {
-  const line = progressLine(runtime);
-  return work((rows) => line.show(`${doing} ... ${rows} rows`)).finally(() => line.clear());
 }
 
 /** How many rows each table has, and what the top-ups come to. @param facts come first in JSON, and only there. */

@@ -88,14 +88,11 @@ function addExport<Flags extends object>(
   runtime: Runtime,
   { name, description, options, header, pages }: Export<Flags>,
 ): void {
-  const output = new Option(
-    "--output <FILE>",
-    "a new file, for its owner alone: CSV if it ends in .csv, else NDJSON; if left out, or -, NDJSON to stdout",
-  );
+  const file = "a new file, for its owner alone: CSV if it ends in .csv, else NDJSON (default: -, stdout)";
   addStoreCommand<Flags & { readonly output?: string }>(parent, runtime, {
     name,
     description,
-    options: [...options, output],
+    options: [...options, new Option("--output <FILE>", file)],
     examples: [`topupd export ${name} --output ${name}.csv`],
     json: false,
     run: (session, _, given) => write(runtime, header, pages(session, given), given.output),

@@ -137,7 +137,7 @@ function sourceOf({ openFile }: Runtime, file: string, readCsv: ReadRows): Sourc
 
 async function untilRead<Imported>(output: ImportOutput, file: string, run: Promise<Imported>): Promise<Imported> {
   try {
-    return await withFile(file, "be read", () => run.finally(() => output.stop()));
+    return await withFile(file, "be read", () => output.progress.until(run));
   } catch (error) {
     output.fail();
     throw error instanceof FileChanged ? new CommandFailed(error.message) : error;

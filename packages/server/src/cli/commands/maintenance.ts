@@ -56,8 +56,7 @@ export function addMaintenanceCommands(program: Command, runtime: Runtime): void
     description: "list the secrets, newest first, without what is secret",
     examples: ["topupd secret list"],
     async run(session) {
-      const secrets = await listSecrets(session);
-      const rows = secrets.map(({ id, state, createdAt }) => ({ id, state, createdAt: isoTime(createdAt) }));
+      const rows = (await listSecrets(session)).map((each) => ({ ...each, createdAt: isoTime(each.createdAt) }));
       session.show(rows, table(["id", "state", "createdAt"], rows));
     },
   });

@@ -32,9 +32,7 @@ interface ListFlags extends FilterFlags {
   readonly cursor?: string;
 }
 
-interface ReverseFlags extends Pick<FilterFlags, "partner" | "amount"> {
-  readonly reason: string;
-}
+type ReverseFlags = Pick<FilterFlags, "partner" | "amount"> & { readonly reason: string };
 
 const ID = [new Argument("<ID>", "its txnId, or the checkoutId (orderId) that was used")];
 const NOT_FOUND =
@@ -147,9 +145,7 @@ async function reverse(session: Session, [id = ""]: readonly string[], given: Re
   const showing = await showingOf(store, transaction.environment);
   const [amount, partner] = [amountOf(transaction.amount, showing), partnerName(transaction, showing)];
   if (answer.kind === "another")
-    throw new CommandFailed(
-      `nothing was reversed: this top-up is one of ${amount} of ${partner}, and not what --partner or --amount say`,
-    );
+    throw new CommandFailed(`nothing was reversed: this is a top-up of ${amount} of ${partner}`);
   if (answer.kind === "already_reversed") {
     const { at, author, reason: why } = answer.reversal ?? {};
     const how = at === undefined ? "" : `, ${isoTime(at)} by ${author}: ${why}`;

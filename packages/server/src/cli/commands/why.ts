@@ -3,12 +3,7 @@ import { SERVICES } from "../../domain/bouquet.ts";
 import type { Entry } from "../../domain/ledger.ts";
 import type { Period, WallTime } from "../../domain/wall-time.ts";
 import type { ConnectionRequest } from "../../services/staff/connections.ts";
-import {
-  type ExplainedEntry,
-  type ExplainedPlan,
-  type Explanation,
-  explainSubscriptions,
-} from "../../services/staff/subscriptions.ts";
+import { type ExplainedEntry, type Explanation, explainSubscriptions } from "../../services/staff/subscriptions.ts";
 import { addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
 import { count, isoTime, printable } from "../output/text.ts";
@@ -57,17 +52,17 @@ function readConnection([first, second]: readonly (string | undefined)[]) {
 
 function explanationJson({ connection, plans }: Explanation, showing: Showing) {
   const entryJson = ({ entry, before, reversedBy, isOpening, transaction }: ExplainedEntry) => ({
-    ...{ seq: entry.seq, kind: entry.kind, at: isoTime(entry.at.instant), wallTime: entry.at.wall, isOpening },
+    ...{ seq: entry.seq, kind: entry.kind, at: isoTime(entry.at.instant), isOpening, reversedBy: reversedBy ?? null },
     ...{ txnId: transaction?.txnId ?? null, amount: transaction ? amountOf(transaction.amount, showing) : null },
-    asOf: entry.kind === "import" ? isoTime(entry.asOf.instant) : null,
     ...("reason" in entry ? { author: entry.author, reason: entry.reason } : { author: null, reason: null }),
-    ...{ reverses: entry.kind === "reversal" ? entry.of : null, reversedBy: reversedBy ?? null },
+    asOf: entry.kind === "import" ? isoTime(entry.asOf.instant) : null,
+    reverses: entry.kind === "reversal" ? entry.of : null,
     ...{ before: subscriptionJson(before), after: subscriptionJson(entry.after) },
   });
-  const planJson = ({ plan, subscription, entries }: ExplainedPlan) => {
+  const plansJson = plans.map(({ plan, subscription, entries }) => {
     return { plan, subscription: subscriptionJson(subscription), entries: entries.map(entryJson) };
-  };
-  return { ...connection, plans: plans.map(planJson) };
+  });
+  return { ...connection, plans: plansJson };
 }
 
 function explanationWords({ connection, customer, plans }: Explanation, showing: Showing, now: WallTime): string {

@@ -11,9 +11,9 @@ const MOST_SAID = 1_000;
 /** Tells of an import while it runs: to stderr what is wrong, to stdout what a dry run would change. */
 export class ImportOutput {
   readonly hooks: ImportHooks;
+  readonly progress: ReturnType<typeof progressLine>;
   readonly #session: Session;
   readonly #isDryRun: boolean;
-  readonly #progress: ReturnType<typeof progressLine>;
   /** Of a dry run, for JSON. */
   readonly #changes: object[] = [];
   readonly #said = new Map<string, number>();
@@ -22,12 +22,12 @@ export class ImportOutput {
   constructor(session: Session, isDryRun: boolean) {
     this.#session = session;
     this.#isDryRun = isDryRun;
-    this.#progress = progressLine(session.runtime);
+    this.progress = progressLine(session.runtime);
     this.hooks = {
       onRejected: (line) => this.say("rejected", rejectedWords(line)),
       onProgress: ({ step, lines }) => {
         this.#isWriting = step === "writing";
-        this.#progress.show(`${step} ... ${lines} lines`);
+        this.progress.show(`${step} ... ${lines} lines`);
       },
     };
   }
@@ -37,20 +37,15 @@ export class ImportOutput {
     const said = (this.#said.get(kind) ?? 0) + 1;
     this.#said.set(kind, said);
     if (said > MOST_SAID) return;
-    this.#progress.clear();
+    this.progress.clear();
     this.#session.runtime.stderr(words);
   }
 
   change(data: object, words: string): void {
     if (!this.#isDryRun) return;
-    this.#progress.clear();
+    this.progress.clear();
     if (!this.#session.isJson) this.#session.runtime.stdout(words);
     else if (this.#changes.length < MOST_SAID) this.#changes.push(data);
-  }
-
-  /** The file is read no more. */
-  stop(): void {
-    this.#progress.clear();
   }
 
   /** @param report what JSON has of it. @param summary in words. */

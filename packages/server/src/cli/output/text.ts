@@ -62,24 +62,21 @@ export function isoTimeOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : isoTime(instant);
 }
 
-/** Between two words of progress. */
 const PROGRESS_MS = 300;
 
 /** One line on a terminal that is written over and over, a few times a second; nothing where nobody watches. */
-export function progressLine({ isTerminal, stderr, clock }: Pick<Runtime, "isTerminal" | "stderr" | "clock">) {
-  let [isShown, shownAt] = [false, Number.NEGATIVE_INFINITY];
-  const write = (text: string) => stderr(`\r\u001b[K${text}`);
+export function progressLine({ isTerminal, stderr, clock }: Runtime) {
+  let shownAt = 0;
+  const clear = () => {
+    if (shownAt > 0) stderr("\r\u001b[K");
+  };
   return {
+    clear,
+    until: <Result>(work: Promise<Result>): Promise<Result> => work.finally(clear),
     show(text: string): void {
-      const now = clock();
-      if (!isTerminal || now - shownAt < PROGRESS_MS) return;
-      write(text);
-      [isShown, shownAt] = [true, now];
-    },
-    /** Makes room for what stays. */
-    clear(): void {
-      if (isShown) write("");
-      isShown = false;
+      if (!isTerminal || clock() - shownAt < PROGRESS_MS) return;
+      shownAt = clock();
+      stderr(`\r\u001b[K${text}`);
     },
   };
 }

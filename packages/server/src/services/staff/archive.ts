@@ -4,7 +4,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { ArchiveChunk, ArchiveTotals, Store } from "../../store/store.ts";
 import type { Ports } from "../ports.ts";
 
-/** Hears of the rows that have gone by so far. */
+/** Hears how many rows have gone by. */
 type OnRows = (rows: number) => void;
 
 /**
@@ -73,14 +73,11 @@ export function restoreStore(backup: Bytes, to: Store, onRows?: OnRows): Promise
   return to.importArchive(countRows(readChunks(backup), onRows));
 }
 
-async function* countRows(
-  chunks: AsyncIterable<ArchiveChunk>,
-  onRows: OnRows = () => {},
-): AsyncGenerator<ArchiveChunk> {
+async function* countRows(chunks: AsyncIterable<ArchiveChunk>, onRows?: OnRows): AsyncGenerator<ArchiveChunk> {
   let rows = 0;
   for await (const chunk of chunks) {
     if (chunk.kind === "rows") rows += chunk.rows.length;
-    onRows(rows);
+    onRows?.(rows);
     yield chunk;
   }
 }

@@ -1,4 +1,4 @@
-import { type Customer, ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
+import type { Customer, Environment } from "../../domain/customer.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
 import type { ReadingPorts } from "../ports.ts";
@@ -24,7 +24,7 @@ export type CustomerAnswer =
     }
   /** The code, or the name, fits several customers: the first twenty of them. */
   | { readonly kind: "ambiguous"; readonly candidates: readonly Customer[] }
-  /** `elsewhere` where it would be found in another environment. */
+  /** `elsewhere` where it would be found in the other environment. */
   | { readonly kind: "not_found"; readonly elsewhere: Environment | undefined };
 
 /** A customer with connections, subscriptions and the newest top-ups. */
@@ -32,7 +32,11 @@ export async function findCustomer({ store }: ReadingPorts, request: CustomerReq
   const { environment, history } = request;
   const candidates = await findCandidates({ store }, request);
   const [customer, another] = candidates;
-  if (customer === undefined) return { kind: "not_found", elsewhere: await findElsewhere({ store }, request) };
+  if (customer === undefined) {
+    const other = environment === "trial" ? "production" : "trial";
+    const found = await findCandidates({ store }, { ...request, environment: other });
+    return { kind: "not_found", elsewhere: found.length > 0 ? other : undefined };
+  }
   if (another !== undefined) return { kind: "ambiguous", candidates };
   const page = { before: undefined, limit: history + 1 };
   const found = await store.search.listTransactions({ environment, cuid: customer.cuid }, page);
@@ -69,10 +73,4 @@ async function findCandidates(
     cuids.push(...(await search.findCuidsByName(environment, code, MOST_CANDIDATES)));
   const found = await Promise.all(cuids.map((cuid) => search.findCustomer(environment, cuid)));
   return found.filter((customer) => customer !== undefined);
-}
-
-async function findElsewhere({ store }: ReadingPorts, request: CustomerRequest): Promise<Environment | undefined> {
-  for (const environment of ENVIRONMENTS.filter((each) => each !== request.environment))
-    if ((await findCandidates({ store }, { ...request, environment })).length > 0) return environment;
-  return undefined;
 }

@@ -1,9 +1,4 @@
-import {
-  CHECKOUT_KEY_BYTES,
-  type CheckoutSecret,
-  SECRET_REST_MS,
-  sealingSecret,
-} from "../../domain/checkout-secret.ts";
+import { CHECKOUT_KEY_BYTES, SECRET_REST_MS, sealingSecret } from "../../domain/checkout-secret.ts";
 import { type Instant, type Period, plus } from "../../domain/wall-time.ts";
 import { readDay, type Zone } from "../../domain/zone.ts";
 import type { Pruned, PrunedPortion } from "../../store/retention.ts";
@@ -27,18 +22,12 @@ export async function checkStore({ store }: ReadingPorts): Promise<CheckReport> 
   return { ok: wrong.length === 0, checked, wrong };
 }
 
-/** A secret without what is secret. */
-export interface ListedSecret extends Omit<CheckoutSecret, "key"> {
-  /** `sealing`: new checkouts are sealed with it; `new`: they soon will be; `former`: it opens what it has sealed. */
-  readonly state: "new" | "sealing" | "former";
-}
-
-/** Newest first. */
-export async function listSecrets({ store, clock }: Pick<Ports, "store" | "clock">): Promise<readonly ListedSecret[]> {
+/** Without what is secret, newest first: a new one does not seal yet, a former one opens what it has sealed. */
+export async function listSecrets({ store, clock }: Pick<Ports, "store" | "clock">) {
   const secrets = await store.checkoutSecrets();
   const sealing = secrets.indexOf(sealingSecret(secrets, clock()));
   const stateAt = (index: number) => (index === sealing ? "sealing" : index < sealing ? "new" : "former");
-  return secrets.map(({ id, createdAt }, index) => ({ id, createdAt, state: stateAt(index) }));
+  return secrets.map(({ id, createdAt }, index) => ({ id, state: stateAt(index), createdAt }));
 }
 
 export type SecretRotated =

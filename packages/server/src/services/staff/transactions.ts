@@ -123,9 +123,8 @@ export interface ReversalRequest {
   /** A txnId or a checkoutId. */
   readonly id: string;
   readonly reason: string;
-  /** Whose it must be; undefined for any partner's. */
+  /** Whose and of what amount it must be; undefined for any. */
   readonly partnerId?: number | undefined;
-  /** Of what amount it must be; undefined for any. */
   readonly amount?: Money | undefined;
 }
 
@@ -149,10 +148,8 @@ export async function reverseTransaction(
   const { store } = ports;
   const transaction = await findTransaction(ports, id);
   if (transaction === undefined) return { kind: "not_found" };
-  const isMeant =
-    (partnerId ?? transaction.partnerId) === transaction.partnerId &&
-    (amount ?? transaction.amount) === transaction.amount;
-  if (!isMeant) return { kind: "another", transaction };
+  const isOthers = partnerId !== undefined && partnerId !== transaction.partnerId;
+  if (isOthers || (amount ?? transaction.amount) !== transaction.amount) return { kind: "another", transaction };
   const outcome = await store.corrections.reverse(transaction.checkoutId, correctingOf(ports, actor, reason));
   if (outcome.kind === "reversed") {
     const { plan, before, entry } = outcome.correction;
