@@ -16,8 +16,7 @@ import { CommandFailed, type Runtime } from "./cli/runtime.ts";
 import type { ChildProcess, ServiceProcesses } from "./cli/supervisor.ts";
 import type { SupervisorProcess } from "./cli/worker.ts";
 import type { Config } from "./config.ts";
-import { createLogger } from "./log.ts";
-import { ENOUGH_BYTES, gatherLines, WHOLE_IN_A_PIPE_BYTES } from "./log-lines.ts";
+import { createLogger, ENOUGH_BYTES, gatherLines, WHOLE_IN_A_PIPE_BYTES } from "./log.ts";
 import { poolRandom } from "./random-pool.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
@@ -118,8 +117,8 @@ const runtime: Runtime = {
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite"
-      ? (await import("./store/sqlite/migrate.ts")).readSqliteMigrations(database.path)
-      : (await import("./store/postgres/open.ts")).readPostgresMigrations(database.url),
+      ? (await import("./store/sqlite/schema.ts")).readSqliteMigrations(database.path)
+      : (await import("./store/postgres/schema.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store } }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({

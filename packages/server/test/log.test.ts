@@ -1,7 +1,6 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLogger } from "../src/log.ts";
-import { gatherLines } from "../src/log-lines.ts";
+import { createLogger, gatherLines } from "../src/log.ts";
 import { StatementFailed } from "../src/store/postgres/session/trouble.ts";
 
 const SECRET = "9841000000";

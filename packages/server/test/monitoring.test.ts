@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { ENVIRONMENTS } from "../src/domain/customer.ts";
 import { FAILURES } from "../src/http/failures.ts";
-import { VERSIONS } from "../src/http/versions/versions.ts";
+import { VERSIONS } from "../src/http/versions/version.ts";
 import { quoted, tableRows, unquote } from "./support/markdown.ts";
 import { startMeasuredService } from "./support/measured-service.ts";
 import { prepareTopUp } from "./support/service.ts";

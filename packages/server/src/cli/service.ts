@@ -4,8 +4,8 @@ import { type Config, SETTINGS } from "../config.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { buildApp, type Phase } from "../http/app.ts";
 import { type MetricsServer, serveMetrics } from "../metrics/metrics.ts";
+import { TokenUses } from "../services/partner/authenticate.ts";
 import type { Observer } from "../services/partner/observer.ts";
-import { TokenUses } from "../services/partner/token-uses.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 

@@ -24,7 +24,7 @@ export function addSettings(command: Command, names: readonly SettingName[], fal
 export function configOf(command: Command, runtime: Runtime, fallbacks: Fallbacks = {}): Config {
   const options: Record<string, unknown> = command.opts();
   const flags = SETTING_NAMES.flatMap((name) => {
-    const value = options[camelCase(SETTINGS[name].flag)];
+    const value = options[name];
     return typeof value === "string" ? [[name, value]] : [];
   });
   return readConfig(runtime.env, Object.fromEntries(flags), fallbacks);
@@ -43,9 +43,4 @@ export async function withStore<Result>(
   } finally {
     await store.close();
   }
-}
-
-/** As commander names the value of a flag. */
-function camelCase(flag: string): string {
-  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,67 @@
-import { BlockList } from "node:net";
-import { type AddressRange, canonicalAddress, familyOf } from "./address-range.ts";
+import { BlockList, isIP, SocketAddress } from "node:net";
+
+/** A range of addresses in its one canonical form: `203.0.113.0/24`, `2001:db8::/32`, or an address by itself. */
+export type AddressRange = string;
+
+/** What was said instead of a range, as it goes on after the name of the field: "must be ...". */
+export interface AddressProblem {
+  readonly problem: string;
+}
+
+const BITS = { 4: 32, 6: 128 } as const;
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+const WRITTEN = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/;
+const MALFORMED = { problem: "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32" };
+
+/** Reads an address or a range in CIDR notation. A range that is not written by its first address is refused. */
+export function readAddressRange(text: string): AddressRange | AddressProblem {
+  const [, written = "", length] = WRITTEN.exec(text) ?? [];
+  const address = canonicalAddress(written);
+  if (address === undefined) return MALFORMED;
+  const bits = BITS[familyOf(address)];
+  if (length === undefined || Number(length) === bits) return address;
+  if (Number(length) > bits || isIP(written) !== familyOf(address)) return MALFORMED;
+  if (Number(length) === 0) return { problem: "must not be all addresses there are" };
+  const isFirst = BigInt.asUintN(bits - Number(length), toNumber(address)) === 0n;
+  return isFirst ? `${address}/${length}` : { problem: "must have the range's first address before the slash" };
+}
+
+/** An IPv4 address that an IPv6 address stands for is that IPv4 address. @returns undefined for what is no address. */
+export function canonicalAddress(text: string): string | undefined {
+  switch (isIP(text)) {
+    case 4:
+      return text;
+    case 6: {
+      // The zone says by which interface the address is reached, and not whose it is.
+      const { address } = new SocketAddress({ address: text.replace(/%.*/, ""), family: "ipv6" });
+      return MAPPED.exec(address)?.[1] ?? address;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** @param address as {@link canonicalAddress} gives it. */
+export function familyOf(address: string): 4 | 6 {
+  return address.includes(":") ? 6 : 4;
+}
+
+function toNumber(address: string): bigint {
+  if (familyOf(address) === 4) return joined(address.split(".").map(Number), 8n);
+  // Unlike a socket, a URL writes no part of an IPv6 address with dots.
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [before = [], after = []] = groups.split("::").map(groupsOf);
+  const zeros = new Array<number>(8 - before.length - after.length).fill(0);
+  return joined([...before, ...zeros, ...after], 16n);
+}
+
+function groupsOf(text: string): number[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+}
+
+function joined(parts: readonly number[], width: bigint): bigint {
+  return parts.reduce((value, part) => (value << width) | BigInt(part), 0n);
+}
 
 export const MOST_ADDRESS_RANGES = 100;
 

@@ -110,10 +110,21 @@ export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
   return now - checkout.issuedAt > CHECKOUT_VALID_MS;
 }
 
-/** Whether a checkout was dead already when it was retired: until it is, nobody is told that its top-up will never be. */
-export function wasRetiredDead(checkoutId: string, retiredAt: Instant | undefined): boolean {
+/**
+ * What is to be done before it is said that a checkout without a top-up will never have one: it must be retired, or was.
+ * `pruned`: nobody can tell any more whether it had one, since the history of that time was let go.
+ */
+export function concludeUnused(
+  checkoutId: string,
+  retiredAt: Instant | undefined,
+  prunedBefore: Instant | undefined,
+  now: Instant,
+): "pruned" | "retire" | "retired" {
   const issuedAt = checkoutIssuedAt(checkoutId);
-  return retiredAt !== undefined && (issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt));
+  if (prunedBefore !== undefined && (issuedAt ?? now) < prunedBefore) return "pruned";
+  // A refusal may have retired it earlier than that is told.
+  const wasDead = retiredAt !== undefined && (issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt));
+  return wasDead ? "retired" : "retire";
 }
 
 /** True once no top-up can be recorded any more, not even one that was under way at the expiry. */

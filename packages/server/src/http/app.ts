@@ -1,26 +1,17 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import { tell } from "../services/partner/observer.ts";
-import { Recording } from "../services/partner/recording.ts";
+import { Recording, tell } from "../services/partner/observer.ts";
 import type { Ports } from "../services/ports.ts";
 import { authenticateRequests } from "./authenticate.ts";
-import { BODY_MAX_BYTES } from "./failures.ts";
+import { BODY_MAX_BYTES, errorSender } from "./failures.ts";
 import { addHealth } from "./health.ts";
-import { readBodiesAsJson } from "./json-body.ts";
-import { logRequests } from "./log-requests.ts";
-import { observeRequests } from "./observe-requests.ts";
 import { publishContract } from "./openapi/publish.ts";
-import { type RequestHearer, receiveRequests } from "./reception.ts";
-import { requestIds } from "./request-ids.ts";
-import { type Retirement, retirementHeaders } from "./retirement.ts";
-import { addOperations } from "./routes.ts";
-import { errorSender } from "./send-error.ts";
+import { receiveRequests, requestIds } from "./reception.ts";
+import { logRequests, observeRequests } from "./request-hearers.ts";
+import { addOperations, readBodiesAsJson } from "./routes.ts";
 import type { Sockets } from "./sockets.ts";
-import { TurnWrites } from "./turn-writes.ts";
-import { watchUnanswered } from "./unanswered.ts";
-import type { Version } from "./versions/version.ts";
-import { VERSIONS } from "./versions/versions.ts";
+import { type Retirement, retirementHeaders, VERSIONS, type Version } from "./versions/version.ts";
 
 const ESCAPED_PATH = /^[^?]*%/;
 const UNKNOWN_PATH = "/unknown";
@@ -64,7 +55,8 @@ export interface App {
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<App> {
-  const { logger, phase } = options;
+  const { logger, logLine, phase, failsElsewhere } = options;
+  const { store, clock, observer } = options.ports;
   const nextId = requestIds(options.ports.random);
   // A library's words may quote what was sent: it has no log.
   const app = fastify({
@@ -87,57 +79,38 @@ export async function buildApp(options: AppOptions): Promise<App> {
     },
   }) as unknown as FastifyInstance;
 
-  const sockets = receiveRequests(app, nextId, hearersOf(options));
-  watchUnanswered(app.server, sockets);
+  const sockets = receiveRequests(app, {
+    nextId,
+    hearers: [
+      ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
+      ...(observer === undefined ? [] : [observeRequests(observer)]),
+    ],
+    isClosing: () => phase() === "closing",
+    onWriteError: ({ id: requestId }, err) => logger.error({ requestId, err }, "an answer could not be written"),
+  });
   readBodiesAsJson(app);
   for (const name of ["caller", "refusedHolder"]) app.decorateRequest(name, undefined);
-  const writes = new TurnWrites();
-  app.addHook("onSend", (request, reply, _payload, done) => {
-    request.isDecided = true;
-    // Or the socket of an answered request would keep the process from ending.
-    if (phase() === "closing") reply.header("connection", "close");
-    writes.hold(done, (err) => {
-      logger.error({ requestId: request.id, err }, "an answer could not be written");
-      reply.raw.destroy();
-    });
-  });
   const sendError = errorSender(logger);
   app.setErrorHandler((error, _request, reply) => sendError(error, reply));
 
-  const { store } = options.ports;
-  const recording = watchRecording(options.ports, logger);
-  const failsSince = () => options.failsElsewhere?.() ?? recording.failsSince;
+  const recording = new Recording(clock, (cause) => {
+    tell(() => observer?.recordingChanged(recording.failsSince));
+    if (cause === undefined) logger.info("top-ups are recorded again");
+    else logger.warn({ cause }, "no top-up can be recorded");
+  });
+  const failsSince = () => failsElsewhere?.() ?? recording.failsSince;
   addHealth(app, { store, failsSince, logger, isDraining: () => phase() !== "serving" });
   publishContract(app, { ...options, provider: store.provider });
-  const watched = { ...options, ports: { ...options.ports, recording } };
+  const ports = { ...options.ports, recording };
   for (const version of VERSIONS) {
     const addVersion = async (scope: FastifyInstance) => {
       announceRetirement(scope, version, options);
-      authenticateRequests(scope, watched, sendError);
-      addOperations(scope, version, watched, sendError);
+      authenticateRequests(scope, ports, options.trustedProxies, sendError);
+      addOperations(scope, version, { ports, lapsedDays: options.lapsedDays, sendError });
     };
     await app.register(addVersion, { prefix: options.prefix });
   }
   return { app, sockets };
-}
-
-function hearersOf({ ports: { clock, observer }, logLine }: AppOptions): RequestHearer[] {
-  return [
-    ...(logLine === undefined ? [] : [logRequests({ clock, write: logLine })]),
-    ...(observer === undefined ? [] : [observeRequests(observer)]),
-  ];
-}
-
-function watchRecording({ clock, observer }: Ports, logger: FastifyBaseLogger): Recording {
-  const recording = new Recording({
-    clock,
-    onChange: (cause) => {
-      tell(() => observer?.recordingChanged(recording.failsSince));
-      if (cause === undefined) logger.info("top-ups are recorded again");
-      else logger.warn({ cause }, "no top-up can be recorded");
-    },
-  });
-  return recording;
 }
 
 function announceRetirement(scope: FastifyInstance, { name, successor }: Version, options: AppOptions): void {

@@ -1,10 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
-import type { AddressList } from "../domain/address-list.ts";
+import type { AddressList, Peer } from "../domain/address-list.ts";
 import { authenticate } from "../services/partner/authenticate.ts";
 import type { Caller, Ports } from "../services/ports.ts";
-import { RequestPeer } from "./caller-address.ts";
-import { sendFailure } from "./failures.ts";
-import type { SendError } from "./send-error.ts";
+import { type SendError, sendFailure } from "./failures.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -17,16 +16,14 @@ declare module "fastify" {
 
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
-export interface AdmissionOptions {
-  readonly ports: Ports;
-  /** Whose word is taken about where a request comes from. */
-  readonly trustedProxies: AddressList | undefined;
-}
-
-/** Admits requests by their access token (interface, section 5), before anything else of them is read. */
+/**
+ * Admits requests by their access token (interface, section 5), before anything else of them is read.
+ * @param trustedProxies whose word is taken about where a request comes from.
+ */
 export function authenticateRequests(
   app: FastifyInstance,
-  { ports, trustedProxies }: AdmissionOptions,
+  ports: Ports,
+  trustedProxies: AddressList | undefined,
   sendError: SendError,
 ): void {
   // Called back, and only where it goes on: for a promise, fastify would wait until the answer has gone out.
@@ -50,4 +47,33 @@ export function authenticateRequests(
       (error: unknown) => sendError(error, reply),
     );
   });
+}
+
+/**
+ * From where a request comes: its connection's address, unless that is a trusted proxy's. Then X-Forwarded-For is
+ * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
+ * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
+ */
+class RequestPeer implements Peer {
+  readonly #request: IncomingMessage;
+  readonly #trustedProxies: AddressList | undefined;
+
+  constructor(request: IncomingMessage, trustedProxies: AddressList | undefined) {
+    this.#request = request;
+    this.#trustedProxies = trustedProxies;
+  }
+
+  /** Undefined where the header ends in nothing that is known. */
+  get ip(): string | undefined {
+    const { remoteAddress } = this.#request.socket;
+    const forwarded = this.#request.headers["x-forwarded-for"];
+    const trusted = this.#trustedProxies;
+    if (trusted === undefined || forwarded === undefined || !trusted.has(remoteAddress)) return remoteAddress;
+    // Node joins several lines of it into one.
+    const entries = String(forwarded)
+      .split(",")
+      .map((entry) => entry.trim());
+    const caller = entries.findLast((entry) => entry === "" || !trusted.has(entry)) ?? entries[0];
+    return caller === "" ? undefined : caller;
+  }
 }

@@ -4,7 +4,7 @@ import type { Packages, PackagesRequest } from "../services/partner/list-package
 import type { CustomerInformation, LookUpRequest } from "../services/partner/look-up-customer.ts";
 import type { TransactionQuery } from "../services/partner/query-transaction.ts";
 import type { TopUpAnswer, TopUpRequest } from "../services/partner/top-up.ts";
-import type { RequestForm } from "./request-fields.ts";
+import type { RequestForm } from "./requests.ts";
 import { LISTING, LOOK_UP, TRANSACTION_QUERY } from "./requests.ts";
 import type { Rendering, Version } from "./versions/version.ts";
 

@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 
 interface HealthOptions {
   readonly store: Pick<Store, "ping">;
-  /** Since when no top-up can be recorded; undefined where one can. */
+  /** Since when no top-up can be recorded. */
   readonly failsSince: () => Instant | undefined;
   readonly logger: FastifyBaseLogger;
   readonly isDraining: () => boolean;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ServedOperation } from "../services/partner/observer.ts";
+import { StoreUnavailable } from "../store/errors.ts";
 import { FAILURES, type FailureReason, sendFailure } from "./failures.ts";
 import { Sockets } from "./sockets.ts";
 
@@ -13,6 +14,11 @@ declare module "fastify" {
     outcome: string | undefined;
   }
 }
+
+/** Less than the 30 seconds that partners are told to wait at least, with time for the way there and back. */
+export const ANSWERED_WITHIN_MS = 25_000;
+/** How often is looked for those who have waited too long. */
+export const LOOKING_EVERY_MS = 500;
 
 /**
  * How a request ended: its whole answer was written, or its caller had left before. Who has left looks like who has only
@@ -38,14 +44,21 @@ export interface RequestHearer {
   readonly refusedBare: (reason: FailureReason, requestId: string) => void;
 }
 
+export interface ReceptionOptions {
+  readonly nextId: () => string;
+  readonly hearers: readonly RequestHearer[];
+  /** Whether every socket ends after its answer. */
+  readonly isClosing: () => boolean;
+  readonly onWriteError: (request: FastifyRequest, error: unknown) => void;
+}
+
 /**
  * Receives every request before anything else is done with it, and sees it to its end. Each hook takes time of every
- * request, so that there is one at either end, and who wants to hear of the end is told by it.
+ * request, so that there is one for each step, and who wants to hear of the end is told by it.
  */
 export function receiveRequests(
   app: FastifyInstance,
-  nextId: () => string,
-  hearers: readonly RequestHearer[],
+  { nextId, hearers, isClosing, onWriteError }: ReceptionOptions,
 ): Sockets {
   const routes = new Map<string, Route>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -77,9 +90,8 @@ export function receiveRequests(
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    // Node reads a request that wishes to speak another protocol as an ordinary one, since nobody listens for the wish,
-    // but throws away what came in one piece with it. If the connection went on, whoever had sent a request there would
-    // take the answer to the next one for its own: so it ends, and what has no answer is known to have none.
+    // Of a request that wishes to speak another protocol, Node throws away what came in one piece with it. If the
+    // connection went on, whoever had sent a request there would take the answer to the next one for its own.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
     if (!sockets.take(request, reply)) sendFailure(reply.header("connection", "close"), "rate_limited");
     // Here and not in a not-found handler, which would have the body parsed first.
@@ -88,10 +100,89 @@ export function receiveRequests(
       sendFailure(reply, routes.get(path)?.operation === undefined ? "unknown_operation" : "method_not_allowed");
     } else done();
   });
+  const writes = new TurnWrites();
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    request.isDecided = true;
+    // Or the socket of an answered request would keep the process from ending.
+    if (isClosing()) reply.header("connection", "close");
+    writes.hold(done, (error) => {
+      onWriteError(request, error);
+      reply.raw.destroy();
+    });
+  });
   app.addHook("onResponse", (request, reply, done) => {
     request.isAnswered = true;
     end(request, reply, request.raw.socket.readableEnded ? "gave_up" : "answered");
     done();
   });
+  watchUnanswered(app, sockets);
   return sockets;
+}
+
+interface HeldWrite {
+  readonly write: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Holds back the answers that are ready in one turn of the event loop, and lets them go together at its end. Written one
+ * by one, each would wake its reader by itself, which costs the machine more than the answer did. An answer that is alone
+ * leaves with the very turn that made it.
+ */
+export class TurnWrites {
+  #held: HeldWrite[] = [];
+
+  /** @param onError hears of it where the write throws: the others' answers go out all the same. */
+  hold(write: () => void, onError: (error: unknown) => void): void {
+    if (this.#held.push({ write, onError }) === 1) setImmediate(() => this.#release());
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const { write, onError } of held) {
+      try {
+        write();
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+}
+
+/**
+ * Sees to it that nobody waits too long for an answer: a store has bounds of its own, but none for a disk that hangs. One
+ * look at all of them, now and then: a timer of each would take time of every request.
+ */
+function watchUnanswered({ server }: FastifyInstance, sockets: Sockets): void {
+  server.on("listening", () => {
+    const looking = setInterval(() => answerLate(sockets), LOOKING_EVERY_MS).unref();
+    server.once("close", () => clearInterval(looking));
+  });
+}
+
+function answerLate(sockets: Sockets): void {
+  for (const { request, reply } of sockets.inHand()) {
+    // What has not arrived whole waits for its caller, and has a deadline of its own.
+    const isWaiting = request.raw.complete && !request.isDecided;
+    if (isWaiting && reply.elapsedTime >= ANSWERED_WITHIN_MS)
+      reply.send(new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
+  }
+}
+
+const ID_BYTES = 9;
+const IDS_AT_ONCE = 256;
+
+/** Makes ids of 72 random bits, which tell nobody how many requests there are. They are drawn for many requests at once. */
+export function requestIds(random: (bytes: number) => Uint8Array): () => string {
+  let drawn = Buffer.alloc(0);
+  let used = 0;
+  return () => {
+    if (used === drawn.length) {
+      drawn = Buffer.from(random(ID_BYTES * IDS_AT_ONCE));
+      used = 0;
+    }
+    used += ID_BYTES;
+    return drawn.toString("hex", used - ID_BYTES, used);
+  };
 }

@@ -7,14 +7,14 @@ import { type FailureReason, renderFailure } from "./failures.ts";
 const MAX_IN_HAND = 32;
 
 /** A request that is, or was, in hand. */
-export interface TakenRequest {
+interface TakenRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** What it was answered with here, where the rest of it did not come, or was no HTTP. */
   refusal: FailureReason | undefined;
 }
 
-export interface SocketHearer {
+interface SocketHearer {
   /** Of an answer to bytes that are no request of which anybody else would hear. */
   readonly refusedBare: (reason: FailureReason, requestId: string) => void;
   /** Called once for each request, when its answer is closed, whether all of it was written or not. */
@@ -31,11 +31,7 @@ interface SocketState {
   broken: boolean;
 }
 
-/**
- * Watches over the sockets of a server, so that one caller's cannot harm the others: it bounds the
- * requests that a socket has in hand, gives the documented answer to what Node would answer bare, or
- * not at all, and can destroy them all.
- */
+/** Watches over the sockets of a server, so that one caller's cannot harm the others. */
 export class Sockets {
   readonly #nextId: () => string;
   readonly #hearer: SocketHearer;

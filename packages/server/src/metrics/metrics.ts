@@ -2,8 +2,7 @@ import type { Observer } from "../services/partner/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
-import { countRequests } from "./requests.ts";
-import { countBatches, countTopUps } from "./top-ups.ts";
+import { countBatches, countRequests, countTopUps } from "./top-ups.ts";
 
 export interface MetricsOptions {
   /** Labels of what is running; undefined where another process tells them. */
@@ -13,8 +12,7 @@ export interface MetricsOptions {
   readonly readProcess: () => ProcessFigures;
 }
 
-export { type Family, single } from "./exposition.ts";
-export { countersOf, mergeFamilies } from "./merging.ts";
+export { countersOf, type Family, mergeFamilies, single } from "./exposition.ts";
 export { type MetricsServer, serveMetrics } from "./server.ts";
 
 export interface Metrics {

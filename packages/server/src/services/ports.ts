@@ -3,9 +3,8 @@ import type { Correcting } from "../domain/correction.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Store } from "../store/store.ts";
-import type { Observer } from "./partner/observer.ts";
-import type { Recording } from "./partner/recording.ts";
-import type { TokenUses } from "./partner/token-uses.ts";
+import type { TokenUses } from "./partner/authenticate.ts";
+import type { Observer, Recording } from "./partner/observer.ts";
 
 /** What every service needs of the world. */
 export interface Ports {

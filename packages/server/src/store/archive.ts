@@ -5,13 +5,11 @@ import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Engine } from "./back-office/engine.ts";
 import { allLedgers } from "./back-office/ledgers.ts";
-import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, TOP_UP_COLUMNS } from "./rows.ts";
+import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 type ColumnsOf = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] };
-
-const LEDGER = ["cuid", "environment", "service", "req_id", "plan"] as const;
 
 /** Everything that a database holds, in an order in which no row refers to one that comes later. */
 export const ARCHIVE_COLUMNS: ColumnsOf = {
@@ -31,8 +29,8 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   customer: ["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"],
   customer_code: ["code", "environment", "cuid"],
   connection: ["cuid", "environment", "service", "req_id", "position", "status", "blocked", "segment"],
-  subscription: [...LEDGER, ...HEAD_COLUMNS],
-  ledger_entry: [...LEDGER, ...ENTRY_COLUMNS],
+  subscription: [...LEDGER_KEY, ...HEAD_COLUMNS],
+  ledger_entry: [...LEDGER_KEY, ...ENTRY_COLUMNS],
   top_up: TOP_UP_COLUMNS,
   reversal: ["txn_id", "at", "wall", "author", "reason"],
   retired_checkout: ["checkout_id", "at"],

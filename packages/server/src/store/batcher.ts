@@ -1,25 +1,48 @@
+import { isTooLateToRecord, type SettledTopUp, type TopUpCommand } from "../domain/top-up.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import { StoreContended, StoreUnavailable } from "./errors.ts";
+import type { Conclusion, ObserveBatch } from "./store.ts";
+
+/** What is settled in batches: data alone, so that another process can be asked for it. */
+export type SettlingItem =
+  | { readonly kind: "top_up"; readonly command: TopUpCommand }
+  | { readonly kind: "conclusion"; readonly checkoutId: string };
+
+/** What became of an item. */
+export type Settled = SettledTopUp | Conclusion;
+
 /**
- * Group commit. Items that arrive while a batch is being settled wait for the next one; there is no
- * timer, so an item that arrives alone is settled at the end of the very turn in which it came.
+ * To be asked right before a batch is committed.
+ * @param decidedAt the time that its items were decided by.
+ * @throws StoreUnavailable where nothing of it may be recorded any more.
  */
+export function refuseIfTooLate(decidedAt: Instant, now: Instant): void {
+  if (isTooLateToRecord(decidedAt, now)) throw new StoreUnavailable("the batch took too long to be recorded");
+}
+
+/** What whoever comes while {@link MAX_WAITING} wait is told. */
+export function overloaded(): StoreContended {
+  return new StoreContended("too many top-ups are waiting");
+}
+
+/** Half a second of work and more, on a slow machine: beyond that, a clear refusal beats a long wait. */
+export const MAX_WAITING = 2_000;
+
+/** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */
+const MAX_BATCH = 256;
+
 export interface BatcherOptions<Item, Outcome> {
   /**
    * Settles a batch in one transaction: an outcome for each item, in order. Where it rejects for any other
    * reason than that the database is away, it must have recorded nothing.
    */
   readonly settle: (batch: readonly Item[]) => Promise<Outcome[]>;
-  /** Whether the error says that the database is away, so that trying the items one by one is of no use. */
-  readonly isAway: (error: unknown) => boolean;
-  /** Whether the error cost a wait, which may lie before every other item too. */
-  readonly isHeldUp?: (error: unknown) => boolean;
-  readonly maxBatch: number;
-  /** Items beyond this many waiting are turned away at once. */
-  readonly maxWaiting: number;
-  readonly overloaded: () => Error;
-  /** Hears of each transaction before it begins, and, by what it returns, how it ended. */
-  readonly observe?: ((items: number) => (committed: boolean) => void) | undefined;
+  readonly observe?: ObserveBatch | undefined;
   /** Where a store can settle several batches at a time. */
   readonly concurrency?: BatchConcurrency<Item>;
+  readonly maxBatch?: number;
+  /** Items beyond this many waiting are turned away at once. */
+  readonly maxWaiting?: number;
 }
 
 export interface BatchConcurrency<Item> {
@@ -39,21 +62,31 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
+/**
+ * Group commit. Items that arrive while a batch is being settled wait for the next one; there is no timer, so an item that
+ * arrives alone is settled at the end of the very turn in which it came.
+ */
 export class Batcher<Item, Outcome> {
-  readonly #options: BatcherOptions<Item, Outcome>;
+  readonly #settleBatch: BatcherOptions<Item, Outcome>["settle"];
+  readonly #observe: ObserveBatch | undefined;
   readonly #concurrency: BatchConcurrency<Item>;
+  readonly #maxBatch: number;
+  readonly #maxWaiting: number;
   #waiting: Waiting<Item, Outcome>[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #busyLanes = new Set<unknown>();
   #isStarting = false;
 
   constructor(options: BatcherOptions<Item, Outcome>) {
-    this.#options = options;
+    this.#settleBatch = options.settle;
+    this.#observe = options.observe;
     this.#concurrency = options.concurrency ?? { maxBatches: 1, worthwhile: 1, lane: () => "only" };
+    this.#maxBatch = options.maxBatch ?? MAX_BATCH;
+    this.#maxWaiting = options.maxWaiting ?? MAX_WAITING;
   }
 
   add(item: Item): Promise<Outcome> {
-    if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(this.#options.overloaded());
+    if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(overloaded());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#startSoon();
@@ -101,12 +134,11 @@ export class Batcher<Item, Outcome> {
 
   /** The first that wait, but for those whose lane is busy. */
   #takeBatch(): Waiting<Item, Outcome>[] {
-    const { maxBatch } = this.#options;
-    if (this.#busyLanes.size === 0) return this.#waiting.splice(0, maxBatch);
+    if (this.#busyLanes.size === 0) return this.#waiting.splice(0, this.#maxBatch);
     const batch: Waiting<Item, Outcome>[] = [];
     const others: Waiting<Item, Outcome>[] = [];
     for (const waiting of this.#waiting) {
-      const isFree = batch.length < maxBatch && !this.#busyLanes.has(this.#concurrency.lane(waiting.item));
+      const isFree = batch.length < this.#maxBatch && !this.#busyLanes.has(this.#concurrency.lane(waiting.item));
       (isFree ? batch : others).push(waiting);
     }
     this.#waiting = others;
@@ -116,14 +148,13 @@ export class Batcher<Item, Outcome> {
   async #settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     const failure = await this.#attempt(batch);
     if (failure === undefined) return;
-    if (this.#options.isAway(failure.error)) this.#turnAway(batch, failure);
+    if (isAway(failure.error)) this.#turnAway(batch, failure);
     else if (batch.length === 1) reject(batch, failure);
     else await this.#settleOneByOne(batch);
   }
 
   /** One item may have spoilt the batch: alone, it fails alone. */
   async #settleOneByOne(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
-    const { isAway, isHeldUp = () => false } = this.#options;
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -131,7 +162,7 @@ export class Batcher<Item, Outcome> {
     for (const [index, waiting] of batch.entries()) {
       const failure = await this.#attempt([waiting]);
       if (failure === undefined) continue;
-      if (isAway(failure.error) || (isLate && isHeldUp(failure.error))) {
+      if (isAway(failure.error) || (isLate && failure.error instanceof StoreContended)) {
         this.#turnAway(batch.slice(index), failure);
         break;
       }
@@ -141,10 +172,9 @@ export class Batcher<Item, Outcome> {
   }
 
   async #attempt(batch: readonly Waiting<Item, Outcome>[]): Promise<Failure | undefined> {
-    const { observe } = this.#options;
-    const ended = hear(() => observe?.(batch.length));
+    const ended = hear(() => this.#observe?.(batch.length));
     try {
-      const outcomes = await this.#options.settle(batch.map(({ item }) => item));
+      const outcomes = await this.#settleBatch(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
       hear(() => ended?.(false));
@@ -162,6 +192,11 @@ export class Batcher<Item, Outcome> {
 
 interface Failure {
   readonly error: unknown;
+}
+
+/** Whether trying the items one by one is of no use. What others hold up says nothing of the neighbours in the batch. */
+function isAway(error: unknown): boolean {
+  return error instanceof StoreUnavailable && !(error instanceof StoreContended);
 }
 
 /** Who only listens must not be able to fail a batch, or to end the process. */

@@ -1,4 +1,11 @@
-import type { AccessToken, Partner, PartnerStatus } from "../domain/access-token.ts";
+import type {
+  AccessToken,
+  Partner,
+  PartnerStatus,
+  RefusedRotation,
+  Rotation,
+  Succession,
+} from "../domain/access-token.ts";
 import type { AddressList } from "../domain/address-list.ts";
 import type { Attribution } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
@@ -14,7 +21,6 @@ import type {
   TopUpReversalOutcome,
 } from "../domain/correction.ts";
 import type { ConnectionKey, Environment } from "../domain/customer.ts";
-import type { RefusedRotation, Rotation, Succession } from "../domain/token-rotation.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
 /*

@@ -4,12 +4,8 @@ import type { Instant } from "../domain/wall-time.ts";
 import { StoreRefused } from "./errors.ts";
 import type { MigrationState } from "./store.ts";
 
-/** Said where a database lacks migrations, and whoever opened it may not apply them. */
-export const NOT_UP_TO_DATE =
-  "the database is of an older topupd: topupd migrate, or topupd serve at its start, brings it up to date";
-
 /** One numbered file of SQL. Once released it is never edited: its checksum is on record wherever it was applied. */
-export interface Migration {
+interface Migration {
   readonly number: number;
   readonly name: string;
   readonly sql: string;
@@ -23,35 +19,68 @@ export interface AppliedMigration {
   applied_at: Instant;
 }
 
-/** @param folder of a store, ending in a slash. */
-export function readMigrations(folder: URL): Migration[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
-  return names.sort().map((name, index) => {
-    const sql = readFileSync(new URL(name, folder), "utf8");
-    if (Number.parseInt(name, 10) !== index + 1) throw new Error(`the migrations have a gap before ${name}`);
-    return { number: index + 1, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+type EngineName = "sqlite" | "postgres";
+
+const MIGRATIONS = new URL("./migrations/", import.meta.url);
+
+export function readMigrations(engine: EngineName): Migration[] {
+  const names = readdirSync(MIGRATIONS).sort();
+  return names.map((name, index) => {
+    const text = readFileSync(new URL(name, MIGRATIONS), "utf8");
+    const checksum = createHash("sha256").update(text).digest("hex");
+    return { number: index + 1, name, sql: sqlFor(engine, text), checksum };
   });
 }
 
 /**
- * The migrations that a database still lacks.
- * @throws StoreRefused where it has had another one under the same number, or one that this topupd does not know.
+ * A migration is written once, with SQLite's types. What stands between a line `--- sqlite` or `--- postgres` and a line
+ * `--- both` is for that engine alone. PostgreSQL is to compare texts byte by byte, whatever the language of the server.
  */
-export function pendingMigrations(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
-  const states = migrationStates(migrations, applied);
+function sqlFor(engine: EngineName, text: string): string {
+  let section = "both";
+  const lines = text.split("\n").filter((line) => {
+    if (!line.startsWith("--- ")) return section === "both" || section === engine;
+    section = line.slice("--- ".length);
+    return false;
+  });
+  const sql = lines.join("\n");
+  if (engine === "sqlite") return sql;
+  return sql
+    .replace(/\) STRICT(, WITHOUT ROWID)?;/g, ");")
+    .replace(/\bTEXT\b/g, 'text COLLATE "C"')
+    .replace(/\bINTEGER\b/g, "bigint")
+    .replace(/\bBLOB\b/g, "bytea");
+}
+
+/**
+ * The migrations that a database still lacks.
+ * @param mayApply whether whoever opened the database may apply them.
+ * @throws StoreRefused where it lacks some and they may not be applied, where it has had another one under the same number,
+ *   or one that this topupd does not know.
+ */
+export function pendingMigrations(
+  engine: EngineName,
+  applied: readonly AppliedMigration[],
+  mayApply: boolean,
+): Migration[] {
+  const states = migrationStates(engine, applied);
   const altered = states.find(({ state }) => state === "altered");
   if (altered !== undefined)
     throw new StoreRefused(`migration ${altered.name} of the database is not the one of this topupd`);
   if (states.some(({ state }) => state === "unknown"))
     throw new StoreRefused("the database was made by a newer topupd: use that, or restore a backup");
-  return migrations.slice(applied.length);
+  const pending = readMigrations(engine).slice(applied.length);
+  if (pending.length === 0 || mayApply) return pending;
+  throw new StoreRefused(
+    applied.length === 0
+      ? "the database is empty: topupd migrate, or topupd serve, makes its tables"
+      : "the database is of an older topupd: topupd migrate, or topupd serve at its start, brings it up to date",
+  );
 }
 
 /** What the database has had and what it lacks, in the order of the numbers. */
-export function migrationStates(
-  migrations: readonly Migration[],
-  applied: readonly AppliedMigration[],
-): MigrationState[] {
+export function migrationStates(engine: EngineName, applied: readonly AppliedMigration[]): MigrationState[] {
+  const migrations = readMigrations(engine);
   const had = applied.map(({ name, checksum, applied_at: appliedAt }, index): MigrationState => {
     const known = migrations[index];
     if (known === undefined) return { name, state: "unknown", appliedAt };

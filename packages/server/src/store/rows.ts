@@ -1,9 +1,11 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
-import type { BareConnection, ConnectionKey, CustomerProfile } from "../domain/customer.ts";
+import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
+import type { WallTime } from "../domain/wall-time.ts";
+import type { FoundConnection } from "./store.ts";
 import type {
   AuditEntryRow,
   BouquetRow,
@@ -19,9 +21,9 @@ import type {
  * to the schema of each engine, to its row in tables.ts, and here.
  */
 
-type ProfileColumn = "cuid" | "first_name" | "last_name" | "mobile" | "status";
+type ProfileRow = Pick<CustomerRow, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 
-export function toProfile(row: Pick<CustomerRow, ProfileColumn>): CustomerProfile {
+export function toProfile(row: ProfileRow): CustomerProfile {
   const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
   return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
 }
@@ -30,6 +32,48 @@ export function toBareConnection(row: ConnectionRow): BareConnection {
   const { service, req_id: reqId, status, blocked, segment } = row;
   return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
 }
+
+/** A row for each connection of a customer, in their order; without any, one of the customer alone. */
+export type OverviewRow = ProfileRow &
+  (
+    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
+        readonly connection_status: ConnectionRow["status"];
+        readonly base_end: WallTime | null;
+      })
+    | { readonly req_id: null }
+  );
+
+export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
+  const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
+  for (const row of rows) {
+    const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
+    found.set(row.cuid, overview);
+    if (row.req_id === null) continue;
+    const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
+    overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
+  }
+  return [...found.values()];
+}
+
+/** A connection, repeated for each of its ledgers; without any, all of the ledger is null. */
+export type ConnectionRows = ConnectionRow & (Omit<SubscriptionRow, keyof ConnectionRow> | { readonly plan: null });
+
+/** The same beside its customer; where that one has no such connection, all of it is null. */
+export type CustomerConnectionRow = Omit<ProfileRow, "cuid" | "status"> & {
+  readonly customer_status: CustomerRow["status"];
+} & (ConnectionRows | { readonly req_id: null });
+
+export function toFoundConnection(cuid: string, rows: readonly CustomerConnectionRow[]): FoundConnection | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const profile = toProfile({ ...first, cuid, status: first.customer_status });
+  if (first.req_id === null) return { profile, connection: undefined };
+  const ledgers = rows.flatMap((row) => (row.req_id === null || row.plan === null ? [] : [toHead(row)]));
+  return { profile, connection: { ...toBareConnection(first), ledgers } };
+}
+
+export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
+export const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
 
 export function toHead(row: SubscriptionRow): LedgerHead {
   const { plan, seq } = row;
@@ -66,7 +110,7 @@ export function headRow({
   };
 }
 
-type EntryColumns = Omit<LedgerEntryRow, "cuid" | "environment" | "service" | "req_id" | "plan">;
+type EntryColumns = Omit<LedgerEntryRow, (typeof LEDGER_KEY)[number]>;
 
 /** The columns of an entry beside its ledger's key: {@link entryRow} gives each. */
 export const ENTRY_COLUMNS = [

@@ -15,8 +15,12 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["database", "postgres://host-without-a-database", ADDRESS],
   ["database-connections", "0", "must be a whole number from 1 to 1000"],
   ["prefix", "/api/", "must be a path such as /api/third-party, without a slash at its end"],
-  ["trusted-proxies", "all", "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32"],
-  ["trusted-proxies", "0.0.0.0/0", "must not be all addresses there are"],
+  [
+    "trusted-proxies",
+    "all",
+    `names "all", which must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32`,
+  ],
+  ["trusted-proxies", "0.0.0.0/0", `names "0.0.0.0/0", which must not be all addresses there are`],
   [
     "trusted-proxies",
     "10.0.0.1, 10.0.0.2/8",

@@ -8,10 +8,10 @@ import {
   formatAccessToken,
   hashAccessToken,
   isAccessToken,
+  rotateAccessToken,
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
-import { rotateAccessToken } from "../../src/domain/token-rotation.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { seededRandom } from "../support/random.ts";
 import { RUNS } from "./builders.ts";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AddressList } from "../../src/domain/address-list.ts";
-import { readAddressRange } from "../../src/domain/address-range.ts";
+import { AddressList, readAddressRange } from "../../src/domain/address-list.ts";
 
 describe("a range of addresses", () => {
   test.each([

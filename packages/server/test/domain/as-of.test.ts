@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAsOf } from "../../src/domain/as-of.ts";
+import { readAsOf } from "../../src/domain/ledger-import.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { createZone } from "../../src/domain/zone.ts";
 

@@ -3,7 +3,7 @@ import fastify from "fastify";
 import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { serializeListing } from "../../src/http/versions/v1_0_1.ts";
-import { VERSIONS } from "../../src/http/versions/versions.ts";
+import { VERSIONS } from "../../src/http/versions/version.ts";
 
 const bouquets = fc.array(
   fc.record({ code: fc.string(), name: fc.string({ unit: "grapheme" }), price: fc.integer({ min: 1 }) }),

@@ -155,7 +155,12 @@ describe("a socket that is silent", () => {
   /** A bare service whose sockets are watched, and time out soon; it answers when the test does. */
   async function startWatched() {
     const app = fastify({ connectionTimeout: SILENCE_MS });
-    const sockets = receiveRequests(app, () => "id", []);
+    const sockets = receiveRequests(app, {
+      nextId: () => "id",
+      hearers: [],
+      isClosing: () => false,
+      onWriteError: () => {},
+    });
     const asked = new Promise<ServerResponse>((resolve) => {
       app.addHook("onRequest", (_request, reply) => resolve(reply.hijack().raw));
     });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TurnWrites } from "../../src/http/turn-writes.ts";
+import { TurnWrites } from "../../src/http/reception.ts";
 
 const never = (error: unknown) => {
   throw error;

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { TurnWrites } from "../../src/http/turn-writes.ts";
-import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS } from "../../src/http/unanswered.ts";
+import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, TurnWrites } from "../../src/http/reception.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectInContract } from "../support/contract.ts";

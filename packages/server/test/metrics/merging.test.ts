@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { type Family, single } from "../../src/metrics/exposition.ts";
-import { countersOf, mergeFamilies } from "../../src/metrics/merging.ts";
+import { countersOf, type Family, mergeFamilies, single } from "../../src/metrics/exposition.ts";
 
 const counter = (samples: Family["samples"]): Family => ({ name: "c", type: "counter", description: "", samples });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Batcher, type BatcherOptions } from "../../src/store/batcher.ts";
+import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 
 /** A settling that the test ends when it likes. */
 interface Settling {
@@ -8,9 +9,7 @@ interface Settling {
   readonly fail: (error: Error) => void;
 }
 
-type Options = Partial<
-  Pick<BatcherOptions<string, string>, "maxBatch" | "maxWaiting" | "isAway" | "concurrency" | "observe">
->;
+type Options = Omit<BatcherOptions<string, string>, "settle">;
 
 /** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
 function heldBatcher(options: Options = {}) {
@@ -21,10 +20,6 @@ function heldBatcher(options: Options = {}) {
         const succeed = () => resolve(batch.map((item) => item.toUpperCase()));
         settlings.push({ batch, succeed, fail: reject });
       }),
-    isAway: () => false,
-    maxBatch: 100,
-    maxWaiting: 100,
-    overloaded: () => new Error("overloaded"),
     ...options,
   });
   /** The next settling, which must come without any timer. */
@@ -148,9 +143,9 @@ describe("the batcher", () => {
   });
 
   test("does not try again where it is not known what was recorded", async () => {
-    const { batcher, next, settlings } = heldBatcher({ isAway: () => true });
+    const { batcher, next, settlings } = heldBatcher();
     const outcomes = Promise.allSettled(["a", "b"].map((item) => batcher.add(item)));
-    const away = new Error("the store is away");
+    const away = new StoreUnavailable("the store is away");
     (await next()).fail(away);
     expect(await outcomes).toEqual([
       { status: "rejected", reason: away },
@@ -161,8 +156,8 @@ describe("the batcher", () => {
   });
 
   test("stops trying one by one when the store is away, and turns away what waits", async () => {
-    const away = new Error("the store is away");
-    const { batcher, next, settlings } = heldBatcher({ isAway: (error) => error === away });
+    const away = new StoreUnavailable("the store is away");
+    const { batcher, next, settlings } = heldBatcher();
     const outcomes = Promise.allSettled(["a", "b", "c", "d"].map((item) => batcher.add(item)));
     (await next()).fail(new Error("somebody is bad"));
     (await next()).succeed();
@@ -184,7 +179,7 @@ describe("the batcher", () => {
     const inHand = batcher.add("a");
     const settling = await next();
     const waiting = [batcher.add("b"), batcher.add("c")];
-    await expect(batcher.add("d")).rejects.toThrow("overloaded");
+    await expect(batcher.add("d")).rejects.toThrow(StoreContended);
     settling.succeed();
     expect(await inHand).toBe("A");
     (await next()).succeed();

@@ -2,7 +2,7 @@ import fs, { copyFileSync, readFileSync, statSync, symlinkSync, utimesSync, writ
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { writeLogAnew } from "../../src/store/sqlite/left-log.ts";
+import { writeLogAnew } from "../../src/store/sqlite/file.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { otherProcess } from "../support/other-process.ts";

@@ -7,7 +7,7 @@ import type { WallTime } from "../../src/domain/wall-time.ts";
 import { listPackages } from "../../src/services/partner/list-packages.ts";
 import { topUp } from "../../src/services/partner/top-up.ts";
 import type { Ports } from "../../src/services/ports.ts";
-import { readSqliteMigrations } from "../../src/store/sqlite/migrate.ts";
+import { readSqliteMigrations } from "../../src/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { writeWholeFile } from "../../src/whole-file.ts";

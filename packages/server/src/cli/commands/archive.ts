@@ -1,12 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { countChunks, isBackup, readChunks, readHeader } from "../../backup/backup-file.ts";
 import { BackupRefused } from "../../backup/sealed-lines.ts";
-import {
-  type DatabaseAddress,
-  readDatabaseAddress,
-  showDatabaseAddress,
-  withoutPassword,
-} from "../../database-address.ts";
+import { type DatabaseAddress, readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../config.ts";
 import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { backUpStore, copyStore, restoreStore } from "../../services/staff/archive.ts";
 import type { ArchiveTotals } from "../../store/store.ts";

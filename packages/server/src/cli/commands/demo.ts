@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { type Config, SETTING_NAMES } from "../../config.ts";
-import { showDatabaseAddress } from "../../database-address.ts";
+import { type Config, SETTING_NAMES, showDatabaseAddress } from "../../config.ts";
 import { addPartner, issueToken } from "../../services/staff/partners.ts";
 import { resetTrial } from "../../services/staff/trial.ts";
 import type { Store } from "../../store/store.ts";

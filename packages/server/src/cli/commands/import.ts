@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
-import { AS_OF_PROBLEMS } from "../../domain/as-of.ts";
 import type { BouquetEffect } from "../../domain/catalogue-file.ts";
+import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
 import {
   type CatalogueImport,
   type CatalogueImported,

@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { Partner } from "../../domain/access-token.ts";
-import { AddressList, MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
-import { readAddressRange } from "../../domain/address-range.ts";
+import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "../../domain/address-list.ts";
 import { addPartner, listPartners, setPartnerAddresses, setPartnerStatus } from "../../services/staff/partners.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags } from "../options.ts";

@@ -7,8 +7,8 @@ import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import type { ProviderSettings } from "../../store/store.ts";
 import { JSON_TYPE } from "../failures.ts";
-import type { Retirement } from "../retirement.ts";
-import { VERSIONS } from "../versions/versions.ts";
+import type { Retirement } from "../versions/version.ts";
+import { VERSIONS } from "../versions/version.ts";
 import { openApiDocument } from "./document.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,10 +1,13 @@
 import type { TSchema } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import type { Packages } from "../../services/partner/list-packages.ts";
 import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import type { TopUpRequest } from "../../services/partner/top-up.ts";
-import type { RequestForm } from "../request-fields.ts";
+import type { RequestForm } from "../requests.ts";
+import { v1_0_0 } from "./v1_0_0.ts";
+import { v1_0_1 } from "./v1_0_1.ts";
 
 /** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
 export interface Rendering<Answer> {
@@ -32,4 +35,25 @@ export interface Version {
   readonly customerInformation: Rendering<CustomerInformation>;
   readonly packages: Rendering<Packages>;
   readonly transaction: Rendering<Transaction>;
+}
+
+/** Every published version, the current one first. */
+export const VERSIONS: readonly Version[] = [v1_0_1, v1_0_0];
+
+/** When a version is given up. Never, unless the provider sets it (decisions, "Versions"). */
+export interface Retirement {
+  readonly deprecatedAt: Instant | undefined;
+  readonly sunsetAt: Instant | undefined;
+}
+
+export const NOT_RETIRED: Retirement = { deprecatedAt: undefined, sunsetAt: undefined };
+
+/** The headers that tell partners so: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
+export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): Record<string, string> {
+  if (deprecatedAt === undefined && sunsetAt === undefined) return {};
+  return {
+    ...(deprecatedAt !== undefined && { deprecation: `@${Math.floor(deprecatedAt / 1000)}` }),
+    ...(sunsetAt !== undefined && { sunset: new Date(sunsetAt).toUTCString() }),
+    link: `<${successor}>; rel="successor-version"`,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { StoreContended, StoreUnavailable } from "../../store/errors.ts";
 import type { Caller } from "../ports.ts";
 
 /**
@@ -39,5 +40,40 @@ export function tell(telling: () => void): void {
     telling();
   } catch {
     // Counts may be wrong then; nothing else is.
+  }
+}
+
+/**
+ * Whether top-ups can be recorded, known by what became of the last ones. A replay or a refusal says nothing of it: the
+ * store answers both without a write.
+ */
+export class Recording {
+  readonly #clock: () => Instant;
+  readonly #onChange: (trouble: string | undefined) => void;
+  #failsSince: Instant | undefined;
+
+  /** @param onChange hears why no top-up can be recorded, or undefined where one was again. */
+  constructor(clock: () => Instant, onChange: (trouble: string | undefined) => void) {
+    this.#clock = clock;
+    this.#onChange = onChange;
+  }
+
+  /** When the store first failed to record a top-up; undefined where it has recorded one since, or has not failed. */
+  get failsSince(): Instant | undefined {
+    return this.#failsSince;
+  }
+
+  succeeded(): void {
+    if (this.#failsSince === undefined) return;
+    this.#failsSince = undefined;
+    this.#onChange(undefined);
+  }
+
+  failed(error: unknown): void {
+    // Where one top-up only waits for others, those are recorded.
+    if (!(error instanceof StoreUnavailable) || error instanceof StoreContended) return;
+    if (this.#failsSince !== undefined) return;
+    this.#failsSince = this.#clock();
+    this.#onChange(error.message);
   }
 }

@@ -1,10 +1,15 @@
-import { AS_OF_PROBLEMS, type AsOfProblem, type AsOfRules, readAsOf } from "../../domain/as-of.ts";
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
-import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import {
+  AS_OF_PROBLEMS,
+  type AsOfProblem,
+  type AsOfRules,
+  readAsOf,
+  SETTLED_AFTER_MS,
+} from "../../domain/ledger-import.ts";
 import type { Moment } from "../../domain/wall-time.ts";
 import type { CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import { type Actor, momentOf, type Ports } from "../ports.ts";
@@ -199,6 +204,8 @@ async function rowReader(ports: Ports, request: CustomersImport): Promise<RowRea
     const asOf = readAsOf(request.asOf, rules);
     return typeof asOf === "string" ? asOf : readerOf(context, rules, asOf);
   }
+  // A top-up whose commit is still under way counts too, though nobody sees it yet.
+  await store.search.awaitCommits();
   if (await store.search.hasGrants(environment)) return readerOf(context, rules, undefined);
   // Nothing was made here that the records could hold. The youngest moment there is lets the first top-up come meanwhile.
   return readerOf(context, rules, store.provider.zone.moment(now - SETTLED_AFTER_MS));

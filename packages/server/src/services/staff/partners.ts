@@ -1,3 +1,4 @@
+import type { RefusedRotation, Rotation, Succession } from "../../domain/access-token.ts";
 import {
   ACCESS_TOKEN_RANDOM_BYTES,
   type AccessToken,
@@ -10,7 +11,6 @@ import {
 } from "../../domain/access-token.ts";
 import type { AddressList } from "../../domain/address-list.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { RefusedRotation, Rotation, Succession } from "../../domain/token-rotation.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
 

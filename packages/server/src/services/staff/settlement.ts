@@ -42,6 +42,8 @@ export async function* reportSettlement(
   { store }: ReadingPorts,
   { environment, partnerId, from, to, detail }: SettlementRequest,
 ): AsyncGenerator<readonly SettlementLine[]> {
+  // A top-up that was decided on one of these days may still wait for its commit.
+  await store.search.awaitCommits();
   for (let day = from; day <= to; day = dayAfter(day)) {
     const settled = { environment, partnerId, day };
     const topUps = await store.search.sumTopUps(settled);

@@ -1,10 +1,10 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
+import { rotateAccessToken } from "../../domain/access-token.ts";
 import { AddressList, sameRanges } from "../../domain/address-list.ts";
 import type { Attribution } from "../../domain/audit.ts";
 import * as audited from "../../domain/audit.ts";
 import { type CheckoutSecret, rotation } from "../../domain/checkout-secret.ts";
-import { rotateAccessToken } from "../../domain/token-rotation.ts";
 import type { CheckoutSecrets, Partners } from "../changes.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";

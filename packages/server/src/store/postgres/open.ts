@@ -1,28 +1,35 @@
-import type pg from "pg";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import { customerDigestIn } from "../../domain/checkout.ts";
+import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { StoreRefused } from "../errors.ts";
-import {
-  type AppliedMigration,
-  migrationStates,
-  NOT_UP_TO_DATE,
-  pendingMigrations,
-  readMigrations,
-} from "../migrations.ts";
-import type { ProviderWishes } from "../settings.ts";
-import { ensureCheckoutSecret, settleProvider } from "../settings.ts";
-import type { MigrationState, Store } from "../store.ts";
-import { createPostgresEngine } from "./engine.ts";
-import { createPostgresStore, type PostgresStoreOptions } from "./postgres-store.ts";
-import { Database, endClient, openClient, withOwnSession } from "./session/database.ts";
-import { LOCK_OPENING } from "./session/locks.ts";
-import { BEGIN, type Session } from "./session/session.ts";
-import { SHARED_BACKENDS, translateAtOpening } from "./session/trouble.ts";
+import { exportArchive } from "../archive.ts";
+import { importArchive } from "../archive-filling.ts";
+import { findToken, listSecrets } from "../back-office/access.ts";
+import { backOffice } from "../back-office/back-office.ts";
+import { currentRevision, readCatalogue } from "../back-office/catalogues.ts";
+import type { Engine } from "../back-office/engine.ts";
+import { Batcher } from "../batcher.ts";
+import { StoreUnavailable } from "../errors.ts";
+import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
+import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
+import { createPostgresEngine, kyselyOn } from "./engine.ts";
+import { migrate, refuseSharedBackends } from "./schema.ts";
+import { Database, withOwnSession } from "./session/database.ts";
+import type { Prepared } from "./session/session.ts";
+import { translateAtOpening } from "./session/trouble.ts";
 import { Watch } from "./session/watch.ts";
+import { customerImports } from "./tables/customer-imports.ts";
+import { customerTables } from "./tables/customers.ts";
+import { topUpTables } from "./tables/top-ups.ts";
 
-export interface OpenPostgresOptions extends ProviderWishes, PostgresStoreOptions {
-  /** Refuses to make the tables, and to bring older ones up to date. */
-  readonly mustExist?: boolean;
+export interface PostgresStoreOptions extends ProviderWishes {
+  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
+  readonly url: string;
+  /** How many sessions serve partners at a time. */
+  readonly connections: number;
+  readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
+  readonly observeBatch?: ObserveBatch | undefined;
 }
 
 /** Beside those that serve partners. */
@@ -30,11 +37,11 @@ const OFFICE_CONNECTIONS = 2;
 
 /**
  * Opens the store in PostgreSQL, and migrates it where needed. Safe from several processes at once; what is settled is
- * opened without a lock or a write.
+ * opened without a lock or a write. What must exist is neither made nor migrated.
  * @throws StoreRefused where topupd will not work with the database; the message says why.
  * @throws StoreUnavailable where it cannot be reached.
  */
-export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, mustExist = false } = options;
   const office = new Database({ url, connections: OFFICE_CONNECTIONS, purpose: "office" });
   let watch: Watch | undefined;
@@ -54,82 +61,82 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
   }
 }
 
-/** Where a pooler is busy, two sessions may keep different backends by chance; seldom so often. */
-const ROUNDS = 4;
+/** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
+const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
+/** Of the connections, for look-ups: batches that are held up must not take all. */
+const SPARE_CONNECTIONS = 1;
 
-/**
- * What a session sets, prepares or locks is its backend's: with another one, a commit might not wait for the disk. It takes
- * two sessions to see whether each has one of its own.
- */
-async function refuseSharedBackends(one: pg.Client, url: string): Promise<void> {
-  // A pooler makes up another number than that of the backend, which PostgreSQL itself announces to each client.
-  const { processID } = one as unknown as { readonly processID: number | null };
-  if ((await backendOf(one)) === processID) return;
-  // One that has no room for a second session cannot be judged, and is of little use anyway.
-  const other = await openClient(url, "working").catch(() => undefined);
-  if (other === undefined) return;
-  try {
-    const first = [await backendOf(one), await backendOf(other)];
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const now = [await backendOf(one), await backendOf(other)];
-      if (now[0] === now[1] || now.some((backend, each) => backend !== first[each]))
-        throw new StoreRefused(SHARED_BACKENDS);
-    }
-  } finally {
-    await endClient(other);
-  }
+const PING: Prepared = { name: "ping", text: "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only" };
+const DURABILITY: Prepared = {
+  name: "durability",
+  text: `SELECT current_setting('synchronous_commit') AS commit,
+    current_setting('full_page_writes') AS pages`,
+};
+
+/** What opening has made: for what staff ask and change, and what the database's times and amounts mean. */
+interface PostgresStoreParts {
+  readonly office: Database;
+  readonly engine: Engine;
+  readonly provider: ProviderSettings;
+  readonly watch: Watch;
 }
 
-async function backendOf(client: pg.Client): Promise<number | undefined> {
-  return (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
-}
+function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStoreParts): Store {
+  const { url, connections, clock } = options;
+  const { office, engine, provider, watch } = parts;
+  const serving = new Database({ url, connections, purpose: "serving" });
+  const db = kyselyOn((ask) => serving.withSession(ask));
+  const readRevision = (revision: number): Promise<Catalogue | undefined> =>
+    watch.recall(`revision ${revision}`, () => readCatalogue(db, provider, revision));
+  const topUps = topUpTables({ database: serving, provider, clock, readCatalogue: readRevision });
+  const batcher = new Batcher({
+    settle: topUps.settle,
+    observe: options.observeBatch,
+    concurrency: {
+      ...CONCURRENCY,
+      maxBatches: Math.max(1, Math.min(CONCURRENCY.maxBatches, connections - SPARE_CONNECTIONS)),
+      lane: (item) => customerDigestIn(item.kind === "top_up" ? item.command.checkoutId : item.checkoutId),
+    },
+  });
+  const checkDurability = async (): Promise<CheckEvent> => {
+    const [found] = await office.ask<{ commit: string; pages: string }>(DURABILITY);
+    if (found?.pages !== "on")
+      return { kind: "wrong", what: "durability: full_page_writes=off, which only a few file systems make up for" };
+    return { kind: "checked", what: `durability: fsync=on, synchronous_commit=${found.commit}`, count: 1 };
+  };
+  const backOfficeParts = backOffice(engine, provider, clock);
+  return {
+    provider,
+    ...backOfficeParts,
+    ...customerTables(serving, provider),
+    ...customerImports(serving, engine, provider),
+    findTransaction: topUps.findTransaction,
+    findOutcome: topUps.findOutcome,
+    settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
+    concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
 
-const MIGRATIONS = new URL("./migrations/", import.meta.url);
+    findAccessToken: (hash) => watch.recall(`token ${Buffer.from(hash).toString("hex")}`, () => findToken(db, hash)),
+    checkoutSecrets: async () => (await watch.recall("secrets", () => listSecrets(db))) ?? [],
+    async currentCatalogue(environment) {
+      const revision = await watch.recall(`catalogue ${environment}`, () => currentRevision(db, environment));
+      return revision === undefined ? undefined : readRevision(revision);
+    },
 
-const JOURNAL = `CREATE TABLE schema_migration (
-  number     integer PRIMARY KEY,
-  name       text    NOT NULL,
-  checksum   text    NOT NULL,
-  applied_at bigint  NOT NULL
-)`;
-const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
+    async *check() {
+      yield await checkDurability();
+      yield* backOfficeParts.check();
+    },
+    exportArchive: (writers, work) => exportArchive(engine, writers, work),
+    importArchive: (chunks) => importArchive(engine, chunks, provider),
 
-/** Brings the schema up to date, one process at a time. Where it is, nothing is locked or written. */
-async function migrate(session: Session, now: Instant, mayApply: boolean): Promise<void> {
-  if ((await findPending(session, mayApply)).length === 0) return;
-  await session.runAll([BEGIN, LOCK_OPENING]);
-  for (const { number, name, sql, checksum } of await findPending(session, mayApply)) {
-    if (number === 1) await session.ask(JOURNAL);
-    await session.ask(sql);
-    await session.ask(RECORD, [number, name, checksum, now]);
-  }
-  await session.commit();
-}
-
-/** The state of a database's migrations; one without tables lacks them all. */
-export async function readPostgresMigrations(url: string): Promise<MigrationState[]> {
-  try {
-    const applied = await withOwnSession(url, readApplied);
-    return migrationStates(readMigrations(MIGRATIONS), applied ?? []);
-  } catch (error) {
-    throw translateAtOpening(error);
-  }
-}
-
-async function findPending(session: Session, mayApply: boolean) {
-  const applied = await readApplied(session);
-  if (applied === undefined && !mayApply)
-    throw new StoreRefused("the database is empty: topupd migrate, or topupd serve, makes its tables");
-  const pending = pendingMigrations(readMigrations(MIGRATIONS), applied ?? []);
-  if (pending.length > 0 && !mayApply) throw new StoreRefused(NOT_UP_TO_DATE);
-  return pending;
-}
-
-/** @returns undefined where the database has no tables. */
-async function readApplied(session: Session): Promise<AppliedMigration[] | undefined> {
-  const { rows } = await session.ask("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()");
-  if (rows.length === 0) return undefined;
-  if (!rows.some(({ tablename }) => tablename === "schema_migration"))
-    throw new StoreRefused("the database holds tables, but not those of topupd: give it a database of its own");
-  return (await session.ask("SELECT name, checksum, applied_at FROM schema_migration ORDER BY number")).rows;
+    async ping() {
+      const [row] = await serving.ask<{ readonly is_read_only: boolean }>(PING);
+      if (row?.is_read_only !== false) throw new StoreUnavailable("PostgreSQL takes no writes");
+    },
+    async close() {
+      await batcher.drained();
+      await watch.close();
+      await Promise.all([serving.close(), office.close()]);
+    },
+  };
 }

@@ -1,6 +1,7 @@
-import { type Attribution, type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
+import { type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
+import { ARCHIVE_COLUMNS } from "../archive.ts";
 import {
   auditOfFile,
   type ConnectionOwner,
@@ -8,24 +9,17 @@ import {
   type CustomerFileWrites,
   partsWithoutRepetition,
 } from "../customer-files.ts";
-import { AUDIT_COLUMNS, auditRow } from "../rows.ts";
+import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
-import type { CustomerRowOfFile, FileRules, ProviderSettings } from "../store.ts";
-import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
+import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
 import { type Database, toRow, type Value } from "./database.ts";
 import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
 
 /** What is looked up together: with all that was ever entered, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
 
-const CUSTOMER_COLUMNS = [
-  ...(["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"] as const),
-] satisfies readonly (keyof CustomerRow)[];
-const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
-const CONNECTION_COLUMNS = [
-  ...([...CONNECTION_KEY, "position", "status", "blocked", "segment"] as const),
-] satisfies readonly (keyof ConnectionRow)[];
-const CODE_COLUMNS = ["code", "environment", "cuid"] as const satisfies readonly (keyof CustomerCodeRow)[];
+const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
 
 // CROSS JOIN keeps the order of the tables: a customer after the other, each by its key.
 const these = (table: string, columns: readonly string[]) => `SELECT ${columns.join(", ")} FROM json_each(?1) AS k
@@ -42,112 +36,85 @@ const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1"
 const LESS_OFTEN = "PRAGMA wal_autocheckpoint = 16000";
 
 /** The SQL of customers files. */
-export class CustomerImports {
-  readonly #database: Database;
-  readonly #provider: ProviderSettings;
-  readonly #customers;
-  readonly #connections;
-  readonly #entries;
-  readonly #owners;
-  readonly #confirm;
-  readonly #putCustomers;
-  readonly #deleteConnections;
-  readonly #putConnections;
-  readonly #deleteCodes;
-  readonly #addCodes;
-  readonly #lastEntry;
-  readonly #appendEntries;
-  readonly #putHeads;
-  readonly #lastAudit;
-  readonly #appendAudit;
+export function customerImports(
+  database: Database,
+  provider: ProviderSettings,
+): Pick<Store, "importCustomers" | "confirmCustomers" | "previewCustomers"> {
+  database.exec(LESS_OFTEN);
+  const customersOf = findMany<CustomerRow>(database, these("customer", CUSTOMER), CUSTOMER);
+  const connections = `${these("connection", CONNECTION)} ORDER BY cuid, position`;
+  const connectionsOf = findMany<ConnectionRow>(database, connections, CONNECTION);
+  const entriesOf = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES);
+  const ownersOf = database.prepareRows<ConnectionOwner>(OWNERS);
+  const confirm = database.prepare(CONFIRM);
+  const putCustomers = insertMany(database, "INSERT OR REPLACE INTO customer", CUSTOMER);
+  const deleteConnections = deleteMany(database, "connection", CONNECTION_KEY);
+  const putConnections = insertMany(database, "INSERT OR REPLACE INTO connection", CONNECTION);
+  const deleteCodes = deleteMany(database, "customer_code", CODE);
+  const addCodes = insertMany(database, "INSERT OR IGNORE INTO customer_code", CODE);
+  const lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
+  const append = database.prepare(appendEntries(ENTRY_VALUES.map(jsonValue), JSON_ROWS));
+  const putHeadsSince = database.prepare(putHeads("id > ?"));
+  const lastAudit = database.prepareRows<AuditCheckpoint>(LAST_AUDIT);
+  const appendAudit = insertMany(database, "INSERT INTO audit_entry", AUDIT_COLUMNS);
 
-  constructor(database: Database, provider: ProviderSettings) {
-    this.#database = database;
-    this.#provider = provider;
-    database.exec(LESS_OFTEN);
-    this.#customers = findMany<CustomerRow>(database, these("customer", CUSTOMER_COLUMNS), CUSTOMER_COLUMNS);
-    const connections = `${these("connection", CONNECTION_COLUMNS)} ORDER BY cuid, position`;
-    this.#connections = findMany<ConnectionRow>(database, connections, CONNECTION_COLUMNS);
-    this.#entries = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES);
-    this.#confirm = database.prepare(CONFIRM);
-    this.#owners = database.prepareRows<ConnectionOwner>(OWNERS);
-    this.#putCustomers = insertMany(database, "INSERT OR REPLACE INTO customer", CUSTOMER_COLUMNS);
-    this.#deleteConnections = deleteMany(database, "connection", CONNECTION_KEY);
-    this.#putConnections = insertMany(database, "INSERT OR REPLACE INTO connection", CONNECTION_COLUMNS);
-    this.#deleteCodes = deleteMany(database, "customer_code", CODE_COLUMNS);
-    this.#addCodes = insertMany(database, "INSERT OR IGNORE INTO customer_code", CODE_COLUMNS);
-    this.#lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
-    this.#appendEntries = database.prepare(appendEntries(ENTRY_VALUES.map(jsonValue), JSON_ROWS));
-    this.#putHeads = database.prepare(putHeads("id > ?"));
-    this.#lastAudit = database.prepareRows<AuditCheckpoint>(LAST_AUDIT);
-    this.#appendAudit = insertMany(database, "INSERT INTO audit_entry", AUDIT_COLUMNS);
-  }
-
-  /** To be called inside a write transaction. */
-  import(
-    environment: Environment,
-    rows: readonly CustomerRowOfFile[],
-    by: Attribution,
-    rules: FileRules,
-  ): CustomerEffect[] {
-    const imported: CustomerEffect[] = [];
-    for (const part of this.#partsOf(rows)) {
-      const { effects, writes } = this.#change(environment, part, rules);
-      this.#write(writes);
-      for (const effect of effects) imported.push(effect);
-    }
-    let last = this.#lastAudit()[0] ?? NO_ENTRY;
-    const entries = auditOfFile(environment, rules, imported).map((change) => {
-      const entry = nextEntry(last, change, by);
-      last = entry;
-      return auditRow(entry);
-    });
-    this.#appendAudit(entries);
-    return imported;
-  }
-
-  /** As the port's `previewCustomers` says. */
-  preview(environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules): CustomerEffect[] {
-    return [...this.#partsOf(rows)].flatMap((part) => this.#change(environment, part, rules).effects);
-  }
-
-  /** As the port's `confirmCustomers` says. To be called inside a write transaction. */
-  confirm(environment: Environment, rows: readonly CustomerRowOfFile[]): void {
-    this.#confirm.run(JSON.stringify(rows.map(({ stated, asOf }) => [stated.cuid, asOf.instant])), environment);
-  }
-
-  *#partsOf(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
-    refuseOtherProvider(this.#database.prepare(PROVIDER).get() as ProviderRow | undefined, this.#provider);
+  function* partsOf(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
+    refuseOtherProvider(database.prepare(PROVIDER).get() as ProviderRow | undefined, provider);
     for (let from = 0; from < rows.length; from += CUSTOMERS_AT_ONCE)
       yield* partsWithoutRepetition(rows.slice(from, from + CUSTOMERS_AT_ONCE));
   }
 
-  #change(environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules) {
+  const change = (environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules) => {
     const cuids = JSON.stringify(rows.map(({ stated }) => stated.cuid));
-    const stored = {
-      customers: this.#customers(cuids, environment),
-      connections: this.#connections(cuids, environment),
-      entries: this.#entries(cuids, environment),
-    };
-    const part = new CustomerFilePart(environment, rows, stored);
+    const part = new CustomerFilePart(environment, rows, {
+      customers: customersOf(cuids, environment),
+      connections: connectionsOf(cuids, environment),
+      entries: entriesOf(cuids, environment),
+    });
     const names = part.newNames();
-    const owners = names.length > 0 ? this.#owners(JSON.stringify(names), environment) : [];
-    return part.apply(owners, rules, this.#provider);
-  }
+    const owners = names.length > 0 ? ownersOf(JSON.stringify(names), environment) : [];
+    return part.apply(owners, rules, provider);
+  };
 
-  #write(writes: CustomerFileWrites): void {
-    this.#putCustomers(writes.customers);
-    this.#deleteConnections(writes.removedConnections);
-    this.#putConnections(writes.connections);
-    this.#deleteCodes(writes.removedCodes);
-    this.#addCodes(writes.addedCodes);
+  const write = (writes: CustomerFileWrites): void => {
+    putCustomers(writes.customers);
+    deleteConnections(writes.removedConnections);
+    putConnections(writes.connections);
+    deleteCodes(writes.removedCodes);
+    addCodes(writes.addedCodes);
     if (writes.entries.length === 0) return;
-    const last = this.#lastEntry()[0]?.id ?? 0;
-    this.#appendEntries.run(
-      JSON.stringify(writes.entries.map(({ key, plan, entry }) => entryValues(key, plan, entry))),
-    );
-    this.#putHeads.run(last);
-  }
+    const last = lastEntry()[0]?.id ?? 0;
+    append.run(JSON.stringify(writes.entries.map(({ key, plan, entry }) => entryValues(key, plan, entry))));
+    putHeadsSince.run(last);
+  };
+
+  return {
+    importCustomers: (environment, rows, by, rules) =>
+      database.write(() => {
+        const imported: CustomerEffect[] = [];
+        for (const part of partsOf(rows)) {
+          const { effects, writes } = change(environment, part, rules);
+          write(writes);
+          for (const effect of effects) imported.push(effect);
+        }
+        let last = lastAudit()[0] ?? NO_ENTRY;
+        const entries = auditOfFile(environment, rules, imported).map((audited) => {
+          const entry = nextEntry(last, audited, by);
+          last = entry;
+          return auditRow(entry);
+        });
+        appendAudit(entries);
+        return imported;
+      }),
+
+    async confirmCustomers(environment, rows) {
+      const moments = JSON.stringify(rows.map(({ stated, asOf }) => [stated.cuid, asOf.instant]));
+      await database.write(() => confirm.run(moments, environment));
+    },
+
+    previewCustomers: async (environment, rows, rules) =>
+      database.read(() => [...partsOf(rows)].flatMap((part) => change(environment, part, rules).effects)),
+  };
 }
 
 /*
@@ -161,10 +128,9 @@ function findMany<Row>(
   query: string,
   columns: readonly (keyof Row & string)[],
 ): (cuids: string, environment: Environment) => Row[] {
-  const values = columns.join(", ");
   // SQLite makes the list in the order in which the rows come.
   const statement = database.prepareRows<{ found: string }>(
-    `SELECT json_group_array(json_array(${values})) AS found FROM (${query})`,
+    `SELECT json_group_array(json_array(${columns.join(", ")})) AS found FROM (${query})`,
   );
   return (cuids, environment) => {
     const lists = JSON.parse(statement(cuids, environment)[0]?.found ?? "[]") as unknown[][];
@@ -175,34 +141,20 @@ function findMany<Row>(
 const JSON_ROWS = "FROM jsonb_each(?)";
 const jsonValue = (_: string, index: number) => `value ->> ${index}`;
 
-type WriteMany<Column extends string> = (rows: readonly Readonly<Record<Column, Value>>[]) => void;
-
 /** @param insert how the statement begins: `INSERT INTO` a table, as it were. */
-function insertMany<Column extends string>(
-  database: Database,
-  insert: string,
-  columns: readonly Column[],
-): WriteMany<Column> {
+function insertMany<Column extends string>(database: Database, insert: string, columns: readonly Column[]) {
   const values = columns.map(jsonValue).join(", ");
   return writeMany(database, `${insert} (${columns.join(", ")}) SELECT ${values} ${JSON_ROWS}`, columns);
 }
 
-function deleteMany<Column extends string>(
-  database: Database,
-  table: string,
-  key: readonly Column[],
-): WriteMany<Column> {
+function deleteMany<Column extends string>(database: Database, table: string, key: readonly Column[]) {
   const values = key.map(jsonValue).join(", ");
   return writeMany(database, `DELETE FROM ${table} WHERE (${key.join(", ")}) IN (SELECT ${values} ${JSON_ROWS})`, key);
 }
 
-function writeMany<Column extends string>(
-  database: Database,
-  sql: string,
-  columns: readonly Column[],
-): WriteMany<Column> {
+function writeMany<Column extends string>(database: Database, sql: string, columns: readonly Column[]) {
   const statement = database.prepare(sql);
-  return (rows) => {
+  return (rows: readonly Readonly<Record<Column, Value>>[]): void => {
     if (rows.length > 0) statement.run(JSON.stringify(rows.map((row) => columns.map((column) => row[column]))));
   };
 }

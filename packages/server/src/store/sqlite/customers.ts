@@ -1,8 +1,7 @@
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
-import { HEAD_COLUMNS, toBareConnection, toHead, toProfile } from "../rows.ts";
+import { type CustomerConnectionRow, HEAD_COLUMNS, type OverviewRow, toFoundConnection, toOverviews } from "../rows.ts";
 import { codesToFind } from "../settings.ts";
 import type { FoundConnection, ProviderSettings } from "../store.ts";
-import type { ConnectionRow, CustomerRow, SubscriptionRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 
 /** A row for each connection, in any order: SQLite need not sort. Only CROSS keeps it from beginning with the customers. */
@@ -17,16 +16,6 @@ const OF_CODE = "SELECT cuid FROM customer_code WHERE code = ?1 AND environment 
 /** By a mobile number in two forms. Whom both fit is one customer. */
 const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2";
 
-type ProfileColumns = Pick<CustomerRow, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
-type OverviewRow = ProfileColumns &
-  (
-    | (Pick<ConnectionRow, "service" | "req_id" | "position" | "blocked"> & {
-        readonly connection_status: ConnectionRow["status"];
-        readonly base_end: string | null;
-      })
-    | { readonly req_id: null; readonly position: null }
-  );
-
 /** A row for each ledger of the connection, or of one that is gone; where the customer has no such connection, one without. */
 const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
     n.service, n.req_id, n.status, n.blocked, n.segment,
@@ -36,47 +25,24 @@ const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS cust
   LEFT JOIN subscription AS s ON s.cuid = ?1 AND s.environment = ?2 AND s.service = ?3 AND s.req_id = ?4
   WHERE c.cuid = ?1 AND c.environment = ?2`;
 
-type FoundRow = Omit<ProfileColumns, "cuid" | "status"> & { readonly customer_status: CustomerRow["status"] } & (
-    | (ConnectionRow & (SubscriptionRow | { readonly plan: null }))
-    | { readonly req_id: null }
-  );
+export type CustomerTables = ReturnType<typeof customerTables>;
 
 /** What partners' requests ask of customers. None of it reads ledgers, or it would take longer from year to year. */
-export class CustomerTables {
-  readonly #provider: ProviderSettings;
-  readonly #ofCode;
-  readonly #ofTwoCodes;
-  readonly #connection;
+export function customerTables(database: Database, provider: ProviderSettings) {
+  type Row = OverviewRow & { readonly position: number | null };
+  const ofCode = database.prepareRows<Row>(overviewsOf(OF_CODE));
+  const ofTwoCodes = database.prepareRows<Row>(overviewsOf(OF_TWO_CODES));
+  const connection = database.prepareRows<CustomerConnectionRow>(CONNECTION);
+  return {
+    lookUp(environment: Environment, code: string): CustomerOverview[] {
+      const [first, second] = codesToFind(code, provider);
+      const rows = second === undefined ? ofCode(first, environment) : ofTwoCodes(first, environment, second);
+      if (rows.length > 1) rows.sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+      return toOverviews(rows);
+    },
 
-  constructor(database: Database, provider: ProviderSettings) {
-    this.#provider = provider;
-    this.#ofCode = database.prepareRows<OverviewRow>(overviewsOf(OF_CODE));
-    this.#ofTwoCodes = database.prepareRows<OverviewRow>(overviewsOf(OF_TWO_CODES));
-    this.#connection = database.prepareRows<FoundRow>(CONNECTION);
-  }
-
-  lookUp(environment: Environment, code: string): CustomerOverview[] {
-    const [first, second] = codesToFind(code, this.#provider);
-    const rows = second === undefined ? this.#ofCode(first, environment) : this.#ofTwoCodes(first, environment, second);
-    if (rows.length > 1) rows.sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
-    const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-    for (const row of rows) {
-      const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
-      found.set(row.cuid, overview);
-      if (row.req_id === null) continue;
-      const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
-      overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
-    }
-    return [...found.values()];
-  }
-
-  findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
-    const rows = this.#connection(cuid, environment, service, reqId);
-    const [first] = rows;
-    if (first === undefined) return undefined;
-    const profile = toProfile({ ...first, cuid, status: first.customer_status });
-    if (first.req_id === null) return { profile, connection: undefined };
-    const ledgers = rows.flatMap((row) => (row.req_id === null || row.plan === null ? [] : [toHead(row)]));
-    return { profile, connection: { ...toBareConnection(first), ledgers } };
-  }
+    findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
+      return toFoundConnection(cuid, connection(cuid, environment, service, reqId));
+    },
+  };
 }

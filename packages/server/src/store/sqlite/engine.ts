@@ -1,31 +1,24 @@
 import { setImmediate } from "node:timers/promises";
-import { CompiledQuery, type Kysely } from "kysely";
-import type { Engine, Filling, View } from "../back-office/engine.ts";
+import { CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { type Engine, type Filling, kyselyOver, type View } from "../back-office/engine.ts";
 import { toLedgers } from "../customer-files.ts";
+import { LEDGER_KEY } from "../rows.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
-import { kyselyOver } from "./kysely-dialect.ts";
-import {
-  APPEND_ENTRY,
-  DELETE_ENTRIES,
-  ENTRIES,
-  entryValues,
-  LEDGER_KEY,
-  ledgerValues,
-  OF_LEDGER,
-  PUT_HEAD,
-} from "./ledgers.ts";
+import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LEDGER, PUT_HEAD } from "./ledgers.ts";
 
-export interface SqliteEngineParts {
+interface SqliteEngineParts {
   /** Opens a connection to the file. */
   readonly connect: () => Database;
   /** Hears of every commit: what another connection of this process has read so far may be another by now. */
   readonly committed: () => void;
 }
 
+export type SqliteEngine = Engine & { close(): Promise<void> };
+
 /** What the back office needs, on a connection of its own; it is opened for the first question. */
-export function createSqliteEngine({ connect, committed }: SqliteEngineParts): Engine & { close(): Promise<void> } {
+export function createSqliteEngine({ connect, committed }: SqliteEngineParts): SqliteEngine {
   let opened: Database | undefined;
   let last: Promise<unknown> = Promise.resolve();
   /** One question or transaction after the other has the connection. */
@@ -42,7 +35,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): E
     inTurn(async (database) => {
       await database.beginWriting();
       try {
-        const result = await work(kyselyOver(async (ask) => ask(database)));
+        const result = await work(kyselyOn(async (ask) => ask(database)));
         translating(() => database.commit());
         committed();
         return result;
@@ -51,7 +44,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): E
       }
     });
   return {
-    db: kyselyOver(inTurn),
+    db: kyselyOn(inTurn),
     transact,
     change: transact,
     // Whoever writes has the file alone.
@@ -77,13 +70,35 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): E
   };
 }
 
+/** Gives a connection, for one statement. */
+type WithDatabase = <Result>(work: (database: Database) => Result) => Promise<Result>;
+
+const WRITES = new Set(["InsertQueryNode", "UpdateQueryNode", "DeleteQueryNode"]);
+
+function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
+  const dialect = {
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+  };
+  return kyselyOver(dialect, <Row>({ sql, parameters, query }: CompiledQuery) =>
+    withDatabase((database) =>
+      translating(() => {
+        const statement = database.prepare(sql);
+        if (!WRITES.has(query.kind)) return { rows: statement.all(...(parameters as Value[])) as Row[] };
+        return { rows: [], numAffectedRows: BigInt(statement.run(...(parameters as Value[])).changes) };
+      }),
+    ),
+  );
+}
+
 /** SQLite answers without a pause, and this process has partners to answer. */
 function othersFirst(): Promise<void> {
   return setImmediate();
 }
 
 function overView(database: Database): Kysely<Tables> {
-  return kyselyOver(async (ask) => {
+  return kyselyOn(async (ask) => {
     await othersFirst();
     return ask(database);
   });

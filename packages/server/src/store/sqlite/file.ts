@@ -1,8 +1,20 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import { writeLogAnew } from "./left-log.ts";
 import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
@@ -50,6 +62,29 @@ function withFileAlone(path: string, work: () => void): void {
   }
 }
 
+const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Writes again, and flushes, the log that a process has left. SQLite takes up commits from it that no flush has reached,
+ * and a power cut would take them and whatever is logged after them. A flush by itself is not enough: what an earlier one
+ * failed to write, the system takes for written. To be called while nobody else can write to it.
+ */
+export function writeLogAnew(log: string): void {
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return;
+  const file = openSync(log, "r+");
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let at = 0; at < size; ) {
+      const read = readSync(file, chunk, 0, CHUNK_BYTES, at);
+      at += writeSync(file, chunk, 0, read, at);
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /**
  * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
  * @param mustExist refuses to make a new database.
@@ -73,8 +108,9 @@ function tryToOpen(path: string, mustExist: boolean): DatabaseSyncInstance {
   try {
     const isNew = isMissingOrEmpty(path);
     if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
-    if (isNew) makeFolder(dirname(path));
-    else accessSync(path, constants.W_OK);
+    // The last folder, and no more: a whole path that is missing is a path that is misspelt.
+    if (isNew && !existsSync(dirname(path))) mkdirSync(dirname(path));
+    if (!isNew) accessSync(path, constants.W_OK);
     connection = new DatabaseSync(path);
     // It holds customers and a secret: no business of other users of the machine.
     if (isNew) chmodSync(path, 0o600);
@@ -93,14 +129,11 @@ function isMissingOrEmpty(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
-/** The last folder of a path, and no more: a whole path that is missing is a path that is misspelt. */
-function makeFolder(path: string): void {
-  if (!existsSync(path)) mkdirSync(path);
-}
+export const NOT_TOPUPDS = "the file is a database, but not one of topupd";
 
 /** Before anything is changed in it. */
 function refuseForeign(connection: DatabaseSyncInstance): void {
   const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;
-  throw new StoreRefused("the file is a database, but not one of topupd");
+  throw new StoreRefused(NOT_TOPUPDS);
 }

@@ -1,9 +1,8 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Entry } from "../../domain/ledger.ts";
-import { ENTRY_COLUMNS, entryRow, type HEAD_COLUMNS } from "../rows.ts";
+import { ENTRY_COLUMNS, entryRow, type HEAD_COLUMNS, LEDGER_KEY } from "../rows.ts";
 import type { Value } from "./database.ts";
 
-export const LEDGER_KEY = ["cuid", "environment", "service", "req_id", "plan"] as const;
 const LEDGER = LEDGER_KEY.join(", ");
 /** For {@link ledgerValues}. */
 export const OF_LEDGER = LEDGER_KEY.map((column, index) => `${column} = ?${index + 1}`).join(" AND ");

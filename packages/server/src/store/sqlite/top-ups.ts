@@ -1,6 +1,7 @@
-import { checkoutIssuedAt, wasRetiredDead } from "../../domain/checkout.ts";
+import { concludeUnused } from "../../domain/checkout.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
+import { refuseIfTooLate, type Settled, type SettlingItem } from "../batcher.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../rows.ts";
 import type { Conclusion, Outcome, ProviderSettings } from "../store.ts";
 import type { TopUpRow } from "../tables.ts";
@@ -17,87 +18,79 @@ const RETIRE =
 const HORIZON = "SELECT pruned_before FROM retention";
 
 export interface TopUpParts {
+  readonly database: Database;
+  readonly provider: ProviderSettings;
+  readonly clock: () => Instant;
   readonly customers: CustomerTables;
   readonly reference: ReferenceTables;
-  readonly provider: ProviderSettings;
 }
 
 /** The SQL of top-ups. */
-export class TopUpTables {
-  readonly #parts: TopUpParts;
-  readonly #find;
-  readonly #insert;
-  readonly #findRetired;
-  readonly #retire;
-  readonly #horizon;
-  readonly #append;
-  readonly #putHead;
+export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
+  const findRow = database.prepareRows<TopUpRow>(FIND);
+  const insertRow = database.prepare(INSERT);
+  const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
+  const retire = database.prepare(RETIRE);
+  const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
+  const appendEntry = database.prepare(APPEND_ENTRY);
+  const putHead = database.prepare(PUT_HEAD);
+  const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
+  const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
+  const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
 
-  constructor(database: Database, parts: TopUpParts) {
-    this.#parts = parts;
-    this.#find = database.prepareRows<TopUpRow>(FIND);
-    this.#insert = database.prepare(INSERT);
-    this.#findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
-    this.#retire = database.prepare(RETIRE);
-    this.#horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
-    this.#append = database.prepare(APPEND_ENTRY);
-    this.#putHead = database.prepare(PUT_HEAD);
-  }
-
-  find(checkoutId: string): Transaction | undefined {
-    return this.#find(checkoutId).map(toTransaction)[0];
-  }
-
-  /** To be called outside of any view: once a top-up is recorded it stays so, and is not retired any more. */
-  findOutcome(checkoutId: string): Outcome {
-    const found = this.find(checkoutId);
-    if (found !== undefined) return found;
-    const retiredAt = this.#retiredAt(checkoutId);
-    return retiredAt === undefined ? undefined : { retiredAt };
-  }
-
-  /** Loads, decides and writes one top-up of a batch. To be called inside a write transaction. */
-  settle(command: TopUpCommand, now: Moment): TopUpOutcome {
+  const topUp = (command: TopUpCommand, now: Moment): TopUpOutcome => {
     const { checkoutId, checkout } = command;
-    const { customers, reference, provider } = this.#parts;
     const found = customers.findConnection(command);
-    const retired = this.#retiredAt(checkoutId) !== undefined;
+    const retired = findRetiredAt(checkoutId) !== undefined;
     const snapshot = {
-      recorded: this.find(checkoutId),
+      recorded: find(checkoutId),
       retired,
       customerStatus: found?.profile.status,
       connection: found?.connection,
-      prunedBefore: () => this.#prunedBefore(),
+      prunedBefore: findHorizon,
       catalogue: () => reference.readCatalogue(checkout.revision),
     };
     const outcome = decideTopUp(snapshot, command, now, provider.basePlans);
-    if (outcome.kind === "recorded") this.#record(outcome);
-    if (outcome.kind === "refused" && outcome.retires && !retired) this.#retire.run(checkoutId, now.instant);
+    if (outcome.kind === "recorded") record(outcome);
+    if (outcome.kind === "refused" && outcome.retires && !retired) retire.run(checkoutId, now.instant);
     return outcome;
-  }
+  };
 
-  /** The transaction, or undefined for good. To be called inside a write transaction. */
-  conclude(checkoutId: string, now: Instant): Conclusion {
-    const recorded = this.find(checkoutId);
-    if (recorded !== undefined) return recorded;
-    if ((checkoutIssuedAt(checkoutId) ?? now) < (this.#prunedBefore() ?? 0)) return "pruned";
-    // A refusal may have retired it earlier than that is told.
-    if (!wasRetiredDead(checkoutId, this.#retiredAt(checkoutId))) this.#retire.run(checkoutId, now);
-    return undefined;
-  }
-
-  #record({ transaction, plan, entry }: Extract<TopUpOutcome, { kind: "recorded" }>): void {
-    this.#append.run(...entryValues(transaction, plan, entry));
-    this.#putHead.run();
+  const record = ({ transaction, plan, entry }: Extract<TopUpOutcome, { kind: "recorded" }>): void => {
+    appendEntry.run(...entryValues(transaction, plan, entry));
+    putHead.run();
     const row = topUpRow(transaction);
-    this.#insert.run(...TOP_UP_COLUMNS.map((column) => row[column]));
-  }
+    insertRow.run(...TOP_UP_COLUMNS.map((column) => row[column]));
+  };
 
-  #retiredAt(checkoutId: string): Instant | undefined {
-    return this.#findRetired(checkoutId)[0]?.at;
-  }
+  const conclude = (checkoutId: string, now: Instant): Conclusion => {
+    const recorded = find(checkoutId);
+    if (recorded !== undefined) return recorded;
+    const conclusion = concludeUnused(checkoutId, findRetiredAt(checkoutId), findHorizon(), now);
+    if (conclusion === "retire") retire.run(checkoutId, now);
+    return conclusion === "pruned" ? conclusion : undefined;
+  };
 
-  #prunedBefore(): Instant | undefined {
-    return this.#horizon()[0]?.pruned_before;
-  }
+  return {
+    find,
+
+    /** To be called outside of any view: once a top-up is recorded it stays so, and is not retired any more. */
+    findOutcome(checkoutId: string): Outcome {
+      const found = find(checkoutId);
+      if (found !== undefined) return found;
+      const retiredAt = findRetiredAt(checkoutId);
+      return retiredAt === undefined ? undefined : { retiredAt };
+    },
+
+    /** Loads, decides and writes a batch in one write transaction, at one time: what became of each item, in order. */
+    settle: (batch: readonly SettlingItem[]): Promise<Settled[]> =>
+      database.write(() => {
+        const now = provider.zone.moment(clock());
+        const settled = batch.map((item) =>
+          item.kind === "top_up" ? topUp(item.command, now) : conclude(item.checkoutId, now.instant),
+        );
+        refuseIfTooLate(now.instant, clock());
+        return settled;
+      }),
+  };
 }

@@ -4,7 +4,7 @@ import { createZone } from "../../../src/domain/zone.ts";
 import type { Json } from "../../../src/http/openapi/components.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { EXAMPLE_TIME } from "../../../src/http/openapi/examples.ts";
-import { VERSIONS } from "../../../src/http/versions/versions.ts";
+import { VERSIONS } from "../../../src/http/versions/version.ts";
 import { documentOf, expectInContract } from "../../support/contract.ts";
 import { type OperationName, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
 

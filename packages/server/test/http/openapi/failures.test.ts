@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contractOf } from "../../../src/http/contract.ts";
-import { VERSIONS } from "../../../src/http/versions/versions.ts";
+import { VERSIONS } from "../../../src/http/versions/version.ts";
 import { expectInContract } from "../../support/contract.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonObject, readJson } from "../../../src/domain/json.ts";
 import { contractOf } from "../../../src/http/contract.ts";
-import { VERSIONS } from "../../../src/http/versions/versions.ts";
+import { VERSIONS } from "../../../src/http/versions/version.ts";
 
 const ajv = new Ajv2020({ strict: false });
 

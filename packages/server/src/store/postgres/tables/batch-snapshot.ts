@@ -1,17 +1,14 @@
 import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
-import { checkoutIssuedAt, wasRetiredDead } from "../../../domain/checkout.ts";
+import { concludeUnused } from "../../../domain/checkout.ts";
 import type { Connection, ConnectionKey, WireStatus } from "../../../domain/customer.ts";
 import type { LedgerHead } from "../../../domain/ledger.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
-import { toBareConnection, toHead, toTransaction } from "../../rows.ts";
+import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { Conclusion } from "../../store.ts";
-import type { ConnectionRow, CustomerRow, SubscriptionRow, TopUpRow } from "../../tables.ts";
+import type { CustomerRow, TopUpRow } from "../../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
-
-/** A connection, repeated for each of its ledgers; without any, all of the ledger is null. */
-export type ConnectionRows = ConnectionRow & (Omit<SubscriptionRow, keyof ConnectionRow> | { readonly plan: null });
 
 /** What is on record of a checkout that was asked for; without a top-up, all but the first two is null. */
 export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
@@ -91,12 +88,10 @@ export class BatchSnapshot {
   conclude(checkoutId: string): Conclusion {
     const transaction = this.#transactions.get(checkoutId);
     if (transaction !== undefined) return transaction;
-    const { instant } = this.#now;
-    if (this.#prunedBefore !== undefined && (checkoutIssuedAt(checkoutId) ?? instant) < this.#prunedBefore)
-      return "pruned";
-    // A refusal may have retired it earlier than that is told.
-    if (!wasRetiredDead(checkoutId, this.#retired.get(checkoutId))) this.#retire(checkoutId);
-    return undefined;
+    const retiredAt = this.#retired.get(checkoutId);
+    const conclusion = concludeUnused(checkoutId, retiredAt, this.#prunedBefore, this.#now.instant);
+    if (conclusion === "retire") this.#retire(checkoutId);
+    return conclusion === "pruned" ? conclusion : undefined;
   }
 
   #retire(checkoutId: string): void {

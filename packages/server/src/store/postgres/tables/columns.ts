@@ -1,15 +1,9 @@
 import type { Prepared, Query } from "../session/session.ts";
 
-const INTEGERS = new Set([
-  ...["seq", "position", "partner_id", "reverses", "since", "run_since", "after_since"],
+const NUMBERS = new Set([
+  ...["seq", "position", "partner_id", "amount", "at", "as_of", "reverses", "since", "run_since", "after_since"],
   ...["blocked", "add_on", "after_add_on", "months", "days", "after_months", "after_days"],
 ]);
-const BIGINTS = new Set(["at", "as_of", "amount"]);
-
-function typeOf(column: string): string {
-  if (BIGINTS.has(column)) return "bigint";
-  return INTEGERS.has(column) ? "integer" : "text";
-}
 
 /** What a column of a row may hold here. */
 type Value = string | number | null;
@@ -60,7 +54,7 @@ export function qualified(alias: string, columns: readonly string[]): string {
 
 /** As many rows as the lists are long, in one parameter for each column. */
 function unnest(columns: readonly string[]): string {
-  return `unnest(${columns.map((column, index) => `$${index + 1}::${typeOf(column)}[]`).join(", ")})`;
+  return `unnest(${columns.map((column, index) => `$${index + 1}::${NUMBERS.has(column) ? "bigint" : "text"}[]`).join(", ")})`;
 }
 
 /** As PostgreSQL reads an array: the driver takes several times as long to write it. */

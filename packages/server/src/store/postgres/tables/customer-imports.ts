@@ -10,6 +10,7 @@ import {
   type CustomerFileWrites,
   partsWithoutRepetition,
 } from "../../customer-files.ts";
+import { CONNECTION_KEY } from "../../rows.ts";
 import { refuseOtherProvider } from "../../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../../tables.ts";
@@ -18,7 +19,7 @@ import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_IMPORT } from "../session/locks.ts";
 import type { Prepared, Query, Session } from "../session/session.ts";
 import { asked, deleteRows, insertRows, isAsked, putRows, unlessEmpty, withRows } from "./columns.ts";
-import { appendEntries, CONNECTION_KEY, ENTRIES } from "./customers.ts";
+import { appendEntries, ENTRIES } from "./customers.ts";
 
 const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
 

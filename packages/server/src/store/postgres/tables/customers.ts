@@ -1,25 +1,23 @@
-import type { CustomerOverview } from "../../../domain/customer.ts";
 import type { NewEntry } from "../../customer-files.ts";
 import {
+  CONNECTION_KEY,
+  type CustomerConnectionRow,
   ENTRY_COLUMNS,
   entryRow,
   HEAD_COLUMNS,
   headRow,
   keyColumns,
-  toBareConnection,
-  toHead,
-  toProfile,
+  LEDGER_KEY,
+  type OverviewRow,
+  toFoundConnection,
+  toOverviews,
 } from "../../rows.ts";
 import { codesToFind } from "../../settings.ts";
 import type { ProviderSettings, Store } from "../../store.ts";
-import type { ConnectionRow, CustomerRow, SubscriptionRow } from "../../tables.ts";
+import type { SubscriptionRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
 import type { Prepared, Query } from "../session/session.ts";
-import type { ConnectionRows } from "./batch-snapshot.ts";
 import { insertRows, isAsked, putRows, qualified } from "./columns.ts";
-
-export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
-const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
 
 const APPEND = insertRows("ledger_entry", [...LEDGER_KEY, ...ENTRY_COLUMNS]);
 const PUT_HEADS = putRows("subscription", LEDGER_KEY, [...LEDGER_KEY, ...HEAD_COLUMNS]);
@@ -36,32 +34,21 @@ export const DELETE_ENTRIES: Prepared = {
     AND seq < $6`,
 };
 
-const CONNECTION_COLUMNS: readonly (keyof ConnectionRow)[] = [...CONNECTION_KEY, "status", "blocked", "segment"];
-/** For SELECT, of connection as `n` and subscription as `s`: {@link ConnectionRows}. */
-export const CONNECTION_WITH_HEADS = `${qualified("n", CONNECTION_COLUMNS)}, s.plan, ${qualified("s", HEAD_COLUMNS)}`;
-const PROFILE = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
-type ProfileRow = Pick<CustomerRow, (typeof PROFILE)[number]>;
+/** For SELECT, of connection as `n` and subscription as `s`. */
+export const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, "status", "blocked", "segment"])}, s.plan,
+  ${qualified("s", HEAD_COLUMNS)}`;
 
-/** A row for each connection; where a customer has none, `req_id` and all that follows is null. */
 const OVERVIEWS: Prepared = {
   name: "overviews",
-  text: `SELECT ${qualified("c", PROFILE)}, n.service, n.req_id, n.status AS connection_status, n.blocked,
+  text: `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+      n.service, n.req_id, n.status AS connection_status, n.blocked,
       (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
     FROM (SELECT DISTINCT cuid FROM customer_code WHERE code = ANY($1::text[]) AND environment = $2 LIMIT 2) AS k
     JOIN customer AS c ON c.cuid = k.cuid AND c.environment = $2
     LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
     ORDER BY c.cuid, n.position`,
 };
-type OverviewRow = ProfileRow &
-  (
-    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
-        connection_status: ConnectionRow["status"];
-        base_end: string | null;
-      })
-    | { req_id: null }
-  );
 
-/** A row for each ledger of the connection. */
 const ONE_CONNECTION: Prepared = {
   name: "connection",
   text: `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status, ${CONNECTION_WITH_HEADS}
@@ -70,10 +57,6 @@ const ONE_CONNECTION: Prepared = {
     LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
     WHERE c.cuid = $1 AND c.environment = $2`,
 };
-type FoundRow = Omit<ProfileRow, "cuid" | "status"> & { customer_status: CustomerRow["status"] } & (
-    | ConnectionRows
-    | { req_id: null }
-  );
 
 /** The SQL by which partners' requests find customers. */
 export function customerTables(
@@ -82,30 +65,13 @@ export function customerTables(
 ): Pick<Store, "lookUpCustomers" | "findConnection"> {
   return {
     async lookUpCustomers(environment, code) {
-      const rows = await database.ask<OverviewRow>({
-        ...OVERVIEWS,
-        values: [codesToFind(code, provider), environment],
-      });
-      const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-      for (const row of rows) {
-        const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
-        found.set(row.cuid, overview);
-        if (row.req_id === null) continue;
-        const { service, req_id: reqId, connection_status: status, base_end } = row;
-        const baseEnd = base_end ?? undefined;
-        overview.connections.push({ service, reqId, status, blocked: row.blocked === 1, baseEnd });
-      }
-      return [...found.values()];
+      const values = [codesToFind(code, provider), environment];
+      return toOverviews(await database.ask<OverviewRow>({ ...OVERVIEWS, values }));
     },
 
     async findConnection({ cuid, environment, service, reqId }) {
-      const rows = await database.ask<FoundRow>({ ...ONE_CONNECTION, values: [cuid, environment, service, reqId] });
-      const [first] = rows;
-      if (first === undefined) return undefined;
-      const profile = toProfile({ ...first, cuid, status: first.customer_status });
-      if (first.req_id === null) return { profile, connection: undefined };
-      const ledgers = (rows as ConnectionRows[]).flatMap((row) => (row.plan === null ? [] : [toHead(row)]));
-      return { profile, connection: { ...toBareConnection(first), ledgers } };
+      const values = [cuid, environment, service, reqId];
+      return toFoundConnection(cuid, await database.ask<CustomerConnectionRow>({ ...ONE_CONNECTION, values }));
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { Catalogue } from "../../../domain/catalogue.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
-import { keyColumns, TOP_UP_COLUMNS, topUpRow, toTransaction } from "../../rows.ts";
-import { refuseIfTooLate, type Settled, type SettlingItem } from "../../settling.ts";
+import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, topUpRow, toTransaction } from "../../rows.ts";
+import { refuseIfTooLate, type Settled, type SettlingItem } from "../../batcher.ts";
 import type { Outcome, ProviderSettings, Store } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
 import type { Prepared, Query } from "../session/session.ts";
-import { BatchSnapshot, type CheckoutRow, type ConnectionRows, type LockedCustomer } from "./batch-snapshot.ts";
+import { BatchSnapshot, type CheckoutRow, type LockedCustomer } from "./batch-snapshot.ts";
 import { asked, insertRows, isAsked, qualified, unlessEmpty, withRows } from "./columns.ts";
-import { appendEntries, CONNECTION_KEY, CONNECTION_WITH_HEADS } from "./customers.ts";
+import { appendEntries, CONNECTION_WITH_HEADS } from "./customers.ts";
 
 const CONNECTIONS = withRows(
   {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import type { Zone } from "../../../domain/zone.ts";
+import { MAX_WAITING, overloaded, type Settled, type SettlingItem } from "../../batcher.ts";
 import { StoreUnavailable } from "../../errors.ts";
-import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../../settling.ts";
 import { type Answered, type Asked, errorOf, Messages, packItem, unpackOutcome } from "./settler-protocol.ts";
 
 /** How long until a settler that is away is tried again. */
@@ -48,7 +48,7 @@ export class SettlerClient {
 
   /** @throws StoreUnavailable also where there is no settler. */
   settle(item: SettlingItem): Promise<Settled> {
-    if (this.#waiting.size >= BATCH_LIMITS.maxWaiting) return Promise.reject(overloaded());
+    if (this.#waiting.size >= MAX_WAITING) return Promise.reject(overloaded());
     return this.#ask(item);
   }
 

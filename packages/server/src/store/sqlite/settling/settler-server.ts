@@ -2,17 +2,14 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { Instant } from "../../../domain/wall-time.ts";
 import { createZone } from "../../../domain/zone.ts";
-import { Batcher } from "../../batcher.ts";
-import { StoreUnavailable } from "../../errors.ts";
-import { BATCH_LIMITS, overloaded, type Settled, type SettlingItem } from "../../settling.ts";
+import { Batcher, type Settled, type SettlingItem } from "../../batcher.ts";
 import type { ObserveBatch, ObserveCheckpoints, ProviderSettings } from "../../store.ts";
-import { CustomerTables } from "../customers.ts";
+import { customerTables } from "../customers.ts";
 import { Database } from "../database.ts";
 import { ReferenceTables } from "../reference.ts";
-import { TopUpTables } from "../top-ups.ts";
+import { topUpTables } from "../top-ups.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Answered, type Asked, failureOf, Messages, packOutcome, unpackItem } from "./settler-protocol.ts";
-import { settleIn } from "./settling.ts";
 
 /** What the settler is begun with: data alone. */
 export interface SettlerData extends Omit<ProviderSettings, "zone" | "normaliseMobile"> {
@@ -40,16 +37,13 @@ export async function serveSettling(options: SettlerOptions): Promise<() => Prom
   const { timeZone, currencyExponent, defaultCountry, basePlans } = data;
   const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans };
   const database = new Database(data.path, { mustExist: true });
-  const customers = new CustomerTables(database, provider);
+  const customers = customerTables(database, provider);
   const reference = new ReferenceTables(database, provider);
   const checkpoints = new Checkpoints(database, observeCheckpoints);
-  const settle = settleIn(database, new TopUpTables(database, { customers, reference, provider }), provider, clock);
+  const topUps = topUpTables({ database, provider, clock, customers, reference });
   const batcher = new Batcher<SettlingItem, Settled>({
     // After a batch nobody waits: its outcomes are on their way once this has returned.
-    settle: (batch) => settle(batch).finally(() => setImmediate(() => checkpoints.makeWhereDue())),
-    isAway: (error) => error instanceof StoreUnavailable,
-    ...BATCH_LIMITS,
-    overloaded,
+    settle: (batch) => topUps.settle(batch).finally(() => setImmediate(() => checkpoints.makeWhereDue())),
     observe: observeBatch,
   });
   const ping = () => {

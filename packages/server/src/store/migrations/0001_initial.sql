@@ -1,5 +1,13 @@
+-- Of both engines: see ../migrations.ts.
 -- Instants are milliseconds since 1970-01-01 UTC; wall times are texts of the provider's zone, YYYY-MM-DD HH:MM:SS;
 -- amounts are minor units of the provider's currency; flags are 0 or 1.
+
+CREATE TABLE schema_migration (
+  number     INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  checksum   TEXT    NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE provider (
   only_row          INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -116,9 +124,12 @@ CREATE TABLE subscription (
   service     TEXT    NOT NULL,
   req_id      TEXT    NOT NULL,
   plan        TEXT    NOT NULL,
-  -- Of the last entry, and where it is.
+  -- Of the last entry.
   seq         INTEGER NOT NULL,
+--- sqlite
+  -- Where the last entry is.
   last_entry  INTEGER NOT NULL,
+--- both
   code        TEXT,
   name        TEXT,
   add_on      INTEGER,
@@ -131,11 +142,16 @@ CREATE TABLE subscription (
   PRIMARY KEY (cuid, environment, service, req_id, plan)
 ) STRICT, WITHOUT ROWID;
 
--- The ledgers, appended to in the order of time. Each entry leads to the one before it in its ledger, so that no index
--- need be changed in a place of every customer's own.
+-- The ledgers: appended to, never changed.
 CREATE TABLE ledger_entry (
+--- sqlite
+  -- In the order of time. Each entry leads to the one before it in its ledger, so that no index need be changed in a place
+  -- of every customer's own.
   id           INTEGER PRIMARY KEY,
   previous     INTEGER,
+--- postgres
+  PRIMARY KEY (cuid, environment, service, req_id, plan, seq),
+--- both
   cuid         TEXT    NOT NULL,
   environment  TEXT    NOT NULL,
   service      TEXT    NOT NULL,
@@ -229,6 +245,7 @@ CREATE TABLE audit_entry (
 ) STRICT;
 
 -- Ledgers, top-ups and the audit trail stay as they were recorded. Only what is from before the horizon may go.
+--- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END;
 CREATE TRIGGER ledger_entry_remains BEFORE DELETE ON ledger_entry
@@ -246,3 +263,36 @@ CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END;
+
+--- postgres
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+CREATE FUNCTION refuse_unless_let_go() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+CREATE FUNCTION refuse_unless_reversed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.status = 'success' AND NEW.status = 'reversed' AND to_jsonb(NEW) - 'status' = to_jsonb(OLD) - 'status' THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('a ledger entry is never changed');
+CREATE TRIGGER ledger_entry_remains BEFORE DELETE ON ledger_entry
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a ledger entry is never deleted');
+CREATE TRIGGER top_up_stays BEFORE UPDATE ON top_up
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_reversed('a top-up is never changed');
+CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a top-up is never deleted');
+CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');

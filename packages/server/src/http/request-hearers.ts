@@ -1,23 +1,19 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { type Observer, tell } from "../services/partner/observer.ts";
 import type { Caller } from "../services/ports.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
 import { FAILURES } from "./failures.ts";
 import type { Ending, RequestHearer, Route } from "./reception.ts";
 
-export interface RequestLogOptions {
-  readonly clock: () => Instant;
-  /** Takes one line of the log, its end included. */
-  readonly write: (line: string) => void;
-}
-
 /**
  * One log line a request, of fields chosen one by one: no header, no path that a caller made up, and of a body nothing but
  * what has the form of a checkoutId, so that no token, customer's name or mobile number can come into it. It looks like a
  * line of the logger's, but is put together here: for what every request has to say, that takes a fraction of the time.
+ * @param write takes one line of the log, its end included.
  */
-export function logRequests({ clock, write }: RequestLogOptions): RequestHearer {
+export function logRequests(clock: () => Instant, write: (line: string) => void): RequestHearer {
   let time = "";
   let timeAt = Number.NaN;
   const log = (requestId: string, what: string) => {
@@ -57,4 +53,21 @@ function topUpMembers({ partnerName }: Caller, body: unknown): string {
   const checkoutId = (body as { checkoutId?: unknown } | null | undefined)?.checkoutId;
   const which = looksIssued(checkoutId) ? `,"checkoutId":"${checkoutId}"` : "";
   return `,"partnerName":${JSON.stringify(partnerName)}${which}`;
+}
+
+/**
+ * Tells the observer of every request to an operation, and of every other that failed. Pages are left out: a
+ * supervisor that asks for `/readyz` all day would drown the partners.
+ */
+export function observeRequests(observer: Observer): RequestHearer {
+  return {
+    ended: ({ caller, outcome }, reply, ending, route) => {
+      const operation = route?.operation;
+      const became = ending === "gave_up" ? ending : outcome;
+      if (operation === undefined && became === undefined) return;
+      const success = reply.hasHeader("idempotent-replayed") ? "replayed" : "success";
+      tell(() => observer.requestAnswered(operation, caller, became ?? success, reply.elapsedTime / 1000));
+    },
+    refusedBare: (reason) => tell(() => observer.requestAnswered(undefined, undefined, reason, 0)),
+  };
 }
