@@ -96,28 +96,6 @@ describe("deploy/topupd.service", () => {
   });
 });
 
-describe("the template for several processes in docs/operator-guide.md", () => {
-  const text = read("docs/operator-guide.md");
-  const [, words = ""] = /^sed 's\/ serve\$\/ serve (.*)\/' deploy\/topupd\.service /m.exec(text) ?? [];
-  const instances = [...(/^sudo systemctl enable --now (topupd@.*)$/m.exec(text)?.[1] ?? "").matchAll(/@(\d+)/g)];
-
-  test("gives each process ports of its own, though all read one file of settings", () => {
-    const shared = Object.fromEntries(assignments(read("deploy/topupd.env.example").replace(/^#(?=TOPUPD_M)/gm, "")));
-    expect(shared).toHaveProperty(SETTINGS.metricsPort.env);
-    const ports = instances.flatMap(([, port = ""]) => {
-      const flags = [...words.replaceAll("%i", port).matchAll(/--([a-z-]+) (\S+)/g)].map(([, flag, value]) => [
-        SETTING_NAMES.find((name) => SETTINGS[name].flag === flag),
-        value,
-      ]);
-      const { port: own, metricsPort } = readConfig(shared, Object.fromEntries(flags));
-      expect(own).toBe(Number(port));
-      return [own, metricsPort];
-    });
-    expect(ports.length).toBe(4);
-    expect(new Set(ports).size).toBe(ports.length);
-  });
-});
-
 test("deploy/topupd.sh hands a command on as it is, as the service's user, and says who calls", () => {
   /** What it asks of systemd, with somebody in the place of it who prints that. */
   const askedBy = (env: Readonly<Record<string, string>>) => {

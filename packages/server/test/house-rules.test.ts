@@ -27,16 +27,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//]],
   [
     /^cli\//,
-    [
-      DOMAIN,
-      PORT,
-      SERVICES,
-      /^cli\//,
-      /^backup\//,
-      /^http\/app\.ts$/,
-      /^metrics\/metrics\.ts$/,
-      /^config\.ts$/,
-    ],
+    [DOMAIN, PORT, SERVICES, /^cli\//, /^backup\//, /^http\/app\.ts$/, /^metrics\/metrics\.ts$/, /^config\.ts$/],
   ],
   [/^config\.ts$/, [DOMAIN, /^log\.ts$/]],
   [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],

@@ -45,7 +45,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await ensureCheckoutSecret(engine, options);
     // Whoever is answered may ask at once, and is to see what was settled.
     const onSettled = () => database.seeAnew();
-    const settler = settlerSocket === undefined ? undefined : new SettlerClient(settlerSocket, provider.zone, onSettled);
+    const settler =
+      settlerSocket === undefined ? undefined : new SettlerClient(settlerSocket, provider.zone, onSettled);
     await settler?.connected;
     return createSqliteStore(options, { database, engine, provider, settler });
   } catch (error) {

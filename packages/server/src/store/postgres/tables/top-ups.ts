@@ -1,7 +1,14 @@
 import type { Catalogue } from "../../../domain/catalogue.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
-import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, topUpRow, toTransaction } from "../../rows.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../../batcher.ts";
+import {
+  CONNECTION_KEY,
+  type ConnectionRows,
+  keyColumns,
+  TOP_UP_COLUMNS,
+  topUpRow,
+  toTransaction,
+} from "../../rows.ts";
 import type { Outcome, ProviderSettings, Store } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
