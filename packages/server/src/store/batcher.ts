@@ -26,7 +26,7 @@ export function overloaded(): StoreContended {
 }
 
 /** Half a second of work and more, on a slow machine: beyond that, a clear refusal beats a long wait. */
-export const MAX_WAITING = 2_000;
+export const MAX_WAITING = 1_000;
 
 /** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */
 const MAX_BATCH = 256;
