@@ -34,6 +34,8 @@ const LOGS_HELD_BYTES = 4 * 1024 * 1024;
 const LAST_LINES_MS = 1_000;
 /** About a tenth of a processor for which a service competes, and all of one that is free. */
 const LOW_PRIORITY = 10;
+/** In bytes, for the system takes sockets with paths of up to about a hundred. */
+const LONGEST_SOCKET_PLACE = 70;
 /** Where nobody says how many: what cores there are beyond these are left to others. */
 const MOST_WORKERS = 8;
 /** Of the settler's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
@@ -180,7 +182,7 @@ function supervisorOf(worker: Worker): SupervisorProcess {
 
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
   if (database.store !== "sqlite") return { startWorker, startSettler: undefined, clearUp: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "topupd-"));
+  const folder = makeSocketFolder();
   const socketPath = join(folder, "settler");
   const { zone, currencyExponent, defaultCountry, basePlans } = provider;
   const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
@@ -194,6 +196,17 @@ function prepareProcesses({ database }: Config, provider: ProviderSettings): Ser
     },
     clearUp: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** @throws CommandFailed where there can be none, or where the path of a socket in it would be cut short. */
+function makeSocketFolder(): string {
+  const place = tmpdir();
+  if (Buffer.byteLength(place) > LONGEST_SOCKET_PLACE) throw new CommandFailed(`TMPDIR is too long a path: ${place}`);
+  try {
+    return mkdtempSync(join(place, "topupd-"));
+  } catch (error) {
+    throw new CommandFailed(`no folder can be made in ${place}: ${(error as Error).message}. Name another in TMPDIR`);
+  }
 }
 
 function startWorker(extra: Readonly<Record<string, string>> = {}): ChildProcess {
