@@ -224,6 +224,7 @@ function childOf(child: NodeChildProcess): ChildProcess {
     },
     onMessage: (hear) => child.on("message", hear),
     ended,
+    kill: () => child.kill("SIGKILL"),
   };
 }
 

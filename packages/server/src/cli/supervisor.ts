@@ -21,6 +21,7 @@ export interface ChildProcess {
   readonly onMessage: (hear: (message: FromChild) => void) => void;
   /** Resolves with how it ended. */
   readonly ended: Promise<string>;
+  readonly kill: () => void;
 }
 
 export type ToChild =
@@ -43,6 +44,8 @@ const LONG_RUN_MS = 10_000;
 const SHORTEST_PAUSE_MS = 100;
 /** Also for the settler: it is to be back within two seconds. */
 const LONGEST_PAUSE_MS = 1_000;
+/** How much longer than it was told to a process may take to end. */
+const ENDING_MS = 3_000;
 /** How long a process may take to tell its metrics. */
 const COLLECTING_MS = 2_500;
 
@@ -66,6 +69,8 @@ class Member {
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
+  /** Whether it has begun to do its work, and heeds what it is told. */
+  #isReady = false;
   #running: Promise<void> | undefined;
   #last: readonly Family[] = [];
   /** The counters of processes that have ended: a sum never falls. */
@@ -86,10 +91,16 @@ class Member {
     this.#process?.send(message);
   }
 
-  /** Resolves once it has ended. */
-  async stop(drainSeconds: number): Promise<void> {
+  /** Resolves once it has ended. One that is not ready yet, or hangs, is killed: it has nothing in hand, or never ends. */
+  async stop(drainSeconds: number, withinSeconds: number): Promise<void> {
     this.#stopping.abort();
-    this.send({ kind: "stop", drainSeconds });
+    if (this.#isReady) this.send({ kind: "stop", drainSeconds });
+    else this.#process?.kill();
+    const ended = new AbortController();
+    const late = this.#runtime.sleep((drainSeconds + withinSeconds) * 1000 + ENDING_MS, ended.signal);
+    await Promise.race([this.#running, late]);
+    ended.abort();
+    this.#process?.kill();
     await this.#running;
   }
 
@@ -117,6 +128,7 @@ class Member {
       child.onMessage((message) => this.#hear(message));
       const how = await child.ended;
       this.#process = undefined;
+      this.#isReady = false;
       this.#departed = mergeFamilies([this.#departed, countersOf(this.#last)]);
       this.#last = [];
       this.failsSince = undefined;
@@ -129,7 +141,10 @@ class Member {
   }
 
   #hear(message: FromChild): void {
-    if (message.kind === "ready") this.#hooks.onReady(message.url);
+    if (message.kind === "ready") {
+      this.#isReady = true;
+      this.#hooks.onReady(message.url);
+    }
     if (message.kind === "failed") this.#hooks.onFailed(message.message);
     if (message.kind === "collected") this.#collecting.get(message.id)?.(message.families);
     if (message.kind === "checkpoints") this.#hooks.onCheckpoints(message.trouble);
@@ -194,8 +209,8 @@ async function supervise(
   const stop: Service["stop"] = async ({ drainSeconds }) => {
     const [settlers, others] = startSettler === undefined ? [[], members] : [members.slice(0, 1), members.slice(1)];
     // The settler goes last: workers finish what they have in hand.
-    await Promise.all(others.map((member) => member.stop(drainSeconds)));
-    await Promise.all(settlers.map((member) => member.stop(0)));
+    await Promise.all(others.map((member) => member.stop(drainSeconds, config.shutdownSeconds)));
+    await Promise.all(settlers.map((member) => member.stop(0, 0)));
     await metricsServer?.close();
     clearUp();
   };

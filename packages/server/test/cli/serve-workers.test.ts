@@ -106,6 +106,15 @@ describe("topupd serve --workers 2", () => {
     expect(json).toMatchObject({ success: true });
   });
 
+  test("ends in time though its settler hangs", async () => {
+    const { service } = await startWorkers("--shutdown-seconds", "1");
+    const settler = childrenOf(service).find(isSettler)?.pid as number;
+    process.kill(settler, "SIGSTOP");
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+    expect(isRunning(settler)).toBe(false);
+  });
+
   test("leaves nothing behind that holds port or database where its supervisor is killed", async () => {
     const { line, service } = await startWorkers();
     const children = childrenOf(service);

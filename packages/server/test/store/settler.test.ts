@@ -33,11 +33,16 @@ async function openSettled() {
     const upstream = connect(settler.socketPath);
     for (const socket of [worker, upstream]) sockets.add(socket.on("error", () => {}));
     worker.pipe(upstream).pipe(worker);
+    upstream.on("frozen", () => upstream.unpipe(worker));
   });
   proxy.listen(proxyPath);
   /** The way between worker and settler. */
   const cut = () => {
     for (const socket of sockets) socket.destroy();
+  };
+  /** Nothing of what the settler says arrives any more. */
+  const freeze = () => {
+    for (const socket of sockets) socket.emit("frozen");
   };
   onTestFinished(() => {
     cut();
@@ -53,7 +58,7 @@ async function openSettled() {
     return store;
   };
   const again = () => startSettler(options);
-  return { opened, path, settler, again, cut, openWorker, store: await openWorker(), batches };
+  return { opened, path, settler, again, cut, freeze, openWorker, store: await openWorker(), batches };
 }
 
 /** Holds the write lock, as another process does, until it is let go. */
@@ -143,6 +148,16 @@ describe("a settler", () => {
     await again();
     await vi.waitFor(() => store.ping());
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+  });
+
+  test("that hangs is told of within two seconds", async () => {
+    const { openWorker, freeze } = await openSettled();
+    const store = await openWorker({ throughProxy: true });
+    await store.ping();
+    freeze();
+    await expect(store.ping()).rejects.toEqual(
+      new StoreUnavailable("the process that settles top-ups does not answer"),
+    );
   });
 
   test("settles what it was asked before it ends, and leaves the file alone complete", async () => {

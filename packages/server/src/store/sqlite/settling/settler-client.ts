@@ -6,6 +6,8 @@ import { type Answered, type Asked, errorOf, Messages, packItem, unpackOutcome }
 
 /** How long until a settler that is away is tried again. */
 const RETRY_MS = 50;
+/** One that does not answer within this time hangs. */
+const PING_MS = 2_000;
 
 interface Waiting {
   /** Undefined where only the database is asked for. */
@@ -54,7 +56,13 @@ export class SettlerClient {
 
   /** @throws StoreUnavailable where the settler, or its database, is away. */
   async ping(): Promise<void> {
-    await this.#ask(undefined);
+    const asked = this.#ask(undefined);
+    const id = this.#lastId;
+    const timer = setTimeout(() => {
+      this.#waiting.get(id)?.reject(new StoreUnavailable("the process that settles top-ups does not answer"));
+      this.#waiting.delete(id);
+    }, PING_MS);
+    await asked.finally(() => clearTimeout(timer));
   }
 
   /** Nothing is to be asked any more. Resolves once all that was is answered. */
