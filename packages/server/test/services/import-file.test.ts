@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  LINE_MAX_BYTES,
-  type Line,
-  readLines,
-  readNdjson,
-  rejectedLines,
-} from "../../src/services/staff/import-file.ts";
+import { LINE_MAX_BYTES, type Line, readLines, readNdjson } from "../../src/services/staff/import-file.ts";
 
 async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
@@ -103,22 +97,5 @@ describe("the rows of an NDJSON file", () => {
     expect(rows[0]?.value).toEqual({ ok: true, value: { a: "b" } });
     expect(rows.slice(1).map(({ value }) => value.ok)).toEqual([false, false, false]);
     expect(rows[1]?.value).toMatchObject({ problems: [{ field: "(line)", problem: "is not a JSON object" }] });
-  });
-
-  test("are rejected by the lines and names that the file has for their fields", () => {
-    const problems = ["x[1]", "x[0]", "y"].map((field) => ({ field, problem: "is wrong" }));
-    const value = { ok: false, problems: [] } as const;
-    expect(rejectedLines({ line: 2, value }, problems)).toEqual([{ line: 2, problems }]);
-    const locate = (field: string) => ({ line: field === "x[1]" ? 3 : 2, field: field.slice(0, 1) });
-    expect(rejectedLines({ line: 2, value, locate }, problems)).toEqual([
-      {
-        line: 2,
-        problems: [
-          { field: "x", problem: "is wrong" },
-          { field: "y", problem: "is wrong" },
-        ],
-      },
-      { line: 3, problems: [{ field: "x", problem: "is wrong" }] },
-    ]);
   });
 });

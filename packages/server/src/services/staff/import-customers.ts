@@ -25,7 +25,6 @@ import {
   type RejectedLine,
   readNdjson,
   readRow,
-  rejectedLines,
   type SourceFile,
   type SourceRow,
 } from "./import-file.ts";
@@ -104,9 +103,10 @@ const MOST_CHANGED = 0.1;
 /**
  * Lays a file of customers over those stored, by cuid (ledger's page, section 3). The file is read twice: first all of it
  * is checked and its change weighed, then it is written, so that nothing is written of a file with a bad line, and memory
- * stays flat for a file of any size. A row of which the first reading finds that nothing changes is not decided again: what
- * is topped up or reversed meanwhile comes to the same with it. Imported again after an interruption, it comes to the same. A row that names another
- * customer's connection is written after all others, which may free it, and rejected if they do not.
+ * stays flat for a file of any size. Imported again after an interruption, it comes to the same. A row of which the first
+ * reading finds that nothing changes is not decided again: with what is topped up or reversed meanwhile, it changes nothing
+ * either. A row that names another customer's connection is written after all others, which may free it, and rejected if
+ * they do not.
  * @throws FileChanged
  */
 export async function importCustomers(
@@ -137,7 +137,7 @@ export async function importCustomers(
   for await (const { rows, rejected, lines } of readChunks(readRows(open()), reader)) {
     for (const { row, problems } of rejected) {
       if (problems === AS_OF_REQUIRED) return { kind: "as_of_refused", problem: "required" };
-      for (const line of rejectedLines(row, problems)) onRejected(line);
+      onRejected({ line: row.line, problems });
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
     if (isWeighed) await weighed.take(rows, preview);

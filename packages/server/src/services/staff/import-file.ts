@@ -12,8 +12,6 @@ export interface SourceRow {
   /** Of the line where it begins, counted from 1, as editors do. */
   readonly line: number;
   readonly value: Reading<JsonObject>;
-  /** Where and under which name its file has a field; absent where both are those of the row itself. */
-  readonly locate?: (field: string) => { readonly line: number; readonly field: string };
 }
 
 /** Reads a file's rows in their order, some at a time. */
@@ -73,17 +71,6 @@ export class FileChanged extends Error {
 /** Reads a row by `read`, if it is one. */
 export function readRow<Row>(row: SourceRow, read: (object: JsonObject) => Reading<Row>): Reading<Row> {
   return row.value.ok ? read(row.value.value) : row.value;
-}
-
-/** Says of each line of a row what is wrong with it. */
-export function rejectedLines({ line, locate }: SourceRow, problems: readonly FieldProblem[]): RejectedLine[] {
-  if (locate === undefined) return [{ line, problems }];
-  const byLine = new Map<number, FieldProblem[]>();
-  for (const { field, problem } of problems) {
-    const place = locate(field);
-    byLine.set(place.line, [...(byLine.get(place.line) ?? []), { field: place.field, problem }]);
-  }
-  return [...byLine].sort(([a], [b]) => a - b).map(([number, its]) => ({ line: number, problems: its }));
 }
 
 /** Finds a bouquet by service and code. */

@@ -26,7 +26,7 @@ const CACHE_KIB = 32 * 1024;
 
 /**
  * Of the log, after which a connection has SQLite write it into the file: 16 MiB. A page that was changed many times is then
- * written once. A thread that settles writes earlier, for it has others waiting.
+ * written once. The settler writes earlier, for it has others waiting.
  */
 export const CHECKPOINT_PAGES = 4_000;
 

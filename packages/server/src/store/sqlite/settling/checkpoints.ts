@@ -12,7 +12,7 @@ const STEP_PAGES = 1_000;
 /** How long one waits for those who read. They are to be a turn of the event loop away from their end. */
 const WAITS_MS = 50;
 
-/** The checkpoints of a connection that has a thread to itself, which may wait where the event loop may not. */
+/** The checkpoints of the settler, made between batches, where nobody waits for a commit. */
 export class Checkpoints {
   readonly #database: Database;
   readonly #observe: ObserveCheckpoints;
