@@ -44,8 +44,9 @@ export async function measureOverload({ server, token, target }: Serving): Promi
       }
     };
     const peak = await send(Math.round(perSecond));
-    const over = await send(Math.round(perSecond * EXCESS));
-    const detail = `${Math.round(perSecond * EXCESS)} a second sent, ${Math.round(over.refused)} refused, ${Math.round(over.good)} of ${Math.round(peak.good)} served`;
+    const rate = Math.round(peak.good * EXCESS);
+    const over = await send(rate);
+    const detail = `${rate} a second sent, ${Math.round(over.refused)} refused, ${Math.round(over.good)} of ${Math.round(peak.good)} served`;
     figures.push(
       {
         ...{ measured: `${operation}, served of the peak with twice the load`, value: over.good / peak.good, unit: "" },

@@ -56,7 +56,7 @@ function figureTable(figures: readonly Figure[]): Table {
       target === undefined
         ? "–"
         : "atLeast" in target
-          ? `at least ${number(target.atLeast)} ${unit}`
+          ? `at least ${target.atLeast.toLocaleString("en")} ${unit}`
           : `at most ${target.atMost} ${unit}`;
     return [measured, `${number(value, decimals)} ${unit}`, wanted, yesOrNo(isReached(figure)), detail];
   });

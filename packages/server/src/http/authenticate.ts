@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { AddressList, Peer } from "../domain/address-list.ts";
 import { authenticate } from "../services/partner/authenticate.ts";
 import type { Caller, Ports } from "../services/ports.ts";
+import { TOP_UP_OPERATION } from "./contract.ts";
 import { type SendError, sendFailure } from "./failures.ts";
 
 declare module "fastify" {
@@ -28,6 +29,11 @@ export function authenticateRequests(
 ): void {
   // Called back, and only where it goes on: for a promise, fastify would wait until the answer has gone out.
   app.addHook("onRequest", (request, reply, goOn) => {
+    // As early as can be: what is turned away must cost next to nothing, or nothing is left for those that wait.
+    if (ports.store.isOverloaded() && request.raw.url?.endsWith(TOP_UP_OPERATION) === true) {
+      sendFailure(reply, "unavailable");
+      return;
+    }
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
     if (token === undefined) {
       sendFailure(reply, "missing_token");

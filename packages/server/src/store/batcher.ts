@@ -86,11 +86,15 @@ export class Batcher<Item, Outcome> {
   }
 
   add(item: Item): Promise<Outcome> {
-    if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(overloaded());
+    if (this.isFull) return Promise.reject(overloaded());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#startSoon();
     });
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length >= this.#maxWaiting;
   }
 
   /** Resolves once nothing is waiting or being settled. */

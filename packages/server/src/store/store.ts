@@ -43,6 +43,8 @@ export interface Store {
    * the transaction.
    */
   settleTopUp(command: TopUpCommand): Promise<SettledTopUp>;
+  /** Whether so many top-ups wait that any further one is turned away. */
+  isOverloaded(): boolean;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
   /** The same, and when the checkout was retired: its top-up was refused as expired, or it was concluded. */
   findOutcome(checkoutId: string): Promise<Outcome>;

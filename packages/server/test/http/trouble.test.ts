@@ -117,6 +117,16 @@ describe("a store that answers and records nothing", () => {
   });
 });
 
+describe("an overload", () => {
+  test("refuses top-ups before anything else is done with them, and nothing else", async () => {
+    const service = await startTestService({ wrapStore: (store) => ({ ...store, isOverloaded: () => true }) });
+    const { status, json, headers } = await service.call("subscription-package-topup", {}, { token: "nobody's" });
+    expect([status, json.body.reason, json.body.retry]).toEqual([503, "unavailable", "same_request"]);
+    expect(headers["retry-after"]).toBe("1");
+    expect((await service.call("get-customer-information", { code: "1000001" })).status).toBe(200);
+  });
+});
+
 describe("a defect", () => {
   test("is answered without a stack or an internal name, and logged with where it was, but not with its words", async () => {
     const { failures, wrapStore } = breakable();

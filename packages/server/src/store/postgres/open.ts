@@ -113,6 +113,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     findTransaction: topUps.findTransaction,
     findOutcome: topUps.findOutcome,
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
+    isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
 
     findAccessToken: (hash) => watch.recall(`token ${Buffer.from(hash).toString("hex")}`, () => findToken(db, hash)),

@@ -92,6 +92,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     lookUpCustomers: async (environment, code) => database.read(() => customers.lookUp(environment, code)),
     findConnection: async (key) => database.read(() => customers.findConnection(key)),
     settleTopUp: (command) => settle({ kind: "top_up", command }) as Promise<SettledTopUp>,
+    isOverloaded: () => (settler ?? batcher).isFull,
     // A commit that a crash or a failing disk interrupted may lie at the end of the write-ahead log, unseen, until SQLite
     // recovers it. The write that retires the checkout takes its place there.
     concludeCheckout: (checkoutId) => settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,

@@ -48,9 +48,13 @@ export class SettlerClient {
     this.#connect();
   }
 
+  get isFull(): boolean {
+    return this.#waiting.size >= MAX_WAITING;
+  }
+
   /** @throws StoreUnavailable also where there is no settler. */
   settle(item: SettlingItem): Promise<Settled> {
-    if (this.#waiting.size >= MAX_WAITING) return Promise.reject(overloaded());
+    if (this.isFull) return Promise.reject(overloaded());
     return this.#ask(item);
   }
 
