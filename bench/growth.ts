@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { lookUps, topUps } from "./bodies.ts";
+import { lookUps } from "./bodies.ts";
 import { call, pathOf } from "./calls.ts";
 import { temporaryFolder } from "./clean-up.ts";
 import { appendHistory } from "./history.ts";
-import { CONNECTIONS } from "./operations.ts";
+import { CONNECTIONS, scenarioOf, TOP_UP } from "./operations.ts";
 import { readCount } from "./options.ts";
 import { SERVE, type Server, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { type Comparison, type Figure, say } from "./results.ts";
-import { overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
+import { type Contestant, overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
 import { type Filled, fill } from "./world.ts";
 
 const DEFAULTS = { customers: "50000,500000,5000000", rounds: "5", seconds: "3" } as const;
@@ -74,18 +74,17 @@ async function measureLoad(databases: readonly Filled[], options: RoundOptions) 
   try {
     for (const { folder } of databases) servers.push(await startServer(SERVE, {}, folder));
     const comparisons: Comparison[] = [];
-    for (const [operation, bodiesOf, mustBeNew] of [
-      ["get-customer-information", lookUps, false],
-      ["subscription-package-topup", topUps, true],
-    ] as const) {
+    for (const operation of ["get-customer-information", TOP_UP, "txn-status"] as const) {
       for (const filled of databases) await readIntoMemory(fileOf(filled));
       say(operation);
-      const contestants = databases.map(({ token, target }, index) =>
-        overHttp({
-          ...{ server: servers[index] as Server, path: pathOf(operation), token, mustBeNew, connections: CONNECTIONS },
-          bodies: (count) => bodiesOf(target, count),
-        }),
-      );
+      const contestants: Contestant[] = [];
+      for (const [index, { token, target }] of databases.entries()) {
+        const server = servers[index] as Server;
+        const { bodies, mustBeNew } = await scenarioOf(operation, { server, token, target });
+        contestants.push(
+          overHttp({ server, path: pathOf(operation), token, mustBeNew, bodies, connections: CONNECTIONS }),
+        );
+      }
       comparisons.push(...compare(operation, databases, await runRounds(contestants, options)));
     }
     return { comparisons, memory: servers.map((server) => server.memoryMiB()) };

@@ -73,7 +73,7 @@ export function startBareServer(answer: string): Promise<Server> {
   return startServer([BARE, String(answer.length)]);
 }
 
-async function scenarioOf(operation: Operation, { server, token, target }: Serving): Promise<Scenario> {
+export async function scenarioOf(operation: Operation, { server, token, target }: Serving): Promise<Scenario> {
   switch (operation) {
     case "get-customer-information":
       return {

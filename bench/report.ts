@@ -27,7 +27,9 @@ export async function report(
   const machine = await describeMachine();
   const tables = [comparisonTable(results.comparisons), figureTable(results.figures)].filter((rows) => rows.length > 1);
   process.stdout.write(`\n${[...machine.map((each) => each.join(": ")), ...tables.map(toText)].join("\n\n")}\n`);
-  if (page !== undefined) writeFileSync(new URL(page, import.meta.url), toMarkdown(tables, machine, introduction));
+  if (page === undefined) return;
+  const chart = chartOf(results.comparisons);
+  writeFileSync(new URL(page, import.meta.url), toMarkdown(tables, machine, introduction, chart));
 }
 
 function comparisonTable(comparisons: readonly Comparison[]): Table {
@@ -80,16 +82,32 @@ function toText(rows: Table): string {
   return rows.map((row) => line(row).trimEnd()).join("\n");
 }
 
+/** Throughput beside the baseline's as bars, and the targets as a line: Mermaid, which many viewers of Markdown draw. */
+function chartOf(comparisons: readonly Comparison[]): string {
+  const list = (values: readonly unknown[]) => `[${values.join(", ")}]`;
+  return [
+    "```mermaid",
+    "xychart-beta",
+    '  title "Throughput beside the baseline: bars as measured, line as wanted"',
+    `  x-axis ${list(comparisons.map(({ measured }) => JSON.stringify(measured.replace("SQLite, ", ""))))}`,
+    `  y-axis "ratio" 0 --> 1`,
+    `  bar ${list(comparisons.map((comparison) => throughputRatio(comparison).toFixed(2)))}`,
+    `  line ${list(comparisons.map(({ target }) => target.throughputAtLeast))}`,
+    "```",
+  ].join("\n");
+}
+
 function toMarkdown(
   tables: readonly Table[],
   machine: Machine,
   [title = "", ...introduction]: readonly string[],
+  chart: string,
 ): string {
   const table = ([head = [], ...rows]: Table) =>
     [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
   const day = new Date().toISOString().slice(0, 10);
   const parts = [
-    ...[`# ${title}`, `Written on ${day}. ${introduction.join(" ")}`, ...tables.map(table)],
+    ...[`# ${title}`, `Written on ${day}. ${introduction.join(" ")}`, chart, ...tables.map(table)],
     machine.map(([name, value]) => `- ${name}: ${value}`).join("\n"),
   ];
   return `${parts.join("\n\n")}\n`;
