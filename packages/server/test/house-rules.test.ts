@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = /^store\/(?:store|changes|search|retention|errors)\.ts$/;
+const PORT = /^store\/(?:store|changes|search|outbox|retention|errors)\.ts$/;
 /** What both engines share: tables, rows, batches, archives. */
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
 const DOMAIN = /^domain\//;
@@ -25,6 +25,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [SERVICES, [DOMAIN, PORT, SERVICES, /^backup\//]],
   [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//]],
   [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//]],
+  [/^targets\//, [DOMAIN, PORT, SERVICES, /^targets\//]],
   [
     /^cli\//,
     [DOMAIN, PORT, SERVICES, /^cli\//, /^backup\//, /^http\/app\.ts$/, /^metrics\/metrics\.ts$/, /^config\.ts$/],
@@ -47,6 +48,7 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
   [BACK_OFFICE, ["kysely", "node:crypto", "node:util"]],
   [/^metrics\//, ["node:events", "node:http", "node:net"]],
+  [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
 ];
 
 /** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */

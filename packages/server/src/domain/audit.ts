@@ -3,6 +3,7 @@ import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
 import type { Rotation } from "./checkout-secret.ts";
 import type { Environment } from "./customer.ts";
+import { addressOf, type Target } from "./target.ts";
 import type { Instant } from "./wall-time.ts";
 
 /*
@@ -29,6 +30,12 @@ export const AUDIT_ACTIONS = [
   "subscription.grant",
   "subscription.reverse_grant",
   "history.prune",
+  "target.add",
+  "target.pause",
+  "target.resume",
+  "target.rotate",
+  "target.resend",
+  "target.remove",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -109,7 +116,7 @@ function toJson(value: unknown): string | undefined {
 }
 
 /*
- * What the audit trail keeps of a change of partners, tokens, secrets and catalogues. Nothing here is secret:
+ * What the audit trail keeps of a change of partners, tokens, secrets, catalogues and targets. Nothing here is secret:
  * tokens are named by their ids, and secrets by their numbers.
  */
 
@@ -170,6 +177,45 @@ export function horizonMoved(before: Instant | undefined, after: Instant): Audit
 /** Written when all has gone; what an interrupted run let go of is told of by nothing but its horizon. */
 export function historyPruned(went: object): AuditedChange {
   return { action: "history.prune", subject: "history", before: went, after: undefined };
+}
+
+export function targetAdded(target: Target): AuditedChange {
+  return { action: "target.add", subject: target.name, before: undefined, after: targetOnRecord(target) };
+}
+
+export function targetPausedSet({ name, paused: before }: Target, after: boolean): AuditedChange {
+  const action = after ? "target.pause" : "target.resume";
+  return { action, subject: name, before: { paused: before }, after: { paused: after } };
+}
+
+/** @param target as it is from now on. */
+export function targetRotated({ name, secrets: [, former] }: Target): AuditedChange {
+  const after = { formerUntil: isoOrNull(former?.until) };
+  return { action: "target.rotate", subject: name, before: undefined, after };
+}
+
+/** @param resent how many deliveries that were set aside are tried again. */
+export function targetResent({ name }: Target, resent: number): AuditedChange {
+  return { action: "target.resend", subject: name, before: undefined, after: { resent } };
+}
+
+export function targetRemoved(target: Target): AuditedChange {
+  return { action: "target.remove", subject: target.name, before: targetOnRecord(target), after: undefined };
+}
+
+function targetOnRecord({ id, config, books }: Target) {
+  const { kind } = config;
+  const record = { id, kind, address: addressOf(config) ?? null, books };
+  switch (kind) {
+    case "webhook":
+      return { ...record, allowPrivate: config.allowPrivate };
+    case "radius": {
+      const { timeZone, groups, defaultGroup = null, services } = config;
+      return { ...record, timeZone, groups, defaultGroup, services };
+    }
+    case "feed":
+      return record;
+  }
 }
 
 function isoOrNull(instant: Instant | undefined): string | null {

@@ -95,6 +95,12 @@ export function connectionState(connection: Connection): ConnectionState {
   return { status: connection.status, blocked: connection.blocked, baseEnd };
 }
 
+/** The connection once a ledger of it has come to this. */
+export function withHead<Of extends Pick<Connection, "ledgers">>(connection: Of, head: LedgerHead): Of {
+  const others = connection.ledgers.filter(({ plan }) => plan !== head.plan);
+  return { ...connection, ledgers: [...others, head] };
+}
+
 /** In the order in which partners see them: base subscriptions first, and of each kind the oldest. */
 export function subscriptionsOf({ ledgers }: Pick<Connection, "ledgers">): Subscription[] {
   const found = ledgers.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));

@@ -5,7 +5,15 @@ import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Engine } from "./back-office/engine.ts";
 import { allLedgers } from "./back-office/ledgers.ts";
-import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
+import {
+  AUDIT_COLUMNS,
+  ENTRY_COLUMNS,
+  EVENT_COLUMNS,
+  entryRow,
+  HEAD_COLUMNS,
+  LEDGER_KEY,
+  TOP_UP_COLUMNS,
+} from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -35,13 +43,18 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   reversal: ["txn_id", "at", "wall", "author", "reason"],
   retired_checkout: ["checkout_id", "at"],
   audit_entry: AUDIT_COLUMNS,
+  target: ["id", "name", "config", "secrets", "books", "paused", "created_at", "place"],
+  event: EVENT_COLUMNS,
+  delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
+  lease: ["name", "holder", "held_until"],
+  ends_told: ["only_row", "told_until"],
 };
 
 export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof Tables)[];
 
 /** By how many of its first columns a table's rows come in order, each row with others than the one before. */
 const KEY_COLUMNS: Readonly<Partial<Record<keyof Tables, number>>> = {
-  ...{ bouquet: 2, customer: 2, customer_code: 3, connection: 4, subscription: 5 },
+  ...{ bouquet: 2, customer: 2, customer_code: 3, connection: 4, subscription: 5, delivery: 2 },
 };
 
 /** As many rows as a chunk has at most. */

@@ -1,5 +1,12 @@
 import type { AuditedChange } from "../domain/audit.ts";
-import type { Connection, ConnectionKey, Environment } from "../domain/customer.ts";
+import {
+  type Connection,
+  type ConnectionKey,
+  type Environment,
+  findConnection,
+  isBlocked,
+  withHead,
+} from "../domain/customer.ts";
 import { type CustomerEffect, customersImported, effectOf, refusedEffect } from "../domain/customer-audit.ts";
 import {
   type ConnectionLedger,
@@ -7,9 +14,11 @@ import {
   changeCustomer,
   type StoredCustomer,
 } from "../domain/customer-import.ts";
+import { type EventKind, eventOf, type NewEvent } from "../domain/event.ts";
 import type { Entry } from "../domain/ledger.ts";
 import { headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN } from "../domain/mobile-number.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import { flag, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
@@ -48,6 +57,17 @@ export interface CustomerFileWrites {
   readonly entries: readonly NewEntry[];
 }
 
+/** What a part of a file does. */
+export interface CustomerFileOutcome {
+  readonly effects: CustomerEffect[];
+  readonly writes: CustomerFileWrites;
+  /** What others are to be told; put together only where there is somebody. */
+  readonly events: () => NewEvent[];
+}
+
+/** What is left to be said of a connection that is not there any more, or was not yet. */
+export const GONE = { status: "inactive", blocked: false } as const;
+
 export type ConnectionKeyRow = Pick<ConnectionRow, "cuid" | "environment" | "service" | "req_id">;
 
 export interface NewEntry {
@@ -82,11 +102,7 @@ export class CustomerFilePart {
   }
 
   /** @param owners of all connections of the environment that have a new name. */
-  apply(
-    owners: readonly ConnectionOwner[],
-    rules: FileRules,
-    provider: ProviderSettings,
-  ): { readonly effects: CustomerEffect[]; readonly writes: CustomerFileWrites } {
+  apply(owners: readonly ConnectionOwner[], rules: FileRules, provider: ProviderSettings): CustomerFileOutcome {
     const { normaliseMobile = AS_WRITTEN } = provider;
     const named = new Owners(owners);
     const taken: (readonly [CustomerRowOfFile, CustomerChange])[] = [];
@@ -100,7 +116,27 @@ export class CustomerFilePart {
       if (!change.isStale) taken.push([row, change]);
       return effectOf(stored.customer, change);
     });
-    return { effects, writes: this.#writesOf(taken, provider) };
+    const events = () => taken.flatMap(([, change]) => this.#eventsOf(change, rules.now.instant));
+    return { effects, writes: this.#writesOf(taken, provider), events };
+  }
+
+  /** One for each connection whose subscriptions change, and one where it is blocked or unblocked. */
+  #eventsOf({ profile: { cuid }, connections, entries }: CustomerChange, at: Instant): NewEvent[] {
+    const environment = this.#environment;
+    const { customer, ledgers } = this.#storedOf(cuid);
+    const names = new Map([...connections, ...entries].map((each) => [`${each.service} ${each.reqId}`, each]));
+    return [...names.values()].flatMap(({ service, reqId }) => {
+      const name = { service, reqId };
+      const heads = ledgers.filter((ledger) => ledger.service === service && ledger.reqId === reqId).map(headOf);
+      const stated = findConnection(connections, name) ?? GONE;
+      const its = entries.filter((entry) => entry.service === service && entry.reqId === reqId);
+      let after: Pick<Connection, "status" | "blocked" | "ledgers"> = { ...stated, ledgers: heads };
+      for (const { plan, entry } of its) after = withHead(after, { plan, seq: entry.seq, subscription: entry.after });
+      const wasBlocked = isBlocked(findConnection(customer?.connections ?? [], name) ?? GONE);
+      const kinds: EventKind[] = its.length > 0 ? ["subscription.changed"] : [];
+      if (isBlocked(after) !== wasBlocked) kinds.push(wasBlocked ? "connection.unblocked" : "connection.blocked");
+      return kinds.map((kind) => eventOf(kind, at, { environment, cuid, ...name }, after));
+    });
   }
 
   #storedOf(cuid: string): StoredCustomer {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
 import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
+import type { NewEvent, RecordedEvent } from "../domain/event.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
@@ -11,6 +12,7 @@ import type {
   BouquetRow,
   ConnectionRow,
   CustomerRow,
+  EventRow,
   LedgerEntryRow,
   SubscriptionRow,
   TopUpRow,
@@ -246,6 +248,11 @@ export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey)
   return { cuid, environment, service, req_id: reqId };
 }
 
+export function toConnectionKey(row: Pick<ConnectionRow, (typeof CONNECTION_KEY)[number]>): ConnectionKey {
+  const { cuid, environment, service, req_id: reqId } = row;
+  return { cuid, environment, service, reqId };
+}
+
 export const AUDIT_COLUMNS = [
   ...(["seq", "at", "author", "action", "subject", "reason", "before", "after", "hash"] as const),
 ] satisfies readonly (keyof AuditEntryRow)[];
@@ -256,4 +263,26 @@ export function auditRow({ reason, before, after, ...entry }: AuditEntry): Audit
 
 export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
   return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
+}
+
+export const EVENT_COLUMNS = [
+  ...(["seq", "kind", "at", "environment", "cuid", "service", "req_id", "partner_id", "state"] as const),
+] satisfies readonly (keyof EventRow)[];
+
+/** An event as it is written; the store numbers it. */
+export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<EventRow, "seq"> {
+  const { environment, cuid, service, reqId: req_id } = key;
+  const { txnId, checkoutId, bouquetCode, amount } = topUp ?? {};
+  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, amount: amount && Number(amount) });
+  return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
+}
+
+/** @param row beside the name of its partner. */
+export function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
+  const { seq, kind, at, environment, cuid, service, req_id: reqId, partner_id: partnerId, partner } = row;
+  const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount } = JSON.parse(row.state);
+  const isTopUp = partnerId !== null;
+  const topUp = isTopUp ? { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) } : undefined;
+  const key = { environment, cuid, service, reqId };
+  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
 }

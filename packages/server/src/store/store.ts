@@ -13,6 +13,7 @@ import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from 
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
 import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./changes.ts";
+import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
 import type { AuditTrail, Search } from "./search.ts";
 
@@ -83,6 +84,11 @@ export interface Store {
   readonly search: Search;
   readonly auditTrail: AuditTrail;
   readonly retention: Retention;
+  readonly targets: Targets;
+
+  // What delivers to targets, and tells them of ends.
+  readonly outbox: Outbox;
+
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
 

@@ -1,5 +1,6 @@
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
+import type { EventKind } from "../domain/event.ts";
 import type { Event } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
@@ -180,6 +181,39 @@ export interface AuditEntryRow {
   hash: string;
 }
 
+export interface TargetRow {
+  id: number;
+  name: string;
+  config: string;
+  secrets: string;
+  books: Flag;
+  paused: Flag;
+  created_at: Instant;
+  place: number;
+}
+
+export interface EventRow {
+  seq: number;
+  kind: EventKind;
+  at: Instant;
+  environment: Environment;
+  cuid: string;
+  service: Service;
+  req_id: string;
+  partner_id: number | null;
+  state: string;
+}
+
+export interface DeliveryRow {
+  target_id: number;
+  seq: number;
+  attempts: number;
+  failed_at: Instant | null;
+  next_at: Instant;
+  set_aside: Flag;
+  problem: string | null;
+}
+
 /** All tables that hold what is copied and backed up, by their names. */
 export interface Tables {
   provider: ProviderRow;
@@ -199,4 +233,9 @@ export interface Tables {
   reversal: ReversalRow;
   retired_checkout: { checkout_id: string; at: Instant };
   audit_entry: AuditEntryRow;
+  target: TargetRow;
+  event: EventRow;
+  delivery: DeliveryRow;
+  lease: { name: string; holder: string; held_until: Instant };
+  ends_told: { only_row: 1; told_until: WallTime };
 }

@@ -36,6 +36,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await addTokens(opened);
   await store.secrets.rotate(new Uint8Array(32).fill(7), by(opened.now));
   opened.now += DAY_MS;
+  const targetId = await addTarget(opened);
   for (const command of [
     opened.command(RAM_TV, "TV-3M"),
     opened.command(SITA_TV, "KIDS-1M"),
@@ -46,6 +47,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const [reversed, used] = [opened.command(RAM_NET, "NET-3M"), opened.command(SITA_IPTV, "ITV-1M")];
   for (const command of [reversed, used]) expectRecorded(await store.settleTopUp(command));
   await correct(opened, reversed.checkoutId);
+  await failToDeliver(opened, targetId);
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
@@ -123,6 +125,24 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
   await partners.rotateToken("tok_valid", to, hashOf("newer"), by(now + 6));
   await partners.recordUses(new Map([["tok_valid", now + 7]]));
   await partners.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
+}
+
+async function addTarget({ store, now }: OpenedProvider): Promise<number> {
+  const config = { kind: "webhook", url: "https://tv.example/events", allowPrivate: false } as const;
+  const secrets = [{ secret: "whsec_bmV3", until: undefined }];
+  const target = await store.targets.add({ name: "tv", config, books: false, secrets }, by(now));
+  return (target as Exclude<typeof target, string>).id;
+}
+
+async function failToDeliver({ store, now }: OpenedProvider, targetId: number): Promise<void> {
+  const [end, holder] = [
+    { lease: "ends", holder: "a" },
+    { lease: `target:${targetId}`, holder: "a" },
+  ];
+  for (const { lease } of [end, holder]) await store.outbox.hold(lease, "a", now, now + 20_000);
+  const failed = { attempts: 1, failedAt: now, nextAt: now + 1_000, setAside: false, problem: "status 500" };
+  await store.outbox.saveProgress({ ...holder, targetId, place: 1, waiting: [{ seq: 1, ...failed }], done: [] });
+  await store.outbox.tellEnds([], moment(store, now), end);
 }
 
 /** A subscription that is taken away, a connection that is gone and comes back, and a reset. */

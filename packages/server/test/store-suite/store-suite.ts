@@ -11,6 +11,7 @@ import { testCorrections } from "./corrections.ts";
 import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
+import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
@@ -33,6 +34,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
+    describe("outbox", () => testOutbox(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));

@@ -8,16 +8,20 @@ import {
   reverseGoodwill,
   reverseTopUp,
 } from "../../domain/correction.ts";
-import type { ConnectionKey } from "../../domain/customer.ts";
+import { type ConnectionKey, isBlocked, withHead } from "../../domain/customer.ts";
+import { eventOf } from "../../domain/event.ts";
+import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { isTooLateToRecord, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Corrections } from "../changes.ts";
+import { GONE } from "../customer-files.ts";
 import { StoreUnavailable } from "../errors.ts";
 import { flag, keyColumns, toTransaction } from "../rows.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import { findConnection, ledgersOfConnection } from "./customers.ts";
+import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "./customers.ts";
 import type { Engine } from "./engine.ts";
+import { appendEvents } from "./events.ts";
 
 type Tx = Kysely<Tables>;
 
@@ -35,9 +39,20 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
   const readLedgers = async (tx: Tx, key: ConnectionKey) =>
     ledgersOfConnection(await engine.readLedgers(tx, key.environment, [key.cuid]), key);
 
-  const write = async (tx: Tx, { key, plan, entry, audited }: Correction, by: Correcting): Promise<void> => {
+  /** @param ledgers those of the connection, as they were before. @param topUp that is taken back. */
+  const write = async (
+    tx: Tx,
+    { key, plan, entry, audited }: Correction,
+    ledgers: readonly Ledger[],
+    by: Correcting,
+    topUp?: Transaction,
+  ): Promise<void> => {
     await engine.appendEntry(tx, key, plan, entry);
     await appendAudit(engine, tx, audited, attributionOf(by));
+    const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
+    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+    const kind = topUp === undefined ? "subscription.changed" : "topup.reversed";
+    await appendEvents(engine, tx, [eventOf(kind, by.at.instant, key, after, topUp)]);
   };
 
   return {
@@ -46,10 +61,11 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
       if (known === undefined) return { kind: "not_found" };
       return correct(known, by, async (tx) => {
         const transaction = await findTransaction(tx, checkoutId);
-        const outcome = reverseTopUp(transaction, await readLedgers(tx, known), by);
+        const ledgers = await readLedgers(tx, known);
+        const outcome = reverseTopUp(transaction, ledgers, by);
         if (outcome.kind !== "reversed") return outcome;
         await markReversed(tx, outcome.transaction, by);
-        await write(tx, outcome.correction, by);
+        await write(tx, outcome.correction, ledgers, by, outcome.transaction);
         return outcome;
       });
     },
@@ -58,20 +74,22 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
       correct(command, by, async (tx) => {
         const ledgers = await readLedgers(tx, command);
         const outcome = grantGoodwill(await findConnection(tx, command, ledgers), ledgers, command, by);
-        if (outcome.kind === "granted") await write(tx, outcome.correction, by);
+        if (outcome.kind === "granted") await write(tx, outcome.correction, ledgers, by);
         return outcome;
       }),
 
     reverseGoodwill: (command, by) =>
       correct(command, by, async (tx) => {
-        const outcome = reverseGoodwill(await readLedgers(tx, command), command, by);
-        if (outcome.kind === "reversed") await write(tx, outcome.correction, by);
+        const ledgers = await readLedgers(tx, command);
+        const outcome = reverseGoodwill(ledgers, command, by);
+        if (outcome.kind === "reversed") await write(tx, outcome.correction, ledgers, by);
         return outcome;
       }),
 
     setBlocked: (key, blocked, by) =>
       correct(key, by, async (tx) => {
-        const outcome = decideBlock(await findConnection(tx, key, []), key, blocked);
+        const connection = await findConnectionWithHeads(tx, key);
+        const outcome = decideBlock(connection, key, blocked);
         if (outcome.kind !== "done" || outcome.audited === undefined) return outcome;
         const values = { blocked: flag(blocked) };
         await tx
@@ -80,6 +98,9 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
           .where((eb) => eb.and(keyColumns(key)))
           .execute();
         await appendAudit(engine, tx, outcome.audited, attributionOf(by));
+        const kind = blocked ? "connection.blocked" : "connection.unblocked";
+        if (connection !== undefined && isBlocked(connection) !== isBlocked({ ...connection, blocked }))
+          await appendEvents(engine, tx, [eventOf(kind, by.at.instant, key, { ...connection, blocked })]);
         return outcome;
       }),
   };

@@ -111,6 +111,15 @@ export async function findConnection(
   return row && { ...toBareConnection(row), ledgers: ledgers.map(headOf) };
 }
 
+/** With what its ledgers come to, and without their entries. */
+export async function findConnectionWithHeads(tx: Kysely<Tables>, key: ConnectionKey): Promise<Connection | undefined> {
+  const connection = await findConnection(tx, key, []);
+  if (connection === undefined) return undefined;
+  const query = tx.selectFrom("subscription").selectAll();
+  const rows = await query.where((eb) => eb.and(keyColumns(key))).execute();
+  return { ...connection, ledgers: rows.map(toHead) };
+}
+
 async function* namesOf(db: Kysely<Tables>, environment: Environment) {
   for (let after = ""; ; ) {
     const page = await db

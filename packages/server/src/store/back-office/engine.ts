@@ -34,6 +34,11 @@ export interface Engine {
   awaitCommits(): Promise<void>;
   /** From here to the end of the transaction, nobody else appends to the audit trail; to be called last in it. */
   lockAuditTrail(tx: Kysely<Tables>): Promise<void>;
+  /**
+   * From here to the end of the transaction, nobody else writes events: they are numbered in the order of commits. To be
+   * called last, after {@link lockAuditTrail}.
+   */
+  lockEvents(tx: Kysely<Tables>): Promise<void>;
   /** All ledgers of some customers of one environment, by cuid, connection and plan. @param tx or `db`, or that of a view. */
   readLedgers(
     tx: Kysely<Tables>,

@@ -244,6 +244,62 @@ CREATE TABLE audit_entry (
   hash    TEXT    NOT NULL
 ) STRICT;
 
+-- Systems of the provider's that are told of events.
+CREATE TABLE target (
+  id         INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL UNIQUE,
+  -- A JSON object, by its kind.
+  config     TEXT    NOT NULL,
+  -- A JSON list: see Target in domain/target.ts.
+  secrets    TEXT    NOT NULL,
+  books      INTEGER NOT NULL CHECK (books IN (0, 1)),
+  paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
+  created_at INTEGER NOT NULL,
+  -- The number of the event up to which it has taken on each: what of these failed is in delivery.
+  place      INTEGER NOT NULL
+) STRICT;
+
+-- Written in the transactions that make events happen, while there is a target, and numbered in the order of commits. The
+-- last one stays, so that no number is given twice.
+CREATE TABLE event (
+  seq         INTEGER PRIMARY KEY,
+  kind        TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  environment TEXT    NOT NULL,
+  cuid        TEXT    NOT NULL,
+  service     TEXT    NOT NULL,
+  req_id      TEXT    NOT NULL,
+  -- Of a top-up and its reversal.
+  partner_id  INTEGER,
+  -- A JSON object: the connection's state after it, and the top-up.
+  state       TEXT    NOT NULL
+) STRICT;
+
+-- Events that a target did not take, and those that wait behind them.
+CREATE TABLE delivery (
+  target_id INTEGER NOT NULL REFERENCES target,
+  seq       INTEGER NOT NULL REFERENCES event,
+  attempts  INTEGER NOT NULL,
+  failed_at INTEGER,
+  next_at   INTEGER NOT NULL,
+  set_aside INTEGER NOT NULL CHECK (set_aside IN (0, 1)),
+  problem   TEXT,
+  PRIMARY KEY (target_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- What one process at a time does.
+CREATE TABLE lease (
+  name       TEXT    PRIMARY KEY,
+  holder     TEXT    NOT NULL,
+  held_until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Up to when, on the wall clock, events tell of subscriptions that ended.
+CREATE TABLE ends_told (
+  only_row   INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+  told_until TEXT    NOT NULL
+) STRICT;
+
 -- Ledgers, top-ups and the audit trail stay as they were recorded. Only what is from before the horizon may go.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry

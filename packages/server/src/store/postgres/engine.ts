@@ -5,7 +5,14 @@ import { toLedgers } from "../customer-files.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";
-import { awaitCommits, LOCK_AUDIT, LOCK_CUSTOMERS, LOCK_REFERENCE, SHARE_RECORDING } from "./session/locks.ts";
+import {
+  awaitCommits,
+  LOCK_AUDIT,
+  LOCK_CUSTOMERS,
+  LOCK_EVENTS,
+  LOCK_REFERENCE,
+  SHARE_RECORDING,
+} from "./session/locks.ts";
 import { BEGIN, type Query, Session } from "./session/session.ts";
 import { translateAtConnecting } from "./session/trouble.ts";
 import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
@@ -37,6 +44,9 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     awaitCommits: () => awaitCommits(database),
     async lockAuditTrail(tx) {
       await run(tx, LOCK_AUDIT);
+    },
+    async lockEvents(tx) {
+      await run(tx, LOCK_EVENTS);
     },
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [cuids, environment] }));

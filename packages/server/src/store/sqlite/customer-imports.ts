@@ -14,6 +14,7 @@ import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
 import { type Database, toRow, type Value } from "./database.ts";
+import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
 
 /** What is looked up together: with all that was ever entered, it must not fill the memory. */
@@ -55,6 +56,8 @@ export function customerImports(
   const lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
   const append = database.prepare(appendEntries(ENTRY_VALUES.map(jsonValue), JSON_ROWS));
   const putHeadsSince = database.prepare(putHeads("id > ?"));
+  const findTarget = database.prepareRows(FIND_TARGET);
+  const insertEvent = eventInsertion(database);
   const lastAudit = database.prepareRows<AuditCheckpoint>(LAST_AUDIT);
   const appendAudit = insertMany(database, "INSERT INTO audit_entry", AUDIT_COLUMNS);
 
@@ -92,9 +95,11 @@ export function customerImports(
     importCustomers: (environment, rows, by, rules) =>
       database.write(() => {
         const imported: CustomerEffect[] = [];
+        const hasTarget = findTarget().length > 0;
         for (const part of partsOf(rows)) {
-          const { effects, writes } = change(environment, part, rules);
+          const { effects, writes, events } = change(environment, part, rules);
           write(writes);
+          if (hasTarget) for (const event of events()) insertEvent(event);
           for (const effect of effects) imported.push(effect);
         }
         let last = lastAudit()[0] ?? NO_ENTRY;

@@ -50,6 +50,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     // Whoever writes has the file alone.
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
+    lockEvents: async () => {},
     awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<LedgerEntryRow>(tx, ENTRIES, [JSON.stringify(cuids), environment]));

@@ -1,4 +1,6 @@
 import { concludeUnused } from "../../domain/checkout.ts";
+import { type Connection, withHead } from "../../domain/customer.ts";
+import { eventOf } from "../../domain/event.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../batcher.ts";
@@ -7,6 +9,7 @@ import type { Conclusion, Outcome, ProviderSettings } from "../store.ts";
 import type { TopUpRow } from "../tables.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
+import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { APPEND_ENTRY, entryValues, PUT_HEAD } from "./ledgers.ts";
 import type { ReferenceTables } from "./reference.ts";
 
@@ -25,6 +28,8 @@ export interface TopUpParts {
   readonly reference: ReferenceTables;
 }
 
+type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
+
 /** The SQL of top-ups. */
 export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
   const findRow = database.prepareRows<TopUpRow>(FIND);
@@ -34,11 +39,13 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const appendEntry = database.prepare(APPEND_ENTRY);
   const putHead = database.prepare(PUT_HEAD);
+  const findTarget = database.prepareRows(FIND_TARGET);
+  const insertEvent = eventInsertion(database);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
   const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
 
-  const topUp = (command: TopUpCommand, now: Moment): TopUpOutcome => {
+  const topUp = (command: TopUpCommand, now: Moment, hasTarget: boolean): TopUpOutcome => {
     const { checkoutId, checkout } = command;
     const found = customers.findConnection(command);
     const retired = findRetiredAt(checkoutId) !== undefined;
@@ -51,16 +58,24 @@ export function topUpTables({ database, provider, clock, customers, reference }:
       catalogue: () => reference.readCatalogue(checkout.revision),
     };
     const outcome = decideTopUp(snapshot, command, now, provider.basePlans);
-    if (outcome.kind === "recorded") record(outcome);
+    if (outcome.kind === "recorded") {
+      record(outcome);
+      if (hasTarget) tell(outcome, found?.connection as Connection);
+    }
     if (outcome.kind === "refused" && outcome.retires && !retired) retire.run(checkoutId, now.instant);
     return outcome;
   };
 
-  const record = ({ transaction, plan, entry }: Extract<TopUpOutcome, { kind: "recorded" }>): void => {
+  const record = ({ transaction, plan, entry }: RecordedTopUp): void => {
     appendEntry.run(...entryValues(transaction, plan, entry));
     putHead.run();
     const row = topUpRow(transaction);
     insertRow.run(...TOP_UP_COLUMNS.map((column) => row[column]));
+  };
+
+  const tell = ({ transaction, plan, entry }: RecordedTopUp, before: Connection): void => {
+    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+    insertEvent(eventOf("topup.recorded", transaction.at, transaction, after, transaction));
   };
 
   const conclude = (checkoutId: string, now: Instant): Conclusion => {
@@ -86,8 +101,9 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     settle: (batch: readonly SettlingItem[]): Promise<Settled[]> =>
       database.write(() => {
         const now = provider.zone.moment(clock());
+        const hasTarget = findTarget().length > 0;
         const settled = batch.map((item) =>
-          item.kind === "top_up" ? topUp(item.command, now) : conclude(item.checkoutId, now.instant),
+          item.kind === "top_up" ? topUp(item.command, now, hasTarget) : conclude(item.checkoutId, now.instant),
         );
         refuseIfTooLate(now.instant, clock());
         return settled;

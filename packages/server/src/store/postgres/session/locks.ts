@@ -45,6 +45,11 @@ export const SHARE_RECORDING: Prepared = {
 
 /** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
 export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
+/**
+ * One transaction at a time writes events and commits: they are numbered in the order in which others see them, so that
+ * who reads on from a number misses none.
+ */
+export const LOCK_EVENTS = lock("lock_events", 7_461_006);
 
 function lock(name: string, number: number): Prepared {
   return { name, text: `SELECT pg_advisory_xact_lock(${number})` };

@@ -1,7 +1,7 @@
 import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
 import { concludeUnused } from "../../../domain/checkout.ts";
-import type { Connection, ConnectionKey, WireStatus } from "../../../domain/customer.ts";
-import type { LedgerHead } from "../../../domain/ledger.ts";
+import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../../domain/customer.ts";
+import { eventOf, type NewEvent } from "../../../domain/event.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
@@ -26,11 +26,15 @@ export interface LoadedBatch {
   readonly catalogues: ReadonlyMap<number, Catalogue>;
   /** The horizon, where a checkout is so old that it may matter. */
   readonly prunedBefore: Instant | undefined;
+  /** Whether anybody is to be told of what is recorded. */
+  readonly hasTarget: boolean;
 }
 
 /** A batch in memory: each decision sees the ones before it. What must be written gathers in `recorded` and `retired`. */
 export class BatchSnapshot {
   readonly recorded: Recorded[] = [];
+  /** Of each that was recorded; none where nobody is to be told. */
+  readonly events: NewEvent[] = [];
   /** The checkoutIds with which nothing may be recorded any more. */
   readonly retired = new Set<string>();
 
@@ -41,9 +45,10 @@ export class BatchSnapshot {
   readonly #retired = new Map<string, Instant>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
+  readonly #hasTarget: boolean;
 
   /** @param now the time by which all of it is decided. */
-  constructor({ customers, checkouts, connections, catalogues, prunedBefore }: LoadedBatch, now: Moment) {
+  constructor({ customers, checkouts, connections, catalogues, prunedBefore, hasTarget }: LoadedBatch, now: Moment) {
     this.#now = now;
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
@@ -53,6 +58,7 @@ export class BatchSnapshot {
     }
     this.#catalogues = catalogues;
     this.#prunedBefore = prunedBefore;
+    this.#hasTarget = hasTarget;
   }
 
   topUp(command: TopUpCommand, basePlans: BasePlans): TopUpOutcome {
@@ -77,8 +83,9 @@ export class BatchSnapshot {
       const { plan, entry, transaction } = outcome;
       this.recorded.push(outcome);
       this.#transactions.set(checkoutId, transaction);
-      const head = { plan, seq: entry.seq, subscription: entry.after };
-      this.#connections.set(name, withHead(connection, head));
+      const after = withHead(connection, { plan, seq: entry.seq, subscription: entry.after });
+      this.#connections.set(name, after);
+      if (this.#hasTarget) this.events.push(eventOf("topup.recorded", this.#now.instant, command, after, transaction));
     }
     if (outcome.kind === "refused" && outcome.retires && !retired) this.#retire(checkoutId);
     return outcome;
@@ -109,11 +116,6 @@ function toConnections(rows: readonly ConnectionRows[]): Map<string, Connection>
     connections.set(name, row.plan === null ? connection : withHead(connection, toHead(row)));
   }
   return connections;
-}
-
-function withHead(connection: Connection, head: LedgerHead): Connection {
-  const others = connection.ledgers.filter(({ plan }) => plan !== head.plan);
-  return { ...connection, ledgers: [...others, head] };
 }
 
 function customerName({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): string {

@@ -53,7 +53,7 @@ export function qualified(alias: string, columns: readonly string[]): string {
 }
 
 /** As many rows as the lists are long, in one parameter for each column. */
-function unnest(columns: readonly string[]): string {
+export function unnest(columns: readonly string[]): string {
   return `unnest(${columns.map((column, index) => `$${index + 1}::${NUMBERS.has(column) ? "bigint" : "text"}[]`).join(", ")})`;
 }
 

@@ -1,8 +1,10 @@
 import type { Environment } from "../../../domain/customer.ts";
 import type { CustomerEffect } from "../../../domain/customer-audit.ts";
+import type { NewEvent } from "../../../domain/event.ts";
 import { ARCHIVE_COLUMNS } from "../../archive.ts";
 import { appendAudit } from "../../back-office/audit.ts";
 import type { Engine } from "../../back-office/engine.ts";
+import { hasTarget } from "../../back-office/events.ts";
 import {
   auditOfFile,
   type ConnectionOwner,
@@ -20,6 +22,7 @@ import { LOCK_CUSTOMERS, LOCK_IMPORT } from "../session/locks.ts";
 import type { Prepared, Query, Session } from "../session/session.ts";
 import { asked, deleteRows, insertRows, isAsked, putRows, unlessEmpty, withRows } from "./columns.ts";
 import { appendEntries, ENTRIES } from "./customers.ts";
+import { appendEvents } from "./events.ts";
 
 const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
 
@@ -92,13 +95,16 @@ export function customerImports(
       return database.transactPatiently(opening, async ([, stored = []], session) => {
         refuseOtherProvider(stored[0] as ProviderRow | undefined, provider);
         const imported: CustomerEffect[] = [];
+        const toTell: (() => NewEvent[])[] = [];
         for (const part of partsWithoutRepetition(rows)) {
-          const { effects, writes } = await change(session, environment, part, rules);
+          const { effects, writes, events } = await change(session, environment, part, rules);
           await session.runAll(queriesOf(writes));
           for (const effect of effects) imported.push(effect);
+          toTell.push(events);
         }
         const tx = kyselyOn((ask) => ask(session));
         for (const change of auditOfFile(environment, rules, imported)) await appendAudit(engine, tx, change, by);
+        if (await hasTarget(tx)) await session.runAll(appendEvents(toTell.flatMap((events) => events())));
         await session.commit();
         return imported;
       });

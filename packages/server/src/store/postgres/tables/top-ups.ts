@@ -16,6 +16,7 @@ import type { Prepared, Query } from "../session/session.ts";
 import { BatchSnapshot, type CheckoutRow, type LockedCustomer } from "./batch-snapshot.ts";
 import { asked, insertRows, isAsked, qualified, unlessEmpty, withRows } from "./columns.ts";
 import { appendEntries, CONNECTION_WITH_HEADS } from "./customers.ts";
+import { appendEvents, FIND_TARGET } from "./events.ts";
 
 const CONNECTIONS = withRows(
   {
@@ -91,7 +92,7 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
     async settle(batch) {
       const catalogues = await readCatalogues(batch);
       return database.transact(openingOf(batch), async (rows, session) => {
-        const [customers, , connections, checkouts, retention] = rows;
+        const [customers, , connections, checkouts, retention, targets = []] = rows;
         const now = provider.zone.moment(clock());
         const loaded = {
           customers: customers as LockedCustomer[],
@@ -99,6 +100,7 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
           checkouts: checkouts as CheckoutRow[],
           catalogues,
           prunedBefore: (retention as { pruned_before: Instant }[])[0]?.pruned_before,
+          hasTarget: targets.length > 0,
         };
         const snapshot = new BatchSnapshot(loaded, now);
         const settled = batch.map((item): Settled => {
@@ -124,6 +126,7 @@ function openingOf(batch: readonly SettlingItem[]): Query[] {
     CONNECTIONS([...connections.values()]),
     CHECKOUTS(checkoutIds.map((checkout_id) => ({ checkout_id }))),
     PRUNED_BEFORE,
+    FIND_TARGET,
   ];
 }
 
@@ -131,9 +134,14 @@ function checkoutIdOf(item: SettlingItem): string {
   return item.kind === "top_up" ? item.command.checkoutId : item.checkoutId;
 }
 
-function writesOf({ recorded, retired }: BatchSnapshot, now: Moment): Query[] {
+function writesOf({ recorded, events, retired }: BatchSnapshot, now: Moment): Query[] {
   const topUps = recorded.map(({ transaction }) => topUpRow(transaction));
   const entries = recorded.map(({ transaction, plan, entry }) => ({ key: transaction, plan, entry }));
   const retirements = [...retired].map((checkout_id) => ({ checkout_id, at: now.instant }));
-  return [...unlessEmpty(INSERT_TOP_UPS, topUps), ...appendEntries(entries), ...unlessEmpty(RETIRE, retirements)];
+  return [
+    ...unlessEmpty(INSERT_TOP_UPS, topUps),
+    ...appendEntries(entries),
+    ...unlessEmpty(RETIRE, retirements),
+    ...appendEvents(events),
+  ];
 }

@@ -1,0 +1,55 @@
+import type { Kysely } from "kysely";
+import type { NewEvent, RecordedEvent } from "../../domain/event.ts";
+import { eventRow, toRecordedEvent } from "../rows.ts";
+import type { Tables } from "../tables.ts";
+import type { Engine } from "./engine.ts";
+
+type Db = Kysely<Tables>;
+
+/** How many events go into one statement: its parameters are limited. */
+const ROWS_AT_ONCE = 500;
+
+/**
+ * Writes events, where anybody is to be told of them. To be called last in a transaction: whoever adds a target has its
+ * entry in the audit trail too, so that no change misses a target that was there before it.
+ */
+export async function appendEvents(engine: Engine, tx: Db, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0 || !(await hasTarget(tx))) return;
+  await engine.lockEvents(tx);
+  const last = await lastEvent(tx);
+  const rows = events.map((event, index) => ({ seq: last + index + 1, ...eventRow(event) }));
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+    await tx
+      .insertInto("event")
+      .values(rows.slice(from, from + ROWS_AT_ONCE))
+      .execute();
+}
+
+export async function hasTarget(db: Db): Promise<boolean> {
+  return (await db.selectFrom("target").select("id").limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** The number of the last event that was ever written. */
+export async function lastEvent(db: Db): Promise<number> {
+  const query = db.selectFrom("event").select((eb) => eb.fn.max("seq").as("last"));
+  return Number((await query.executeTakeFirst())?.last ?? 0);
+}
+
+/** Those after a number, in their order. */
+export async function eventsAfter(db: Db, seq: number, limit: number): Promise<RecordedEvent[]> {
+  const rows = await events(db).where("e.seq", ">", seq).orderBy("e.seq").limit(limit).execute();
+  return rows.map(toRecordedEvent);
+}
+
+export async function eventsOf(db: Db, seqs: readonly number[]): Promise<RecordedEvent[]> {
+  if (seqs.length === 0) return [];
+  return (await events(db).where("e.seq", "in", seqs).orderBy("e.seq").execute()).map(toRecordedEvent);
+}
+
+function events(db: Db) {
+  return db
+    .selectFrom("event as e")
+    .leftJoin("partner as p", "p.id", "e.partner_id")
+    .selectAll("e")
+    .select("p.name as partner");
+}

@@ -1,0 +1,195 @@
+import { type Kysely, sql } from "kysely";
+import type { ConnectionKey } from "../../domain/customer.ts";
+import { eventOf, type NewEvent } from "../../domain/event.ts";
+import type { WaitingDelivery } from "../../domain/target.ts";
+import type { Instant, WallTime } from "../../domain/wall-time.ts";
+import type { ConnectionEnd, HeldLease, Outbox } from "../outbox.ts";
+import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
+import type { DeliveryRow, Tables } from "../tables.ts";
+import { findConnectionWithHeads } from "./customers.ts";
+import type { Engine } from "./engine.ts";
+import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
+import { deliveries, listTargets, toWaiting } from "./targets.ts";
+
+type Db = Kysely<Tables>;
+
+/** Events that are let go of together. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+export function outboxOf(engine: Engine): Outbox {
+  const { db } = engine;
+  return {
+    hold: (name, holder, now, until) =>
+      engine.transact(async (tx) => {
+        const held = await tx.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
+        if (held !== undefined && held.holder !== holder && held.held_until > now) return false;
+        // Of two that find it free at once, one finds the other's here.
+        const { numInsertedOrUpdatedRows } = await tx
+          .insertInto("lease")
+          .values({ name, holder, held_until: until })
+          .onConflict((on) =>
+            on
+              .column("name")
+              .doUpdateSet({ holder, held_until: until })
+              .where((eb) => eb.or([eb("lease.holder", "=", holder), eb("lease.held_until", "<=", now)])),
+          )
+          .executeTakeFirst();
+        return Number(numInsertedOrUpdatedRows) === 1;
+      }),
+
+    release: (name, holder) =>
+      engine.transact(async (tx) => {
+        await tx.deleteFrom("lease").where("name", "=", name).where("holder", "=", holder).execute();
+      }),
+
+    targets: () => listTargets(db),
+
+    async place(targetId) {
+      const row = await db.selectFrom("target").select("place").where("id", "=", targetId).executeTakeFirst();
+      return row?.place ?? 0;
+    },
+
+    async waiting(targetId) {
+      return (await deliveries(db, targetId).execute()).map(toWaiting);
+    },
+
+    eventsAfter: (seq, limit) => eventsAfter(db, seq, limit),
+    eventsOf: (seqs) => eventsOf(db, seqs),
+    lastEvent: () => lastEvent(db),
+
+    saveProgress: ({ targetId, place, waiting, done, ...lease }) =>
+      engine.transact(async (tx) => {
+        if (!(await isHeld(tx, lease))) return false;
+        await tx.updateTable("target").set({ place }).where("id", "=", targetId).execute();
+        if (done.length > 0)
+          await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", done).execute();
+        for (const each of waiting) await putDelivery(tx, targetId, each);
+        return true;
+      }),
+
+    acknowledge: (targetId, seq) =>
+      engine.transact(async (tx) => {
+        const place = Math.min(seq, await lastEvent(tx));
+        const query = tx.updateTable("target").set({ place }).where("id", "=", targetId);
+        await query.where("place", "<", place).execute();
+      }),
+
+    forget: (before) =>
+      engine.transact(async (tx) => {
+        const neededFrom = await firstNeeded(tx, before);
+        const some = tx.selectFrom("event").select("seq").where("seq", "<", neededFrom).orderBy("seq");
+        const last = (await some.limit(FORGOTTEN_AT_ONCE).execute()).at(-1)?.seq;
+        if (last === undefined) return 0;
+        await tx.deleteFrom("delivery").where("seq", "<=", last).execute();
+        const { numDeletedRows } = await tx.deleteFrom("event").where("seq", "<=", last).executeTakeFirst();
+        return Number(numDeletedRows);
+      }),
+
+    async endsToldUntil() {
+      return (await db.selectFrom("ends_told").select("told_until").executeTakeFirst())?.told_until;
+    },
+
+    async endsBetween(after, until, page) {
+      const found: ConnectionEnd[] = [];
+      let from = page.after;
+      // Each statement looks at few rows, since others wait meanwhile.
+      do {
+        const upTo = await boundAfter(db, from);
+        found.push(...(await endsWithin(db, { after, until }, { from, upTo })));
+        from = upTo;
+      } while (from !== undefined && found.length < page.limit);
+      return found;
+    },
+
+    tellEnds: (ends, now, lease) =>
+      engine.transact(async (tx) => {
+        if (!(await isHeld(tx, lease))) return false;
+        await engine.lockCustomers(tx, customersOf(ends));
+        const events: NewEvent[] = [];
+        for (const { key, end } of ends) {
+          const connection = await findConnectionWithHeads(tx, key);
+          const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
+          if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
+        }
+        const values = { told_until: now.wall };
+        await tx
+          .insertInto("ends_told")
+          .values({ only_row: 1, ...values })
+          .onConflict((on) => on.column("only_row").doUpdateSet(values))
+          .execute();
+        await appendEvents(engine, tx, events);
+        return true;
+      }),
+  };
+}
+
+/** Rows that are looked at together for ends: a millisecond of work. */
+const SUBSCRIPTIONS_AT_ONCE = 2_000;
+
+/** The connection that ends the next portion of subscriptions; undefined for the last portion. */
+async function boundAfter(db: Db, from: ConnectionKey | undefined): Promise<ConnectionKey | undefined> {
+  let query = db.selectFrom("subscription").select(CONNECTION_KEY).orderBy(KEY).offset(SUBSCRIPTIONS_AT_ONCE).limit(1);
+  if (from !== undefined) query = query.where(isBeyond(from));
+  const row = await query.executeTakeFirst();
+  return row && toConnectionKey(row);
+}
+
+async function endsWithin(
+  db: Db,
+  { after, until }: { readonly after: WallTime; readonly until: WallTime },
+  { from, upTo }: { readonly from: ConnectionKey | undefined; readonly upTo: ConnectionKey | undefined },
+): Promise<ConnectionEnd[]> {
+  let query = db
+    .selectFrom("subscription")
+    .select([...CONNECTION_KEY, "end_time"])
+    .where("end_time", ">", after)
+    .where("end_time", "<=", until)
+    .orderBy(KEY);
+  if (from !== undefined) query = query.where(isBeyond(from));
+  if (upTo !== undefined) query = query.where((eb) => eb.not(isBeyond(upTo)));
+  return (await query.execute()).map((row) => ({ key: toConnectionKey(row), end: row.end_time as WallTime }));
+}
+
+const KEY = sql`cuid, environment, service, req_id`;
+
+function isBeyond(key: ConnectionKey) {
+  const { cuid, environment, service, req_id } = keyColumns(key);
+  return sql<boolean>`(cuid, environment, service, req_id) > (${cuid}, ${environment}, ${service}, ${req_id})`;
+}
+
+function customersOf(ends: readonly ConnectionEnd[]) {
+  return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
+}
+
+async function isHeld(tx: Db, { lease, holder }: HeldLease): Promise<boolean> {
+  const row = await tx.selectFrom("lease").select("holder").where("name", "=", lease).executeTakeFirst();
+  return row?.holder === holder;
+}
+
+async function putDelivery(tx: Db, target_id: number, waiting: WaitingDelivery): Promise<void> {
+  const { seq, attempts, failedAt, nextAt, setAside, problem } = waiting;
+  const values = { attempts, failed_at: failedAt ?? null, next_at: nextAt, set_aside: flag(setAside) };
+  const row: DeliveryRow = { target_id, seq, ...values, problem: problem ?? null };
+  const { target_id: _, seq: __, ...changes } = row;
+  await tx
+    .insertInto("delivery")
+    .values(row)
+    .onConflict((on) => on.columns(["target_id", "seq"]).doUpdateSet(changes))
+    .execute();
+}
+
+/** The number of the first event that is kept: the first that some target lacks, and that is young enough; or else the last. */
+async function firstNeeded(tx: Db, before: Instant): Promise<number> {
+  const last = await lastEvent(tx);
+  const { place } = await tx
+    .selectFrom("target")
+    .select((eb) => eb.fn.min("place").as("place"))
+    .executeTakeFirstOrThrow();
+  const { waiting } = await tx
+    .selectFrom("delivery")
+    .select((eb) => eb.fn.min("seq").as("waiting"))
+    .executeTakeFirstOrThrow();
+  const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
+  const lacked = Math.min(Number(waiting ?? last), place === null ? last : Number(place) + 1);
+  return Math.min(last, Math.max(lacked, (await young.executeTakeFirst())?.seq ?? last));
+}

@@ -1,0 +1,282 @@
+import { expect, test } from "vitest";
+import type { RecordedEvent } from "../../src/domain/event.ts";
+import type { WaitingDelivery } from "../../src/domain/target.ts";
+import type { NewTarget } from "../../src/store/outbox.ts";
+import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
+import { countRows, type MakeDatabase } from "./database.ts";
+import { FIBER, HARI_TV, openProvider, RAM, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+
+const FEED: NewTarget = { name: "billing", config: { kind: "feed" }, books: true, secrets: [] };
+
+async function openWithTarget(makeDatabase: MakeDatabase) {
+  const opened = await openProvider(makeDatabase);
+  const target = await opened.store.targets.add(FEED, by(opened.now));
+  if (target === "name_taken") throw new Error("the name is taken");
+  return { opened, target, store: opened.store, events: () => opened.store.outbox.eventsAfter(0, 1_000) };
+}
+
+function inShort({ kind, key, state, topUp }: RecordedEvent) {
+  return [kind, key.reqId, state.blocked, state.subscriptions.map(({ end }) => end), topUp?.txnId];
+}
+
+function byText(a: unknown, b: unknown): number {
+  return String(a) < String(b) ? -1 : 1;
+}
+
+/** Events are written in the transactions that make them happen, and kept until every target has them. */
+export function testOutbox(makeDatabase: MakeDatabase): void {
+  test("nothing is written where nobody is to be told", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
+    await opened.store.corrections.reverse(checkoutId, opened.staff());
+    await opened.restate({ ...SITA, connections: {} });
+    expect(await countRows(opened, "event")).toBe(0);
+  });
+
+  test("top-ups and what staff correct are told with the state after each", async () => {
+    const { opened, store, events } = await openWithTarget(makeDatabase);
+    const first = await opened.topUp(SITA_NET, "NET-1M");
+    await opened.topUp(SITA_NET, "NET-3M");
+    await store.corrections.reverse(first.checkoutId, opened.staff());
+    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: FIBER }, opened.staff());
+    await store.corrections.setBlocked(SITA_NET, true, opened.staff());
+    await store.corrections.setBlocked(SITA_NET, false, opened.staff());
+    const told = await events();
+    expect(told.map(inShort)).toEqual([
+      ["topup.recorded", "sita", false, ["2027-01-10 09:00:00"], first.txnId],
+      ["topup.recorded", "sita", false, ["2027-04-10 09:00:00"], expect.any(String)],
+      ["topup.reversed", "sita", false, ["2027-03-10 09:00:00"], first.txnId],
+      ["subscription.changed", "sita", false, ["2027-03-12 09:00:00"], undefined],
+      ["connection.blocked", "sita", true, ["2027-03-12 09:00:00"], undefined],
+      ["connection.unblocked", "sita", false, ["2027-03-12 09:00:00"], undefined],
+    ]);
+    expect(told[0]).toMatchObject({
+      ...{ at: opened.now, partner: opened.partner.name, key: SITA_NET },
+      topUp: { checkoutId: first.checkoutId, partnerId: first.partnerId, bouquetCode: "NET-1M", amount: 113_000n },
+      state: { subscriptions: [{ plan: FIBER, bouquetId: "NET-1M", start: "2026-11-10 09:00:00", addOn: false }] },
+    });
+    expect(told.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("a refused top-up, one that is answered again, and a correction that changes nothing are not told", async () => {
+    const { opened, store, events } = await openWithTarget(makeDatabase);
+    const command = opened.command(SITA_NET, "NET-1M");
+    await store.settleTopUp(command);
+    await store.settleTopUp(command);
+    await store.settleTopUp(opened.command(HARI_TV, "TV-1M"));
+    await store.corrections.setBlocked(HARI_TV, true, opened.staff());
+    expect(await events()).toHaveLength(1);
+  });
+
+  test("an import tells of each connection whose subscriptions or block it changes, and of no other", async () => {
+    const { opened, events } = await openWithTarget(makeDatabase);
+    const later = { startdate: "2026-11-10 09:00:00", enddate: "2027-02-10 09:00:00" };
+    const internet = [{ username: "ram", status: "active", subscriptions: [{ code: "NET-1M", ...later }] }];
+    const tv = [{ ...RAM.connections.tv[0], status: "blocked" }];
+    await opened.restate({ ...RAM, last_name: "Lama", connections: { tv, internet } });
+    await opened.restate({ ...SITA, connections: { ...SITA.connections, internet: [] } });
+    expect((await events()).map(inShort).sort(byText)).toEqual([
+      ["connection.blocked", "007700000000002", true, ["2026-11-01 09:00:00"], undefined],
+      ["subscription.changed", "ram", false, ["2027-02-10 09:00:00"], undefined],
+      ["subscription.changed", "sita", false, [], undefined],
+    ]);
+  });
+
+  test("events of many processes are numbered in the order in which they can be read", async () => {
+    const { opened, store } = await openWithTarget(makeDatabase);
+    const others = [store, await opened.another(), await opened.another()];
+    const commands = Array.from({ length: 60 }, (_, index) =>
+      opened.command(index % 2 ? SITA_NET : SITA_TV, index % 2 ? "NET-1M" : "TV-1M"),
+    );
+    const read: RecordedEvent[] = [];
+    let isOver = false;
+    const reading = (async () => {
+      for (let looks = 0; looks < 10_000; looks += 1) {
+        const wasOver = isOver;
+        const page = await others[2]?.outbox.eventsAfter(read.at(-1)?.seq ?? 0, 7);
+        read.push(...(page ?? []));
+        if (wasOver && page?.length === 0) return;
+      }
+    })();
+    await Promise.all(commands.map((command, index) => (others[index % 3] as Store).settleTopUp(command)));
+    isOver = true;
+    await reading;
+    expect(new Set(read.map(({ topUp }) => topUp?.checkoutId))).toEqual(
+      new Set(commands.map(({ checkoutId }) => checkoutId)),
+    );
+    for (const connection of ["sita", "007700000000001"]) {
+      const ends = read.filter(({ key }) => key.reqId === connection).map(({ state }) => state.subscriptions[0]?.end);
+      expect(ends).toEqual([...ends].sort(byText));
+    }
+  });
+
+  test("targets are added once, paused, rotated and removed, with an entry in the audit trail for each", async () => {
+    const { opened, store, target } = await openWithTarget(makeDatabase);
+    const { targets } = store;
+    expect(await targets.add(FEED, by(opened.now))).toBe("name_taken");
+    expect(await targets.list()).toEqual([target]);
+    expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
+    expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
+    const secrets = [
+      { secret: "whsec_bmV3", until: undefined },
+      { secret: "whsec_b2xk", until: opened.now + 1 },
+    ];
+    await targets.setSecrets("billing", secrets, by(opened.now));
+    expect(await targets.find("billing")).toEqual({ ...target, paused: true, secrets });
+    expect(await targets.remove("billing", by(opened.now))).toMatchObject({ name: "billing" });
+    expect([await targets.find("billing"), await targets.remove("billing", by(opened.now))]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const trail = await store.auditTrail.list({ subject: "billing" }, 10);
+    expect(trail.map(({ action }) => action)).toEqual(["target.remove", "target.rotate", "target.pause", "target.add"]);
+    expect(JSON.stringify(trail)).not.toContain("whsec_");
+  });
+
+  test("a target begins with what happens after it was added", async () => {
+    const { opened, store } = await openWithTarget(makeDatabase);
+    await opened.topUp(SITA_NET, "NET-1M");
+    const second = await store.targets.add({ ...FEED, name: "tv" }, by(opened.now));
+    await opened.topUp(SITA_NET, "NET-1M");
+    const { id } = second as { id: number };
+    expect(await store.targets.progress(id)).toEqual({
+      ...{ place: 1, behind: 1, failing: 0, setAside: 0, oldestAt: opened.now },
+    });
+  });
+
+  test("a lease is one holder's until it ends or is given back", async () => {
+    const { opened, store } = await openWithTarget(makeDatabase);
+    const { outbox } = store;
+    const other = (await opened.another()).outbox;
+    const [now, until] = [opened.now, opened.now + 20_000];
+    const held = await Promise.all([outbox.hold("ends", "a", now, until), other.hold("ends", "b", now, until)]);
+    expect(held.sort()).toEqual([false, true]);
+    const [holder] = (await opened.database.read("SELECT holder FROM lease")) as { holder: string }[];
+    const [mine, theirs] = holder?.holder === "a" ? ["a", "b"] : ["b", "a"];
+    expect(await outbox.hold("ends", mine ?? "", now + 10_000, now + 30_000)).toBe(true);
+    expect(await other.hold("ends", theirs ?? "", now + 29_999, until + 60_000)).toBe(false);
+    expect(await other.hold("ends", theirs ?? "", now + 30_000, until + 60_000)).toBe(true);
+    await other.release("ends", theirs ?? "");
+    expect(await outbox.hold("ends", mine ?? "", now, until)).toBe(true);
+  });
+
+  test("progress is kept by whoever holds the lease, and by nobody else", async () => {
+    const { opened, store, target } = await openWithTarget(makeDatabase);
+    const { outbox, targets } = store;
+    for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
+    const lease = { lease: `target:${target.id}`, holder: "a", targetId: target.id };
+    const failed = {
+      attempts: 2,
+      failedAt: opened.now,
+      nextAt: opened.now + 5_000,
+      setAside: false,
+      problem: "status 500",
+    };
+    const waiting: WaitingDelivery[] = [
+      { seq: 1, ...failed },
+      { seq: 2, ...failed, setAside: true },
+    ];
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [] })).toBe(false);
+    await outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [] })).toBe(true);
+    expect(await outbox.waiting(target.id)).toEqual(waiting);
+    expect(await outbox.place(target.id)).toBe(2);
+    expect(await targets.progress(target.id)).toMatchObject({ behind: 1, failing: 1, setAside: 1 });
+    expect((await targets.waiting(target.id, 10)).map(({ seq, event }) => [seq, event.seq])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(await targets.resend(target.id, by(opened.now))).toBe(1);
+    expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2] })).toBe(true);
+    expect(await targets.progress(target.id)).toMatchObject({
+      behind: 0,
+      failing: 0,
+      setAside: 0,
+      oldestAt: undefined,
+    });
+  });
+
+  test("a feed's place moves on, and never back or beyond the last event", async () => {
+    const { opened, store, target } = await openWithTarget(makeDatabase);
+    for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
+    await store.outbox.acknowledge(target.id, 2);
+    await store.outbox.acknowledge(target.id, 1);
+    expect(await store.outbox.place(target.id)).toBe(2);
+    await store.outbox.acknowledge(target.id, 99);
+    expect(await store.outbox.place(target.id)).toBe(3);
+  });
+
+  test("events go once every target has them, or once they are old, and the last one stays", async () => {
+    const { opened, store, target } = await openWithTarget(makeDatabase);
+    for (let count = 0; count < 4; count += 1) await opened.topUp(SITA_NET, "NET-1M");
+    const seqs = async () => (await store.outbox.eventsAfter(0, 10)).map(({ seq }) => seq);
+    expect(await store.outbox.forget(0)).toBe(0);
+    await store.outbox.acknowledge(target.id, 2);
+    expect(await store.outbox.forget(0)).toBe(2);
+    expect(await seqs()).toEqual([3, 4]);
+    expect(await store.outbox.forget(opened.now + 1)).toBe(1);
+    expect(await store.outbox.forget(opened.now + 1)).toBe(0);
+    expect(await seqs()).toEqual([4]);
+    await opened.topUp(SITA_NET, "NET-1M");
+    expect(await seqs()).toEqual([4, 5]);
+  });
+
+  test("ends in a span are found, and each that still holds is told once", async () => {
+    const { opened, store, events } = await openWithTarget(makeDatabase);
+    const { outbox } = store;
+    const span = ["2026-11-20 09:00:00", "2026-12-10 09:00:00"] as const;
+    const ends = await outbox.endsBetween(...span, { after: undefined, limit: 1_000 });
+    expect(ends).toEqual([
+      { key: SITA_NET, end: span[1] },
+      { key: SITA_TV, end: span[1] },
+    ]);
+    expect(await outbox.endsBetween(...span, { after: SITA_NET, limit: 1_000 })).toEqual([ends[1]]);
+    expect(
+      await outbox.endsBetween("2026-12-10 09:00:00", "2027-12-10 09:00:00", { after: undefined, limit: 1 }),
+    ).toEqual([]);
+    expect(await outbox.endsToldUntil()).toBeUndefined();
+    await opened.topUp(SITA_TV, "TV-1M");
+    opened.now = Date.parse("2026-12-10T09:00:01Z");
+    const now = store.provider.zone.moment(opened.now);
+    const lease = { lease: "ends", holder: "a" };
+    expect(await outbox.tellEnds(ends, now, lease)).toBe(false);
+    await outbox.hold("ends", "a", opened.now, opened.now + 20_000);
+    expect(await outbox.tellEnds(ends, now, lease)).toBe(true);
+    expect((await events()).map(inShort).slice(1)).toEqual([
+      ["subscription.ended", "sita", false, [span[1]], undefined],
+    ]);
+    expect(await outbox.endsToldUntil()).toBe(now.wall);
+  });
+
+  test("every end of many subscriptions is found, however many are looked at together", async () => {
+    const { opened, store } = await openWithTarget(makeDatabase);
+    const count = 2_300;
+    const rows = Array.from({ length: count }, (_, index) => ({
+      ...{ ...RAM, cuid: String(4_000_000 + index), mobile: String(9_850_000_000 + index) },
+      connections: {
+        internet: [
+          {
+            username: `u${index}`,
+            status: "active",
+            subscriptions: [
+              {
+                code: "NET-1M",
+                startdate: "2026-11-01 00:00:00",
+                enddate: index % 2 ? "2026-12-01 00:00:00" : "2026-12-02 00:00:00",
+              },
+            ],
+          },
+        ],
+      },
+    }));
+    await opened.restate(...rows);
+    const found = await store.outbox.endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", {
+      after: undefined,
+      limit: 10_000,
+    });
+    expect(found).toHaveLength(count / 2);
+    expect(new Set(found.map(({ key }) => key.reqId)).size).toBe(count / 2);
+    expect((await store.outbox.eventsAfter(0, 10_000)).length).toBe(count);
+  });
+}
