@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, CUSTOMERS, makeProvider, PartnerClient, type Sent, verifySent, verifyTotals } from "./partner.ts";
-import { expectTopupd, type Ground, type Served, startServing } from "./processes.ts";
+import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface KillOptions extends Ground {
@@ -140,14 +140,6 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 /** One that was just killed may be listed still. */
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
-}
-
 /** What partners do: mostly top-ups, and now and then a look at what is there already. */
 class Load {
   readonly sent: Sent[] = [];

@@ -67,6 +67,17 @@ export async function startServing(ground: Ground, workers = 1): Promise<Served>
   };
 }
 
+/** @returns 1, or 0 where it has ended by itself. */
+export function killProcess(pid: number): number {
+  try {
+    process.kill(pid, "SIGKILL");
+    return 1;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    return 0;
+  }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,5 +1,6 @@
-import { makeProvider, PartnerClient, type Purchase, verifyTotals } from "./partner.ts";
-import { expectTopupd, type Ground, startServing } from "./processes.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, makeProvider, PartnerClient, type Purchase, verifyTotals } from "./partner.ts";
+import { expectTopupd, type Ground, killProcess, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface RaceOptions extends Ground {
@@ -10,10 +11,14 @@ export interface RaceOptions extends Ground {
   readonly callers?: number;
 }
 
+/** How often a caller whose request is cut or refused as unavailable sends it again. */
+const TRIES = 500;
+const PAUSE_MS = 20;
+
 /**
  * Sends the same top-up to several processes on one database at once, round after round. Each round must make exactly
- * one transaction, and give every caller the same answer. In the end, every subscription must have grown by what was
- * bought, once.
+ * one transaction, and give every caller the same answer. Where services have workers, one of their processes is killed
+ * in every third round, and callers insist. In the end, every subscription must have grown by what was bought, once.
  * @throws Error that says in which round, or for which customer, it was otherwise.
  */
 export async function race(options: RaceOptions): Promise<string> {
@@ -25,24 +30,50 @@ export async function race(options: RaceOptions): Promise<string> {
     const clients = served.map(({ url }) => new PartnerClient(url, token));
     const transactions = new Set<string>();
     const all: Purchase[] = [];
+    let kills = 0;
     for (let round = 0; round < rounds; round += 1) {
-      const purchase = await choices.of(clients).prepare(choices);
+      const client = choices.of(clients);
+      const purchase = await insist(() => client.prepare(choices));
+      const isKilling = workers > 1 && choices.below(3) === 0;
       const calls = Array.from({ length: callers }, (_, caller) =>
-        (clients[caller % processes] as PartnerClient).topUp(purchase),
+        insist(() => answered((clients[caller % processes] as PartnerClient).topUp(purchase))),
       );
+      if (isKilling) {
+        await sleep(choices.below(4));
+        const victims = choices.of(served).children();
+        if (victims.length > 0) kills += killProcess(choices.of(victims));
+      }
       const answers = await Promise.all(calls);
       const made = answers.filter(({ status, replayed }) => status === 200 && !replayed);
       const texts = new Set(answers.map(({ text }) => text));
-      if (made.length !== 1 || texts.size !== 1)
+      // Whoever was cut off by a kill may have been the one for whom it was made.
+      if (made.length > 1 || (made.length === 0 && !isKilling) || texts.size !== 1)
         throw new Error(`round ${round}: ${made.length} transactions, ${texts.size} answers: ${[...texts].join("\n")}`);
       transactions.add([...texts].join());
       all.push(purchase);
     }
     if (transactions.size !== rounds) throw new Error(`${transactions.size} transactions in ${rounds} rounds`);
-    await verifyTotals((index) => choices.of(clients).list(index), all);
+    await verifyTotals((index) => insist(() => choices.of(clients).list(index)), all);
     await expectTopupd(["check"], ground);
-    return `${rounds} rounds of ${callers} callers on ${processes} processes: one transaction each`;
+    return `${rounds} rounds of ${callers} callers on ${processes} services, ${kills} kills: one transaction each`;
   } finally {
     await Promise.all(served.map(({ end }) => end("SIGTERM")));
   }
+}
+
+/** @throws Error where the service did not take it. */
+async function answered(call: Promise<Answer>): Promise<Answer> {
+  const answer = await call;
+  if (answer.status === 503) throw new Error(answer.text);
+  return answer;
+}
+
+async function insist<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await call();
+    } catch (error) {
+      if (tries >= TRIES) throw error;
+      await sleep(PAUSE_MS);
+    }
 }

@@ -20,6 +20,11 @@ describe("on SQLite", () => {
     await expect(race({ seed: 1, rounds: 12, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("12 rounds");
   }, 120_000);
 
+  test("they do so also where workers and the settler are killed meanwhile", async () => {
+    const campaign = race({ seed: 1, rounds: 12, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills/);
+  }, 120_000);
+
   test("no acknowledged top-up is lost or made twice when the service is killed under load", async () => {
     await expect(kill({ seed: 1, rounds: 2, cwd: temporaryFolder() })).resolves.toMatch(/^2 rounds, 3 kills/);
   }, 300_000);
