@@ -3,7 +3,7 @@ import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
-import { DAY_MS, type Instant, type WallTime } from "./wall-time.ts";
+import { DAY_MS, type Instant, readWallTime, type WallTime } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
 
 /*
@@ -136,8 +136,16 @@ export function seqOfEventId(id: string): number | undefined {
 /** The first instant at which the clock on the wall shows a time; where it is skipped, the first after it. */
 export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
   const [first] = zone.instants(wall);
-  return first;
+  if (first !== undefined) return first;
+  const ms = readWallTime(wall);
+  if (ms === undefined) return undefined;
+  // No clock skips more than a day, and each change comes at a whole quarter of an hour.
+  const begin = Math.floor((ms - DAY_MS) / QUARTER_MS) * QUARTER_MS;
+  for (let at = begin; at <= ms + DAY_MS; at += QUARTER_MS) if (zone.wallTime(at) > wall) return at;
+  return undefined;
 }
+
+const QUARTER_MS = 15 * 60_000;
 
 function isoOf(at: Instant | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
