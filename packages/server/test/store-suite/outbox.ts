@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RecordedEvent } from "../../src/domain/event.ts";
-import type { WaitingDelivery } from "../../src/domain/target.ts";
+import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
 import type { NewTarget } from "../../src/store/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -134,6 +134,14 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(JSON.stringify(trail)).not.toContain("whsec_");
   });
 
+  test("no target has the number of one that was removed", async () => {
+    const { opened, store, target } = await openWithTarget(makeDatabase);
+    await store.targets.remove("billing", by(opened.now));
+    opened.now += 1;
+    const again = await store.targets.add(FEED, by(opened.now));
+    expect(again).not.toMatchObject({ id: target.id });
+  });
+
   test("a target begins with what happens after it was added", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
     await opened.topUp(SITA_NET, "NET-1M");
@@ -215,11 +223,29 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     await store.outbox.acknowledge(target.id, 2);
     expect(await store.outbox.forget(0)).toBe(2);
     expect(await seqs()).toEqual([3, 4]);
+    // Billing's stay, however old they are.
+    expect(await store.outbox.forget(opened.now + 1)).toBe(0);
+    await store.targets.add({ ...FEED, name: "tv", books: false }, by(opened.now));
+    await store.targets.remove("billing", by(opened.now));
     expect(await store.outbox.forget(opened.now + 1)).toBe(1);
     expect(await store.outbox.forget(opened.now + 1)).toBe(0);
     expect(await seqs()).toEqual([4]);
     await opened.topUp(SITA_NET, "NET-1M");
     expect(await seqs()).toEqual([4, 5]);
+  });
+
+  test("events that are old go though a target lacks them, with what is known of their deliveries", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const target = (await store.targets.add({ ...FEED, books: false }, by(opened.now))) as Target;
+    for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
+    const lease = { lease: `target:${target.id}`, holder: "a" };
+    await store.outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
+    const waiting = { seq: 1, attempts: 1, failedAt: opened.now, nextAt: opened.now, setAside: true, problem: "gone" };
+    await store.outbox.saveProgress({ ...lease, targetId: target.id, place: 1, waiting: [waiting], done: [] });
+    expect(await store.outbox.forget(opened.now)).toBe(0);
+    expect(await store.outbox.forget(opened.now + 1)).toBe(2);
+    expect(await store.targets.progress(target.id)).toMatchObject({ behind: 1, setAside: 0 });
   });
 
   test("ends in a span are found, and each that still holds is told once", async () => {

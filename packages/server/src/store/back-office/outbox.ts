@@ -178,18 +178,20 @@ async function putDelivery(tx: Db, target_id: number, waiting: WaitingDelivery):
     .execute();
 }
 
-/** The number of the first event that is kept: the first that some target lacks, and that is young enough; or else the last. */
+/**
+ * The number of the first event that is kept: the first that some target lacks, where it is young or the target is billing;
+ * or else the last.
+ */
 async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const last = await lastEvent(tx);
-  const { place } = await tx
-    .selectFrom("target")
-    .select((eb) => eb.fn.min("place").as("place"))
-    .executeTakeFirstOrThrow();
-  const { waiting } = await tx
-    .selectFrom("delivery")
-    .select((eb) => eb.fn.min("seq").as("waiting"))
-    .executeTakeFirstOrThrow();
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
-  const lacked = Math.min(Number(waiting ?? last), place === null ? last : Number(place) + 1);
-  return Math.min(last, Math.max(lacked, (await young.executeTakeFirst())?.seq ?? last));
+  const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
+  let first = last;
+  for (const { id, books } of await listTargets(tx)) {
+    const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
+    const target = await tx.selectFrom("target").select("place").where("id", "=", id).executeTakeFirstOrThrow();
+    const lacked = Math.min(waiting?.seq ?? last, target.place + 1);
+    first = Math.min(first, books ? lacked : Math.max(lacked, firstYoung));
+  }
+  return first;
 }

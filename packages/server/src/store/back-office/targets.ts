@@ -39,7 +39,8 @@ export function targetsOf(engine: Engine): Targets {
           .selectFrom("target")
           .select((eb) => eb.fn.max("id").as("last"))
           .executeTakeFirstOrThrow();
-        const id = Number(last ?? 0) + 1;
+        // Not one that a target had before that is gone: whoever delivers to that one may not have heard of it yet.
+        const id = Math.max(Number(last ?? 0) + 1, by.at);
         const target: Target = { id, name, config, books, paused: false, createdAt: by.at, secrets };
         const row = { id, name, books: flag(books), paused: 0 as const, created_at: by.at, place: await lastEvent(tx) };
         const texts = { config: JSON.stringify(config), secrets: JSON.stringify(secrets) };
