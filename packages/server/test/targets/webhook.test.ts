@@ -1,0 +1,296 @@
+import { readFileSync } from "node:fs";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EVENT_KINDS } from "../../src/domain/event.ts";
+import type { WebhookSecret } from "../../src/domain/target.ts";
+import { createZone } from "../../src/domain/zone.ts";
+import { DeliveryFailed } from "../../src/services/workers/sender.ts";
+import { type Resolve, refuseUrl } from "../../src/targets/addresses.ts";
+import { createWebhookSender, newWebhookSecret, type WebhookPorts } from "../../src/targets/webhook.ts";
+import { wall } from "../domain/builders.ts";
+import { readFences, tableRows, unquote } from "../support/markdown.ts";
+import { seededRandom } from "../support/random.ts";
+import { answerWith, type Delivery, eventWith, startReceiver } from "./receivers.ts";
+
+const random = seededRandom(25);
+const SECRET = newWebhookSecret(random);
+const CURRENT: WebhookSecret = { secret: SECRET, until: undefined };
+const LIMIT_MS = 150;
+const never = new AbortController().signal;
+
+interface SenderOptions extends Partial<WebhookPorts> {
+  readonly allowPrivate?: boolean;
+  readonly secrets?: readonly WebhookSecret[];
+}
+
+function senderTo(url: string, { allowPrivate = true, secrets = [CURRENT], ...ports }: SenderOptions = {}) {
+  const zone = createZone("Asia/Kathmandu");
+  const world: WebhookPorts = { zone, currencyExponent: 2, clock: Date.now, limitMs: 5000, ...ports };
+  const sender = createWebhookSender({ kind: "webhook", url, allowPrivate }, secrets, world);
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+/** Why a delivery fails. */
+async function failureOf(delivery: Promise<void>): Promise<string> {
+  const error = await delivery.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(DeliveryFailed);
+  return (error as DeliveryFailed).message;
+}
+
+/** What the specification's own library reads in a delivery. */
+function verified(secret: string, { body, headers }: Delivery): unknown {
+  return new Webhook(secret).verify(body, headers as Record<string, string>);
+}
+
+describe("a delivery", () => {
+  test("is verified by the specification's library, and says who sends it", async () => {
+    const receiver = await startReceiver();
+    await senderTo(receiver.url).send(eventWith(), never);
+    const [delivery] = receiver.deliveries as [Delivery];
+    expect(verified(SECRET, delivery)).toEqual({
+      id: "evt_1795413600000_7",
+      type: "topup.recorded",
+      timestamp: "2026-11-23T06:00:00.000Z",
+      data: {
+        environment: "production",
+        cuid: "204117",
+        connection: { service: "tv", reqId: "00012345", blocked: false },
+        subscriptions: [
+          {
+            ...{ plan: "Family", bouquetId: "TV-FAM-30D", name: "Family (30 DAYS)", addOn: false },
+            ...{ start: "2026-11-23 11:45:00", end: "2126-12-23 11:45:00" },
+            ...{ startAt: "2026-11-23T06:00:00.000Z", endAt: "2126-12-23T06:00:00.000Z" },
+          },
+        ],
+        topUp: {
+          ...{ txnId: "TXN1", checkoutId: "CHECKOUT1", partner: "Blue Wallet" },
+          ...{ bouquetId: "TV-FAM-30D", amount: "450.00" },
+        },
+      },
+    });
+    expect(delivery.path).toBe("/topupd?key=letmein");
+    expect(delivery.headers).toMatchObject({
+      "webhook-id": "evt_1795413600000_7",
+      "content-type": "application/json",
+      "user-agent": "topupd",
+    });
+  });
+
+  test("has the time of the attempt, which is not that of the event", async () => {
+    const receiver = await startReceiver();
+    await senderTo(receiver.url, { clock: () => 1_800_000_000_999 }).send(eventWith(), never);
+    expect(receiver.deliveries[0]?.headers["webhook-timestamp"]).toBe("1800000000");
+  });
+
+  test("is signed with both secrets until the older one ends, and with the newer one alone from then on", async () => {
+    const receiver = await startReceiver();
+    const older = newWebhookSecret(random);
+    let now = Date.now();
+    const until = now + 60_000;
+    const secrets = [CURRENT, { secret: older, until }];
+    const sender = senderTo(receiver.url, { secrets, clock: () => now });
+    await sender.send(eventWith(), never);
+    now = until;
+    await sender.send(eventWith(), never);
+    const [both, newer] = receiver.deliveries as [Delivery, Delivery];
+    expect(verified(SECRET, both)).toEqual(verified(older, both));
+    expect(verified(SECRET, newer)).toBeDefined();
+    expect(() => verified(older, newer)).toThrow("No matching signature");
+  });
+
+  test.each([200, 202, 204, 299])("that is answered with %i is acknowledged", async (status) => {
+    const receiver = await startReceiver(answerWith(status));
+    await senderTo(receiver.url).send(eventWith(), never);
+    expect(receiver.deliveries.length).toBe(1);
+  });
+
+  test("goes over a connection that is there already", async () => {
+    const receiver = await startReceiver((response) => response.end("applied"));
+    const sender = senderTo(receiver.url);
+    for (let seq = 1; seq <= 5; seq += 1) await sender.send(eventWith({ seq }), never);
+    expect(receiver.deliveries.length).toBe(5);
+    // One may not be free again when the next delivery begins.
+    expect(receiver.connections()).toBeLessThan(3);
+  });
+});
+
+describe("a delivery fails", () => {
+  test.each([302, 400, 401, 410, 429, 500, 503])("where the answer is %i", async (status) => {
+    const receiver = await startReceiver(answerWith(status));
+    expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe(`status ${status}`);
+  });
+
+  test("where the receiver hangs, and nothing is told of the URL", async () => {
+    const receiver = await startReceiver(() => {});
+    const failure = await failureOf(senderTo(receiver.url, { limitMs: LIMIT_MS }).send(eventWith(), never));
+    expect(failure).toBe("no answer within 0.15 seconds");
+  });
+
+  test("where nobody listens", async () => {
+    const receiver = await startReceiver();
+    await receiver.close();
+    expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe("connection refused");
+  });
+
+  test("where the receiver closes without an answer, and goes through once it answers again", async () => {
+    let isWell = false;
+    const receiver = await startReceiver((response) => {
+      if (isWell) response.writeHead(204).end();
+      else response.destroy();
+    });
+    const sender = senderTo(receiver.url);
+    expect(await failureOf(sender.send(eventWith(), never))).toBe("connection closed");
+    isWell = true;
+    await sender.send(eventWith(), never);
+  });
+
+  test("where the host has no address", async () => {
+    const resolve: Resolve = () => Promise.reject(Object.assign(new Error("of the host"), { code: "ENOTFOUND" }));
+    const failure = await failureOf(senderTo("http://billing.example/", { resolve }).send(eventWith(), never));
+    expect(failure).toBe("the host has no address");
+  });
+
+  test("when its sender is told to stop, also one that was told before", async () => {
+    const stop = new AbortController();
+    const receiver = await startReceiver(() => stop.abort());
+    const sender = senderTo(receiver.url);
+    expect(await failureOf(sender.send(eventWith(), stop.signal))).toBe("interrupted");
+    expect(await failureOf(sender.send(eventWith(), stop.signal))).toBe("interrupted");
+    expect(receiver.deliveries.length).toBe(1);
+  });
+
+  test("while the name is still looked up, and is not sent when the answer comes after all", async () => {
+    const receiver = await startReceiver();
+    let find = () => {};
+    const found = new Promise<void>((resolved) => {
+      find = resolved;
+    });
+    const resolve: Resolve = () => found.then(() => [{ address: "127.0.0.1", family: 4 }]);
+    const sender = senderTo(`http://billing.example:${receiver.port}/`, { resolve, limitMs: LIMIT_MS });
+    expect(await failureOf(sender.send(eventWith({ seq: 1 }), never))).toBe("no answer within 0.15 seconds");
+    find();
+    await senderTo(receiver.url).send(eventWith({ seq: 2 }), never);
+    await sender.send(eventWith({ seq: 3 }), never);
+    const numbers = receiver.deliveries.map(({ headers }) => String(headers["webhook-id"]).split("_")[2]);
+    expect(numbers).toEqual(["2", "3"]);
+  });
+});
+
+describe("an answer whose body does not end", () => {
+  const endless = (status: number, chunk: string) =>
+    startReceiver((response) => {
+      response.writeHead(status);
+      const write = setInterval(() => response.write(chunk), 5);
+      response.on("close", () => clearInterval(write));
+    });
+
+  test("is cut off, and its status counts", async () => {
+    const chunk = "x".repeat(8192);
+    const [well, ill] = [await endless(200, chunk), await endless(500, chunk)];
+    await senderTo(well.url).send(eventWith(), never);
+    expect(await failureOf(senderTo(ill.url).send(eventWith(), never))).toBe("status 500");
+  });
+
+  test("is cut off at the time limit where it comes byte by byte", async () => {
+    const [well, ill] = [await endless(200, "x"), await endless(500, "x")];
+    // Long enough for the status to come also where the machine is busy.
+    const sendTo = (url: string) => senderTo(url, { limitMs: 1000 }).send(eventWith(), never);
+    const [failure] = await Promise.all([failureOf(sendTo(ill.url)), sendTo(well.url)]);
+    expect(failure).toBe("status 500");
+  });
+});
+
+describe("a hostile address", () => {
+  const loopback: Resolve = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
+
+  test.each(["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"])(
+    "is never connected to: %s",
+    async (host) => {
+      const receiver = await startReceiver();
+      const url = `http://${host}:${receiver.port}/`;
+      const failure = await failureOf(senderTo(url, { allowPrivate: false }).send(eventWith(), never));
+      expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+      // It is one that can be reached.
+      await senderTo(url).send(eventWith(), never);
+      expect(receiver.connections()).toBe(1);
+    },
+  );
+
+  test.each(["http", "https"])("is never connected to where a name leads to it, by %s", async (scheme) => {
+    const receiver = await startReceiver();
+    const url = `${scheme}://billing.example:${receiver.port}/`;
+    const options = { allowPrivate: false, resolve: loopback };
+    const failure = await failureOf(senderTo(url, options).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+    await senderTo(url, { resolve: loopback })
+      .send(eventWith(), never)
+      .catch(() => {});
+    expect(receiver.connections()).toBe(1);
+  });
+
+  test("is never connected to beside a public one, which is not connected to either", async () => {
+    const resolve: Resolve = async (host) => [{ address: "1.1.1.1", family: 4 }, ...(await loopback(host))];
+    const receiver = await startReceiver();
+    const url = `http://billing.example:${receiver.port}/`;
+    const failure = await failureOf(senderTo(url, { allowPrivate: false, resolve }).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+  });
+
+  test("is never connected to where a name turned into one after its target was added", async () => {
+    const receiver = await startReceiver();
+    const url = `http://billing.example:${receiver.port}/`;
+    const addresses = ["1.1.1.1", "127.0.0.1"];
+    const resolve: Resolve = () => Promise.resolve([{ address: addresses.shift() ?? "", family: 4 }]);
+    expect(await refuseUrl(url, false, resolve)).toBe(undefined);
+    const failure = await failureOf(senderTo(url, { allowPrivate: false, resolve }).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+  });
+
+  test("is not got by a second look-up: a connection goes to the address that was judged", async () => {
+    const receiver = await startReceiver();
+    const hosts: string[] = [];
+    const resolve: Resolve = (host) => {
+      hosts.push(host);
+      return loopback(host);
+    };
+    await senderTo(`http://billing.example:${receiver.port}/`, { resolve }).send(eventWith(), never);
+    expect(hosts).toEqual(["billing.example"]);
+    expect(receiver.deliveries[0]?.headers.host).toBe(`billing.example:${receiver.port}`);
+  });
+
+  test("is never connected to by a redirect", async () => {
+    const hidden = await startReceiver();
+    const receiver = await startReceiver(answerWith(307, { location: hidden.url }));
+    expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe("status 307");
+    expect(hidden.connections()).toBe(0);
+  });
+});
+
+describe("docs/webhooks.md", () => {
+  const page = readFileSync(new URL("../../../../docs/webhooks.md", import.meta.url), "utf8");
+
+  test("shows an event as it comes", async () => {
+    const receiver = await startReceiver();
+    const { state, ...event } = eventWith();
+    const subscriptions = state.subscriptions.map((each) => ({ ...each, end: wall("2026-12-23 11:45:00") }));
+    await senderTo(receiver.url).send({ ...event, state: { ...state, subscriptions } }, never);
+    const [example] = readFences(page).filter(({ language }) => language === "json");
+    expect(JSON.parse(receiver.deliveries[0]?.body ?? "")).toEqual(JSON.parse(example?.lines.join("\n") ?? ""));
+  });
+
+  test("explains every header and every kind of event", () => {
+    const explained = tableRows(page).map(([name = ""]) => unquote(name));
+    const headers = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+    expect(explained).toEqual(["Header", ...headers, "type", ...EVENT_KINDS]);
+  });
+});
+
+test("a new secret is one of the specification, with 32 bytes of its own", () => {
+  const secret = newWebhookSecret(random);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(newWebhookSecret(random)).not.toBe(secret);
+});
