@@ -20,6 +20,7 @@ import { createLogger, ENOUGH_BYTES, gatherLines, WHOLE_IN_A_PIPE_BYTES } from "
 import { poolRandom } from "./random-pool.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
+import { targetTools } from "./targets/tools.ts";
 import { watchProcess } from "./watch-process.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
@@ -139,6 +140,7 @@ const runtime: Runtime = {
   },
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
+  targets: targetTools({ clock: Date.now, random }),
   defaultWorkers,
   prepareProcesses,
   supervisor,

@@ -6,6 +6,7 @@ import { addAuditCommands } from "./commands/audit.ts";
 import { addConnectionCommands, addSubscriptionCommands } from "./commands/corrections.ts";
 import { addCustomerCommands } from "./commands/customer.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
+import { addEventsCommand } from "./commands/events.ts";
 import { addExportCommands } from "./commands/export.ts";
 import { addImportCommands } from "./commands/import.ts";
 import { addMaintenanceCommands } from "./commands/maintenance.ts";
@@ -13,6 +14,7 @@ import { addPartnerCommands } from "./commands/partner.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addTargetCommands } from "./commands/target.ts";
 import { addTokenCommands } from "./commands/token.ts";
 import { addTransactionCommands } from "./commands/transaction.ts";
 import { addWhyCommand } from "./commands/why.ts";
@@ -37,6 +39,7 @@ const COMMANDS = [
     [addCustomerCommands, addTransactionCommands, addWhyCommand, addExportCommands, addAuditCommands],
   ],
   ["Set things right:", [addConnectionCommands, addSubscriptionCommands]],
+  ["Tell other systems what happens:", [addTargetCommands, addEventsCommand]],
   ["Settle with partners:", [addReportCommands, addReconcileCommand]],
   ["Look after the database:", [addMaintenanceCommands, addArchiveCommands]],
 ] as const;

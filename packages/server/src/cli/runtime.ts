@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../services/ports.ts";
+import type { TargetTools } from "../services/staff/targets.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../store/store.ts";
 import type { ServiceProcesses } from "./supervisor.ts";
 import type { SupervisorProcess } from "./worker.ts";
@@ -44,6 +45,8 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   ) => Promise<number>;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
+  /** What is loaded for each kind of target where it is first asked for. */
+  readonly targets: TargetTools;
   /** Of a service, where nobody says how many. */
   readonly defaultWorkers: number;
   /** For a service of several processes. */

@@ -1,16 +1,21 @@
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type Config, SETTINGS } from "../config.ts";
+import type { Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { buildApp, type Phase } from "../http/app.ts";
 import { type MetricsServer, serveMetrics } from "../metrics/metrics.ts";
 import { TokenUses } from "../services/partner/authenticate.ts";
 import type { Observer } from "../services/partner/observer.ts";
+import { type DeliveryObserver, startDelivering } from "../services/workers/deliver-events.ts";
+import { startTellingEnds } from "../services/workers/tell-ends.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
 const FAREWELL_MS = 300;
+/** Of the name by which a process holds leases. */
+const HOLDER_BYTES = 9;
 
 /** A service that runs, in one process or in several. */
 export interface Service {
@@ -46,7 +51,8 @@ export async function startService(
       const serving = serveMetrics({ host, port }, () => metrics.collect(store));
       metricsServer = await listening(serving, config, "metricsHost", "metricsPort");
     }
-    const { url, stop } = await serveFrom(runtime, config, log, { store, observer: metrics?.observer });
+    const observers = { observer: metrics?.observer, deliveryObserver: metrics?.deliveryObserver };
+    const { url, stop } = await serveFrom(runtime, config, log, { store, ...observers });
     return {
       ...{ store, url, metricsUrl: metricsServer?.url, provider: store.provider, askedToStop },
       lacksPartners: await lacksPartners(store),
@@ -70,16 +76,17 @@ export async function lacksPartners({ partners }: Pick<Store, "partners">): Prom
 export interface ServingParts {
   readonly store: Store;
   readonly observer: Observer | undefined;
+  readonly deliveryObserver: DeliveryObserver | undefined;
   /** Since when another process of the service has been unable to record a top-up. */
   readonly failsElsewhere?: () => Instant | undefined;
 }
 
 /** Serves from a store that is open. @throws CommandFailed where a port or address cannot be had. */
 export async function serveFrom(
-  { clock, random, sleep }: Runtime,
+  { clock, random, sleep, targets }: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-  { store, observer, failsElsewhere }: ServingParts,
+  { store, observer, deliveryObserver, failsElsewhere }: ServingParts,
 ): Promise<Pick<Service, "url"> & { readonly stop: Stop }> {
   let phase: Phase = "serving";
   const tokenUses = new TokenUses({
@@ -102,12 +109,20 @@ export async function serveFrom(
   });
   await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
+  const workerPorts = {
+    ...{ store, clock, random, sleep, observer: deliveryObserver },
+    holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
+    createSender: (target: Target) => targets.createSender(target, store.provider),
+    log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
+  };
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts)];
   // A connection that cannot be taken is no reason to end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
     url: urlOf(app),
     async stop({ drainSeconds }) {
       phase = "draining";
+      const handedOver = Promise.all(workers.map((worker) => worker.stop()));
       await sleep(drainSeconds * 1000);
       // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
       // are taken, and those that are there get a moment to be told, with an answer, that they end.
@@ -127,6 +142,7 @@ export async function serveFrom(
         sockets.destroyAll();
         await closed;
       }
+      await handedOver;
       await tokenUses.close();
       await store.close();
     },

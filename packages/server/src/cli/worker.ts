@@ -33,7 +33,8 @@ export async function serveAsWorker(
   let store: Store | undefined;
   try {
     store = await runtime.openStore(config, { mustExist: true, observeBatch: metrics?.observeBatch });
-    const parts = { store, observer, failsElsewhere: () => failsElsewhere };
+    const deliveryObserver = metrics?.deliveryObserver;
+    const parts = { store, observer, deliveryObserver, failsElsewhere: () => failsElsewhere };
     const service = await serveFrom(runtime, config, log, parts);
     const stopped = new Promise<number>((stop) => {
       supervisor.onMessage((message) => {

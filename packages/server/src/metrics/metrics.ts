@@ -1,5 +1,7 @@
 import type { Observer } from "../services/partner/observer.ts";
+import type { DeliveryObserver } from "../services/workers/deliver-events.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
+import { countDeliveries } from "./deliveries.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 import { countBatches, countRequests, countTopUps } from "./top-ups.ts";
@@ -18,6 +20,7 @@ export { type MetricsServer, serveMetrics } from "./server.ts";
 export interface Metrics {
   readonly observer: Observer;
   readonly observeBatch: ObserveBatch;
+  readonly deliveryObserver: DeliveryObserver;
   /** @param store from which partners are served; undefined in a process that serves nobody. */
   readonly collect: (store: MeasuredStore | undefined) => Promise<Family[]>;
 }
@@ -28,6 +31,7 @@ export type MeasuredStore = Pick<Store, "ping" | "provider">;
 export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): Metrics {
   const requests = countRequests();
   const topUps = countTopUps();
+  const deliveries = countDeliveries();
   const batches = countBatches(elapsed);
   let isUp: (() => Promise<boolean>) | undefined;
   const collectServing = async (store: MeasuredStore): Promise<Family[]> => {
@@ -37,6 +41,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
     return [
       ...requests.collect(),
       ...topUps.collect(store.provider.currencyExponent),
+      ...deliveries.collect(),
       single("gauge", "topupd_store_up", "1 if the store answers, else 0, as /readyz has it.", up),
     ];
   };
@@ -47,7 +52,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const { requestAnswered } = requests;
   const { topUpRecorded, recordingChanged } = topUps;
   const observer = { requestAnswered, topUpRecorded, recordingChanged };
-  return { observer, observeBatch: batches.observeBatch, collect };
+  return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, collect };
 }
 
 /** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */

@@ -39,7 +39,9 @@ export async function refuseUrl(
   const literal = literalAddress(url);
   const addresses = literal === undefined ? await resolve(url.hostname).catch(() => []) : [{ address: literal }];
   if (addresses.length === 0) return "has a host whose address cannot be found";
-  return addresses.some(({ address }) => isPrivate(address)) ? "leads to a private address" : undefined;
+  return addresses.some(({ address }) => isPrivate(address))
+    ? "leads to a private address: say --allow-private if that is meant"
+    : undefined;
 }
 
 /** The address that stands in a URL in place of a name, in whatever notation it was written. */

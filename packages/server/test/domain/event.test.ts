@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Connection } from "../../src/domain/customer.ts";
 import { eventId, eventOf, type RecordedEvent, seqOfEventId, toldEvent } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/zone.ts";
 
@@ -10,14 +11,15 @@ function subscription(plan: string, addOn: boolean, start: string, end: string) 
   return { plan, seq: 1, subscription: { plan, bouquet, start, anchor: start, months: 1, days: 0, end, since: 1 } };
 }
 
-const CONNECTION = {
-  ...{ status: "active", blocked: false },
+const CONNECTION: Pick<Connection, "status" | "blocked" | "ledgers"> = {
+  status: "active",
+  blocked: false,
   ledgers: [
     subscription("SPORT", true, "2026-11-01 00:00:00", "2026-12-01 00:00:00"),
     { plan: "GONE", seq: 2, subscription: undefined },
     subscription("FIBER", false, "2026-11-10 00:00:00", "2026-12-10 00:00:00"),
   ],
-} as const;
+};
 
 const TOP_UP = { txnId: "01T", checkoutId: "c1", partnerId: 7, bouquetCode: "FIBER-1M", amount: 113_050n };
 

@@ -7,9 +7,11 @@ import type { WallTime } from "../../src/domain/wall-time.ts";
 import { listPackages } from "../../src/services/partner/list-packages.ts";
 import { topUp } from "../../src/services/partner/top-up.ts";
 import type { Ports } from "../../src/services/ports.ts";
+import type { TargetTools } from "../../src/services/staff/targets.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { readSqliteMigrations } from "../../src/store/sqlite/schema.ts";
 import type { Store } from "../../src/store/store.ts";
+import { targetTools } from "../../src/targets/tools.ts";
 import { writeWholeFile } from "../../src/whole-file.ts";
 import type { Finished } from "./command-line.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
@@ -28,6 +30,11 @@ export interface OfficeLine {
   now: number;
   /** What stands between the commands and their store. */
   wrapStore: (store: Store) => Store;
+  targets: TargetTools;
+  /** What happens while a command waits. */
+  asleep: () => Promise<void>;
+  /** Of a command that goes on until then; for ever, unless the test says otherwise. */
+  askedToStop: Promise<string>;
   run(...words: readonly string[]): Promise<Finished & { readonly code: number }>;
   /** As run; throws unless the exit code is 0. @returns stdout. */
   mustRun(...words: readonly string[]): Promise<string>;
@@ -86,11 +93,12 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
     createMetrics: unwanted,
     openLog: unwanted,
-    sleep: unwanted,
-    untilAskedToStop: () => new Promise(() => {}),
+    ...{ targets: line.targets, sleep: () => line.asleep() },
+    untilAskedToStop: () => line.askedToStop,
   });
   const line: OfficeLine = {
-    ...{ folder, now, env, wrapStore: (store) => store },
+    ...{ folder, now, env, wrapStore: (store) => store, targets: targetTools({ clock: () => line.now, random }) },
+    ...{ asleep: unwanted, askedToStop: new Promise(() => {}) },
     async run(...words) {
       const said = { stdout: "", stderr: "" };
       return { code: await runCommandLine(words, runtimeOf(said)), ...said };

@@ -50,12 +50,12 @@ describe("a webhook's URL", () => {
     ...["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "127.0.0.1.", "%31%32%37.1", "①②⑦.1"],
     ...["[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "169.254.169.254", "0"],
   ])("is refused for the private address %s, which no name server is asked for", async (host) => {
-    expect(await refuseUrl(`https://${host}/`, false, resolveTo("1.1.1.1"))).toBe("leads to a private address");
+    expect(await refuseUrl(`https://${host}/`, false, resolveTo("1.1.1.1"))).toContain("leads to a private address");
   });
 
   test("is refused where any of its host's addresses is private", async () => {
     const resolve = resolveTo("1.1.1.1", "10.0.0.5");
-    expect(await refuseUrl("https://billing.example/", false, resolve)).toBe("leads to a private address");
+    expect(await refuseUrl("https://billing.example/", false, resolve)).toContain("leads to a private address");
   });
 
   test("is refused where its host is unknown", async () => {

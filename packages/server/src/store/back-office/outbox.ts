@@ -60,7 +60,9 @@ export function outboxOf(engine: Engine): Outbox {
     saveProgress: ({ targetId, place, waiting, done, ...lease }) =>
       engine.transact(async (tx) => {
         if (!(await isHeld(tx, lease))) return false;
-        await tx.updateTable("target").set({ place }).where("id", "=", targetId).execute();
+        const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
+        // It was removed meanwhile.
+        if (Number(moved.numUpdatedRows) === 0) return false;
         if (done.length > 0)
           await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", done).execute();
         for (const each of waiting) await putDelivery(tx, targetId, each);

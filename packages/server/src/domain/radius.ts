@@ -1,0 +1,154 @@
+import { type EventState, type EventSubscription, instantOf, type RecordedEvent } from "./event.ts";
+import { isRunning } from "./subscription.ts";
+import type { RadiusConfig } from "./target.ts";
+import { type Instant, isWallTime, type WallTime } from "./wall-time.ts";
+import type { Zone } from "./zone.ts";
+
+/*
+ * What a connection comes to in FreeRADIUS's tables: `Expiration` and, while it is blocked, `Auth-Type := Reject` in
+ * radcheck, and one of the groups of the configuration in radusergroup. All else there is the provider's.
+ */
+
+/** What FreeRADIUS is to have of a user. */
+export interface RadiusUser {
+  readonly username: string;
+  readonly blocked: boolean;
+  /** Undefined where it stays as it is. */
+  readonly expiration: Expiration | undefined;
+  /** Undefined where it stays as it is. */
+  readonly group: string | undefined;
+}
+
+interface Expiration {
+  /** On the RADIUS server's clock. */
+  readonly end: WallTime;
+  /** Whether one that is past by then does as well. */
+  readonly mayBeEarlier: boolean;
+}
+
+export type RadiusRules = Pick<RadiusConfig, "groups" | "defaultGroup"> & {
+  /** Of the wall times of subscriptions. */
+  readonly zone: Zone;
+  readonly radiusZone: Zone;
+};
+
+export const REJECT = "Reject";
+
+/** FreeRADIUS counts seconds in 32 bits, up to February 2106. */
+const LAST_EXPIRATION: Instant = (2 ** 32 - 1) * 1000;
+
+/** What an event makes of its user. Block events alone are also made of connections that never had a subscription. */
+export function radiusUserOf({ kind, at, key, state }: RecordedEvent, rules: RadiusRules): RadiusUser {
+  const isOfBlock = kind === "connection.blocked" || kind === "connection.unblocked";
+  return radiusUser({ username: key.reqId, hadAny: !isOfBlock || state.subscriptions.length > 0, ...state }, at, rules);
+}
+
+/** @param connection `hadAny`: whether it ever had a subscription; otherwise only its block is written. */
+export function radiusUser(
+  connection: EventState & { readonly username: string; readonly hadAny: boolean },
+  now: Instant,
+  rules: RadiusRules,
+): RadiusUser {
+  const { username, blocked, hadAny, subscriptions } = connection;
+  const bases = subscriptions.filter(({ addOn }) => !addOn);
+  const { plan } = currentBase(bases, rules.zone.wallTime(now)) ?? {};
+  return {
+    ...{ username, blocked },
+    expiration: hadAny ? expirationOf(bases, now, rules) : undefined,
+    group: plan === undefined ? undefined : groupOf(plan, rules),
+  };
+}
+
+/** By the latest end; where no base subscription is left, the user ends now. */
+function expirationOf(
+  bases: readonly EventSubscription[],
+  now: Instant,
+  { zone, radiusZone }: RadiusRules,
+): Expiration {
+  const ends = bases.map(({ end }) => instantOf(end, zone) ?? LAST_EXPIRATION);
+  const end = ends.length === 0 ? now : Math.min(Math.max(...ends), LAST_EXPIRATION);
+  return { end: radiusZone.wallTime(end), mayBeEarlier: bases.length === 0 };
+}
+
+/** Whose plan a user is served by: of those that run and have begun, otherwise of those that run, otherwise of all, the one that ends last. */
+function currentBase(bases: readonly EventSubscription[], now: WallTime): EventSubscription | undefined {
+  const running = bases.filter((base) => isRunning(base, now));
+  const begun = running.filter(({ start }) => start <= now);
+  const candidates = [begun, running, bases].find((some) => some.length > 0) ?? [];
+  return candidates.reduce<EventSubscription | undefined>(
+    (last, each) => (last === undefined || each.end > last.end ? each : last),
+    undefined,
+  );
+}
+
+function groupOf(plan: string, { groups, defaultGroup }: Pick<RadiusRules, "groups" | "defaultGroup">) {
+  return Object.hasOwn(groups, plan) ? groups[plan] : defaultGroup;
+}
+
+/** The groups that topupd puts users in and takes them out of. */
+export function managedGroups({ groups, defaultGroup }: Pick<RadiusRules, "groups" | "defaultGroup">): string[] {
+  return [...new Set([...Object.values(groups), ...(defaultGroup === undefined ? [] : [defaultGroup])])];
+}
+
+export type RadiusRowKind = "Expiration" | "Auth-Type" | "group";
+
+/** A row of radcheck or radusergroup that is topupd's to write. */
+export interface RadiusRow {
+  /** Undefined in radusergroup, which has none in older databases. */
+  readonly id: number | undefined;
+  readonly kind: RadiusRowKind;
+  readonly value: string;
+}
+
+/** Rows of one kind that are not as they are to be. */
+export interface RadiusDifference {
+  readonly username: string;
+  readonly kind: RadiusRowKind;
+  readonly found: readonly RadiusRow[];
+  /** The value of the one row that is to be there; undefined where there is to be none. */
+  readonly wanted: string | undefined;
+  /** The row that is to have it; undefined where it is to be added, also in the place of some that nothing tells apart. */
+  readonly kept: RadiusRow | undefined;
+}
+
+/** @param rows those of the user, the oldest first. */
+export function radiusDifferences(user: RadiusUser, rows: readonly RadiusRow[]): RadiusDifference[] {
+  const { username, blocked, expiration, group } = user;
+  const compare = (kind: RadiusRowKind, wanted: string | undefined, isGood = (value: string) => value === wanted) => {
+    const found = rows.filter((row) => row.kind === kind);
+    const isAsWanted = found.length === (wanted === undefined ? 0 : 1) && found.every(({ value }) => isGood(value));
+    if (isAsWanted) return [];
+    // Always the oldest: two who mend the same rows at once must not each remove what the other keeps.
+    const [oldest, another] = found;
+    const isTold = oldest?.id !== undefined || another === undefined;
+    const kept = wanted !== undefined && isTold ? oldest : undefined;
+    return [{ username, kind, found, wanted, kept }];
+  };
+  return [
+    ...(expiration === undefined ? [] : compare("Expiration", formatExpiration(expiration.end), isGoodFor(expiration))),
+    ...compare("Auth-Type", blocked ? REJECT : undefined),
+    ...(group === undefined ? [] : compare("group", group)),
+  ];
+}
+
+function isGoodFor({ end, mayBeEarlier }: Expiration): (value: string) => boolean {
+  return (value) => {
+    const found = mayBeEarlier ? readExpiration(value) : undefined;
+    return value === formatExpiration(end) || (found !== undefined && found < end);
+  };
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** As FreeRADIUS reads it: `23 Nov 2026 14:03:00`. */
+function formatExpiration(end: WallTime): string {
+  const [year, month, day] = end.slice(0, 10).split("-");
+  return `${day} ${MONTHS[Number(month) - 1]} ${year} ${end.slice(11)}`;
+}
+
+/** Undefined where it is written in another of the forms that FreeRADIUS knows. */
+function readExpiration(text: string): WallTime | undefined {
+  const [, day, month = "", year, time] = /^(\d\d) (\w{3}) (\d{4}) (.{8})$/.exec(text) ?? [];
+  const end = `${year}-${String(MONTHS.indexOf(month) + 1).padStart(2, "0")}-${day} ${time}`;
+  return isWallTime(end) ? end : undefined;
+}

@@ -1,0 +1,259 @@
+import {
+  type CompiledQuery,
+  DummyDriver,
+  type Generated,
+  Kysely,
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import { createPool, type PoolConnection } from "mysql2";
+import pg from "pg";
+import { DeliveryFailed } from "../services/workers/sender.ts";
+
+/** The tables of FreeRADIUS's SQL module, as far as topupd needs them. */
+export interface RadiusTables {
+  readonly radcheck: {
+    readonly id: Generated<number>;
+    readonly username: string;
+    readonly attribute: string;
+    readonly op: string;
+    readonly value: string;
+  };
+  readonly radusergroup: {
+    readonly id: Generated<number>;
+    readonly username: string;
+    readonly groupname: string;
+    readonly priority: number;
+  };
+}
+
+/** FreeRADIUS's own sessions need the server's too. */
+const MOST_SESSIONS = 8;
+/** For a session, an answer, and a lock. */
+const STEP_LIMIT_MS = 5_000;
+const LEAVING_MS = 500;
+
+/** One session with the database. */
+interface Session {
+  ask<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
+  begin(): Promise<unknown>;
+  commit(): Promise<unknown>;
+  /** Gives it back to the pool; or ends it at once, so that what it was in the middle of is rolled back. */
+  leave(how: "whole" | "broken"): void;
+}
+
+interface Sessions {
+  readonly builder: Kysely<RadiusTables>;
+  open(): Promise<Session>;
+  close(): Promise<void>;
+}
+
+type Ask = Session["ask"];
+
+/** The database of FreeRADIUS. All that fails rejects with DeliveryFailed. */
+export class RadiusDatabase {
+  /** Builds statements, and runs none. */
+  readonly build: Kysely<RadiusTables>;
+  readonly #sessions: Sessions;
+
+  /** @param url `postgres://`, `postgresql://`, `mysql://` or `mariadb://`. */
+  constructor(url: string) {
+    this.#sessions = /^postgres/.test(url) ? postgresSessions(url) : mysqlSessions(url);
+    this.build = this.#sessions.builder;
+  }
+
+  /** @param signal ends it at once. */
+  async use<Result>(work: (ask: Ask) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return this.#onSession((session) => work((query) => session.ask(query)), signal);
+  }
+
+  async transact(work: (ask: Ask) => Promise<void>, signal?: AbortSignal): Promise<void> {
+    await this.#onSession(async (session) => {
+      await session.begin();
+      await work((query) => session.ask(query));
+      await session.commit();
+    }, signal);
+  }
+
+  /** Waits for no server that does not answer. */
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const waited = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LEAVING_MS);
+    });
+    await Promise.race([this.#sessions.close(), waited]);
+    clearTimeout(timer);
+  }
+
+  async #onSession<Result>(
+    work: (session: Session) => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    const limit = limitOf(signal);
+    try {
+      return await Promise.race([this.#run(work, limit), limit.passed]);
+    } catch (error) {
+      throw failureOf(error);
+    } finally {
+      limit.clear();
+    }
+  }
+
+  async #run<Result>(work: (session: Session) => Promise<Result>, limit: Limit): Promise<Result> {
+    const session = await this.#sessions.open();
+    let isLeft = false;
+    const leave = (how: "whole" | "broken") => {
+      if (!isLeft) session.leave(how);
+      isLeft = true;
+    };
+    limit.onPassed(() => leave("broken"));
+    try {
+      const result = await work(session);
+      leave("whole");
+      return result;
+    } catch (error) {
+      leave("broken");
+      throw error;
+    }
+  }
+}
+
+interface Limit {
+  /** Rejects once the signal is aborted. */
+  readonly passed: Promise<never>;
+  /** @param end is called then, or at once where it is aborted already. */
+  onPassed(end: () => void): void;
+  clear(): void;
+}
+
+function limitOf(signal: AbortSignal | undefined): Limit {
+  const ends: (() => void)[] = [];
+  const pass = () => {
+    for (const end of ends) end();
+  };
+  const passed = new Promise<never>((_, reject) => {
+    ends.push(() => reject(new DeliveryFailed("the RADIUS database did not answer in time")));
+  });
+  signal?.addEventListener("abort", pass);
+  if (signal?.aborted === true) pass();
+  return {
+    passed,
+    onPassed(end) {
+      ends.push(end);
+      if (signal?.aborted === true) end();
+    },
+    clear: () => signal?.removeEventListener("abort", pass),
+  };
+}
+
+function postgresSessions(url: string): Sessions {
+  const pool = new pg.Pool({
+    ...{ connectionString: url, max: MOST_SESSIONS, fallback_application_name: "topupd" },
+    ...{ connectionTimeoutMillis: STEP_LIMIT_MS, query_timeout: STEP_LIMIT_MS },
+    ...{ keepAlive: true, allowExitOnIdle: true },
+  });
+  // A session that is lost fails what it was asked, or is replaced.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  // A pooler before the server may know no settings of a session.
+  const begin =
+    `BEGIN; SET LOCAL statement_timeout = ${STEP_LIMIT_MS};` +
+    `SET LOCAL idle_in_transaction_session_timeout = ${STEP_LIMIT_MS}`;
+  return {
+    builder: new Kysely({
+      dialect: {
+        createAdapter: () => new PostgresAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (db) => new PostgresIntrospector(db),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+      },
+    }),
+    async open() {
+      const client = await pool.connect();
+      return {
+        ask: async <Row>({ sql, parameters }: CompiledQuery<Row>) =>
+          (await client.query(sql, [...parameters])).rows as Row[],
+        begin: () => client.query(begin),
+        commit: () => client.query("COMMIT"),
+        leave: (how) => client.release(how === "broken"),
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** MariaDB's too. */
+function mysqlSessions(url: string): Sessions {
+  const pool = createPool({
+    ...{ uri: url, connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
+    ...{ connectTimeout: STEP_LIMIT_MS, enableKeepAlive: true },
+  });
+  const seconds = STEP_LIMIT_MS / 1000;
+  const setUp = `SET SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds}`;
+  pool.on("connection", (connection) => connection.query({ sql: setUp, timeout: STEP_LIMIT_MS }, () => {}));
+  return {
+    builder: new Kysely({
+      dialect: {
+        createAdapter: () => new MysqlAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (db) => new MysqlIntrospector(db),
+        createQueryCompiler: () => new MysqlQueryCompiler(),
+      },
+    }),
+    async open() {
+      const connection = await new Promise<PoolConnection>((resolve, reject) => {
+        pool.getConnection((error, given) => (error === null ? resolve(given) : reject(error)));
+      });
+      const run = <Row>(sql: string, values: readonly unknown[] = []) =>
+        new Promise<Row[]>((resolve, reject) => {
+          connection.query({ sql, values: [...values], timeout: STEP_LIMIT_MS }, (error, rows) =>
+            error === null ? resolve(rows as Row[]) : reject(error),
+          );
+        });
+      return {
+        ask: <Row>({ sql, parameters }: CompiledQuery<Row>) => run<Row>(sql, parameters),
+        begin: () => run("START TRANSACTION"),
+        commit: () => run("COMMIT"),
+        leave(how) {
+          if (how === "whole") return connection.release();
+          connection.destroy();
+          // The driver would wait for the server to close its side.
+          (connection as unknown as { readonly stream: { destroy(): void } }).stream.destroy();
+        },
+      };
+    },
+    close: () => new Promise((resolve) => pool.end(() => resolve())),
+  };
+}
+
+/** By what the drivers and both kinds of server call it; others are told by their code. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses connections",
+  EHOSTUNREACH: "cannot be reached",
+  ECONNRESET: "closed the connection",
+  PROTOCOL_CONNECTION_LOST: "closed the connection",
+  ETIMEDOUT: "cannot be reached",
+  ENOTFOUND: "has a host without an address",
+  PROTOCOL_SEQUENCE_TIMEOUT: "did not answer in time",
+  "28P01": "does not let this user in",
+  ER_ACCESS_DENIED_ERROR: "does not let this user in",
+  "3D000": "is not there",
+  ER_BAD_DB_ERROR: "is not there",
+  "42P01": "lacks radcheck or radusergroup",
+  ER_NO_SUCH_TABLE: "lacks radcheck or radusergroup",
+  "42501": "does not let this user write to radcheck or radusergroup",
+  ER_TABLEACCESS_DENIED_ERROR: "does not let this user write to radcheck or radusergroup",
+};
+
+/** Says nothing of what is stored: a server's own words may. */
+function failureOf(error: unknown): DeliveryFailed {
+  if (error instanceof DeliveryFailed) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  // PostgreSQL's driver gives its own errors no code.
+  const reason = code === undefined ? "did not answer, or ended the connection" : REASONS[code];
+  return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error });
+}

@@ -1,0 +1,44 @@
+import type { Ports } from "../services/ports.ts";
+import type { TargetTools } from "../services/staff/targets.ts";
+import type { Sender } from "../services/workers/sender.ts";
+
+/** What each kind of target needs is loaded where it is first asked for: few commands need any, and few providers all. */
+export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">): TargetTools {
+  return {
+    refuseUrl: async (url, allowPrivate) => (await import("./addresses.ts")).refuseUrl(url, allowPrivate),
+    newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
+    createSender({ name, config, secrets }, { zone, currencyExponent }) {
+      switch (config.kind) {
+        case "webhook":
+          return onceLoaded(async () => {
+            const { createWebhookSender } = await import("./webhook.ts");
+            return createWebhookSender(config, secrets, { zone, currencyExponent, clock });
+          });
+        case "radius":
+          return onceLoaded(async () => {
+            const { createRadiusSender } = await import("./radius.ts");
+            return createRadiusSender(config, { zone });
+          });
+        case "feed":
+          throw new Error(`nothing is sent to ${name}: a feed is read`);
+      }
+    },
+    async reconcileRadius(...given) {
+      const { reconcileRadius } = await import("./radius-reconcile.ts");
+      return reconcileRadius(...given);
+    },
+  };
+}
+
+/** A sender that is loaded before its first event. */
+function onceLoaded(load: () => Promise<Sender>): Sender {
+  let loading: Promise<Sender> | undefined;
+  const loaded = () => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    send: async (event, signal) => (await loaded()).send(event, signal),
+    close: async () => (await loading)?.close(),
+  };
+}

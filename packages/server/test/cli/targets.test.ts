@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import type { RadiusDifference } from "../../src/domain/radius.ts";
+import type { WaitingDelivery } from "../../src/domain/target.ts";
+import { DeliveryFailed } from "../../src/services/workers/sender.ts";
+import { buy, filledLine, MONDAY, type OfficeLine, SITA_NET } from "../support/office-line.ts";
+
+const URL = "http://127.0.0.1:9/hook";
+const WEBHOOK: readonly string[] = ["--kind", "webhook", "--url", URL, "--allow-private"];
+const HOUR_MS = 3_600_000;
+const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
+const misused = (stderr: string) => ({ code: 2, stdout: "", stderr: `topupd: ${stderr}\n` });
+const ID = expect.any(Number);
+const NO_TARGET = failed("there is no target named other: topupd target list shows those that there are");
+
+function topUp(line: OfficeLine): Promise<string> {
+  return buy(line, { ...SITA_NET, partner: "wallet" }, "NET-1M");
+}
+
+/** Has the first target fail at the newest events, as topupd serve does. */
+function fail(line: OfficeLine, ...failures: readonly Partial<WaitingDelivery>[]): Promise<boolean> {
+  return line.inStore(async ({ store: { outbox, targets } }) => {
+    const targetId = (await targets.list())[0]?.id ?? 0;
+    const [held, place] = [{ lease: `target:${targetId}`, holder: "test" }, await outbox.lastEvent()];
+    await outbox.hold(held.lease, held.holder, line.now, line.now + 20_000);
+    const usual = {
+      attempts: 4,
+      failedAt: line.now,
+      nextAt: line.now + HOUR_MS,
+      setAside: false,
+      problem: "status 500",
+    };
+    const waiting = failures.map((each, index) => ({ ...usual, seq: place - failures.length + 1 + index, ...each }));
+    return outbox.saveProgress({ ...held, targetId, place, waiting, done: [] });
+  });
+}
+
+describe("topupd target add", () => {
+  test("prints a webhook's secret alone, once, and as JSON with the id", async () => {
+    const line = await filledLine();
+    const { code, stdout, stderr } = await line.run("target", "add", "tv", ...WEBHOOK);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^whsec_\S+\n$/)]);
+    expect(stderr).toBe(
+      "This is the only time that the secret is shown. tv is told of what happens from now on; what was before, it learns from topupd export customers.\n",
+    );
+    const secret = expect.stringMatching(/^whsec_/);
+    expect(await line.json("target", "add", "billing", ...WEBHOOK, "--books")).toEqual({ id: ID, secret });
+    for (const words of [["list"], ["show", "tv"], ["show", "tv", "--json"]])
+      expect(await line.mustRun("target", ...words)).not.toContain("whsec_");
+    expect(await line.mustRun("audit", "export")).not.toContain("whsec_");
+  });
+
+  test("of a feed prints no secret", async () => {
+    const line = await filledLine();
+    expect(await line.json("target", "add", "crm", "--kind", "feed")).toEqual({ id: ID });
+    expect(await line.run("target", "add", "other", "--kind", "feed")).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("of kind radius reads its file, and shows its database without the password", async () => {
+    const line = await filledLine();
+    const file = {
+      database: "mysql://radius:hush@10.0.0.9/radius",
+      timeZone: "UTC",
+      groups: { "Fiber 100 Mbps": "100M" },
+    };
+    const addNetwork = () => line.run("target", "add", "network", "--kind", "radius", "--config", "radius.json");
+    expect((await addNetwork()).stderr).toMatch(/^topupd: radius\.json cannot be read: ENOENT/);
+    line.write("radius.json", "{");
+    expect((await addNetwork()).stderr).toMatch(/^topupd: radius\.json is no JSON: /);
+    line.ndjson("radius.json", { ...file, timeZone: "Mars", groups: 7 });
+    expect(await addNetwork()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/json: groups .*; timeZone must/),
+    });
+    line.ndjson("radius.json", file);
+    expect((await addNetwork()).stderr).toBe(
+      "network is told of what happens from now on; what was before, topupd target reconcile network writes.\n",
+    );
+    const address = "mysql://radius@10.0.0.9/radius";
+    const rest = { timeZone: "UTC", groups: file.groups, defaultGroup: null, services: ["internet"] };
+    expect(await line.json("target", "show", "network")).toMatchObject({ kind: "radius", address, ...rest });
+    expect(await line.mustRun("target", "show", "network")).toMatch(/\ntime zone +UTC\ngroup +Fiber 100 Mbps 100M\n/);
+    expect(await line.mustRun("audit", "export")).not.toContain("hush");
+  });
+
+  test.each([
+    ["tv --kind webhook", "a webhook needs --url"],
+    ["tv --kind webhook --url ftp://tv.example.net/", "the URL must begin with https:// or http://"],
+    [
+      "tv --kind webhook --url http://127.0.0.1/",
+      "the URL leads to a private address: say --allow-private if that is meant",
+    ],
+    ["tv --kind webhook --url http://a:b@127.0.0.1/", "the URL must hold no user name and no password"],
+    ["tv --kind webhook --url http://127.0.0.1/ --config x", "--config is not for a target of kind webhook"],
+    ["tv --kind radius", "a target of kind radius needs --config"],
+    ["tv --kind radius --config x --books", "--books is not for a target of kind radius"],
+    ["tv --kind feed --url http://127.0.0.1/", "--url is not for a target of kind feed"],
+    ["tv --kind feed --allow-private", "--allow-private is not for a target of kind feed"],
+    ["-tv- --kind feed", "unknown option '-tv-'\nSee topupd target add --help"],
+    [
+      ".tv --kind feed",
+      "NAME must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+    ],
+  ])("is told of a mistake: %s", async (words, said) => {
+    const line = await filledLine();
+    expect(await line.run("target", "add", ...words.split(" "))).toEqual(misused(said));
+    expect(await line.json("target", "list")).toEqual([]);
+  });
+
+  test("refuses a name that is taken", async () => {
+    const line = await filledLine();
+    await line.mustRun("target", "add", "tv", ...WEBHOOK);
+    expect(await line.run("target", "add", "tv", "--kind", "feed")).toEqual(
+      failed("there is a target named tv already"),
+    );
+  });
+});
+
+test("topupd target list and show say where a target is and how far, without what may be secret in its address", async () => {
+  const line = await filledLine();
+  await line.mustRun("target", "add", "billing", ...WEBHOOK.with(3, `${URL}?key=hush`), "--books");
+  line.now += HOUR_MS;
+  await topUp(line);
+  await topUp(line);
+  const at = new Date(line.now).toISOString();
+  const row = {
+    ...{ id: ID, name: "billing", kind: "webhook", address: URL, books: true, paused: false },
+    ...{ createdAt: new Date(MONDAY).toISOString(), behind: 2, failing: 0, setAside: 0, oldestAt: at },
+  };
+  expect(await line.json("target", "list")).toEqual([row]);
+  line.now += HOUR_MS;
+  const acknowledgedUntil = new Date(MONDAY + HOUR_MS - 31_000).toISOString();
+  const own = { allowPrivate: true, formerSecretUntil: null };
+  expect(await line.json("target", "show", "billing")).toEqual({ ...row, ...own, acknowledgedUntil });
+  expect(await line.mustRun("target", "show", "billing")).toBe(
+    [
+      "name          billing",
+      "kind          webhook, of your billing",
+      `address       ${URL}`,
+      "state         runs",
+      "behind        2 events",
+      "failing       0 events",
+      "set aside     0 events",
+      `oldest        ${at}`,
+      `acknowledged  until ${acknowledgedUntil}`,
+      "",
+    ].join("\n"),
+  );
+  expect(await line.mustRun("target", "list")).toMatch(
+    /^NAME +KIND +ADDRESS +BOOKS +PAUSED +BEHIND +FAILING +SET ASIDE +OLDEST AT\nbilling +webhook +http\S+hook +true +false +2 +0 +0 +2026\S+\n$/,
+  );
+});
+
+test("topupd target pause, resume, rotate and remove change a target, and the audit trail says who", async () => {
+  const line = await filledLine();
+  await line.mustRun("target", "add", "tv", ...WEBHOOK);
+  expect(await line.json("target", "pause", "tv")).toMatchObject({ name: "tv", paused: true });
+  expect(await line.json("target", "resume", "tv")).toMatchObject({ name: "tv", paused: false });
+  const formerUntil = new Date(line.now + 24 * HOUR_MS).toISOString();
+  const secret = expect.stringMatching(/^whsec_/);
+  expect(await line.json("target", "rotate", "tv", "--as", "maya")).toEqual({ id: ID, secret, formerUntil });
+  expect(await line.run("target", "rotate", "tv")).toEqual({
+    ...{ code: 0, stdout: expect.stringMatching(/^whsec_\S+\n$/) },
+    stderr: `This is the only time that the secret is shown. The former secret signs as well until ${formerUntil}.\n`,
+  });
+  expect(await line.json("target", "remove", "tv")).toEqual({ id: ID, name: "tv", removed: true });
+  expect(await line.json("target", "list")).toEqual([]);
+  const entries = (await line.rows("audit", "list", "--subject", "tv")).toReversed();
+  expect(entries.map(({ action, author }) => [action, author])).toEqual([
+    ["target.add", "somebody"],
+    ["target.pause", "somebody"],
+    ["target.resume", "somebody"],
+    ["target.rotate", "maya"],
+    ["target.rotate", "somebody"],
+    ["target.remove", "somebody"],
+  ]);
+  expect(JSON.parse(entries[0].after)).toEqual({
+    id: ID,
+    kind: "webhook",
+    address: URL,
+    books: false,
+    allowPrivate: true,
+  });
+  await line.mustRun("target", "add", "crm", "--kind", "feed");
+  expect(await line.run("target", "rotate", "crm")).toEqual(misused("crm is no webhook, and has no secret"));
+});
+
+test("topupd target failed lists what was not taken, and resend has what is set aside tried again", async () => {
+  const line = await filledLine();
+  await line.mustRun("target", "add", "tv", ...WEBHOOK);
+  await topUp(line);
+  await topUp(line);
+  await fail(line, { setAside: true, attempts: 9 }, { attempts: 0, failedAt: undefined, problem: undefined });
+  const at = new Date(line.now).toISOString();
+  const nextAt = new Date(line.now + HOUR_MS).toISOString();
+  const of = { kind: "topup.recorded", ...SITA_NET, nextAt };
+  const [first, second] = await line.rows("target", "failed", "tv");
+  expect(first).toEqual({
+    ...{ ...of, id: expect.stringMatching(/^evt_/), attempts: 9, failedAt: at },
+    ...{ setAside: true, problem: "status 500" },
+  });
+  expect(second).toMatchObject({ ...of, attempts: 0, failedAt: null, setAside: false, problem: null });
+  expect(await line.mustRun("target", "failed", "tv")).toBe(
+    [
+      "EVENT                KIND            CONNECTION             ATTEMPTS  NEXT                      PROBLEM",
+      `${first.id}  topup.recorded  2000001 internet sita  9         set aside                 status 500`,
+      `${second.id}  topup.recorded  2000001 internet sita  0         ${nextAt}  -`,
+      "",
+    ].join("\n"),
+  );
+  expect(await line.json("target", "list")).toMatchObject([{ behind: 0, failing: 1, setAside: 1 }]);
+  expect(await line.mustRun("target", "resend", "tv")).toBe("1 event will be tried again.\n");
+  expect(await line.json("target", "resend", "tv")).toEqual({ resent: 0 });
+  expect(await line.rows("target", "failed", "tv")).toMatchObject([{ setAside: false, nextAt: at }, {}]);
+});
+
+describe("topupd target reconcile", () => {
+  const difference = (found: readonly string[], wanted: string | undefined): RadiusDifference => {
+    const rows = found.map((value, id) => ({ id, kind: "Expiration", value }) as const);
+    return { username: "sita", kind: "Expiration", found: rows, wanted, kept: rows[0] };
+  };
+
+  /** With a RADIUS server that differs in this, or does not take part. */
+  async function withRadius(answer: readonly RadiusDifference[] | Error): Promise<OfficeLine> {
+    const line = await filledLine();
+    line.ndjson("radius.json", { database: "postgres://r@127.0.0.1:9/r", timeZone: "UTC", groups: {} });
+    await line.mustRun("target", "add", "network", "--kind", "radius", "--config", "radius.json");
+    line.targets = {
+      ...line.targets,
+      async reconcileRadius(_ports, config, { dryRun }, onDifference) {
+        expect(config.kind).toBe("radius");
+        if (answer instanceof Error) throw answer;
+        for (const each of answer) onDifference(dryRun ? each : { ...each, username: `mended ${each.username}` });
+        return { compared: 3, differing: answer.length };
+      },
+    };
+    return line;
+  }
+
+  test("shows each difference, and ends with 0 once it is mended, and with 3 where nothing was to be", async () => {
+    const line = await withRadius([difference(["1 Jan 2026"], "1 Feb 2026"), difference(["a", "b"], undefined)]);
+    const run = (...words: readonly string[]) => line.run("target", "reconcile", "network", ...words);
+    const stdout = "sita  Expiration: 1 Jan 2026 -> 1 Feb 2026\nsita  Expiration: a, b -> nothing\n";
+    expect(await run("--dry-run")).toEqual({
+      ...{ code: 3, stdout },
+      stderr:
+        "3 users compared, 2 of them not as on record\ntopupd: RADIUS differs from what is on record, and nothing was mended\n",
+    });
+    const mended = stdout.replaceAll("sita", "mended sita");
+    expect(await run()).toEqual({ code: 0, stdout: mended, stderr: "3 users compared, 2 of them mended\n" });
+    const row = { username: "mended sita", kind: "Expiration", found: ["1 Jan 2026"], wanted: "1 Feb 2026" };
+    expect((await line.rows("target", "reconcile", "network"))[0]).toEqual(row);
+  });
+
+  test("ends with 0 where nothing differs, and with 1 where the server does not take part", async () => {
+    const same = await withRadius([]);
+    expect(await same.run("target", "reconcile", "network", "--dry-run")).toMatchObject({ code: 0, stdout: "" });
+    const away = await withRadius(new DeliveryFailed("the RADIUS database refuses connections"));
+    expect(await away.run("target", "reconcile", "network")).toEqual(failed("the RADIUS database refuses connections"));
+  });
+
+  test("is of no other kind", async () => {
+    const line = await filledLine();
+    await line.mustRun("target", "add", "crm", "--kind", "feed");
+    expect(await line.run("target", "reconcile", "crm")).toEqual(misused("crm is not of kind radius"));
+  });
+});
+
+test("a target that there is not is said to be none by every command", async () => {
+  const line = await filledLine();
+  for (const verb of ["show", "pause", "resume", "failed", "resend", "rotate", "reconcile", "remove"])
+    expect(await line.run("target", verb, "other"), verb).toEqual(NO_TARGET);
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import type { RecordedEvent } from "../../../src/domain/event.ts";
+import type { WaitingDelivery } from "../../../src/domain/target.ts";
+import { DAY_MS, type Instant } from "../../../src/domain/wall-time.ts";
+import { type Attempt, DeliveryQueue } from "../../../src/services/workers/delivery-queue.ts";
+import { START } from "../../support/delivery-scene.ts";
+import { keyOf } from "../../support/memory-outbox.ts";
+
+const MINUTE_MS = 60_000;
+const STEP_MS = 250;
+
+function eventOf(seq: number, cuid = `c${seq}`): RecordedEvent {
+  const state = { blocked: false, subscriptions: [] };
+  const nothing = { topUp: undefined, partner: undefined };
+  return { seq, kind: "topup.recorded", at: START, key: keyOf(cuid), state, ...nothing };
+}
+
+/** A queue, the events that there are, and a target that answers without any time passing. */
+function scene(books = false) {
+  const rows = new Map<number, WaitingDelivery>();
+  const events: RecordedEvent[] = [];
+  const tried: { readonly seq: number; readonly seconds: number }[] = [];
+  const all = {
+    queue: new DeliveryQueue(books, { place: 0, waiting: [] }, () => 0.5),
+    now: START,
+    place: 0,
+    ...{ rows, events, tried },
+    takes: (_event: RecordedEvent): boolean => true,
+    /** @param cuids of whom there is an event each. */
+    add: (...cuids: string[]) => events.push(...cuids.map((cuid, index) => eventOf(events.length + 1 + index, cuid))),
+    pass,
+    /** Another process goes on from what was saved. */
+    goOn: () => {
+      const waiting = [...rows.values()]
+        .sort((a, b) => a.seq - b.seq)
+        .map((row) => ({ row, event: events[row.seq - 1] as RecordedEvent }));
+      all.queue = new DeliveryQueue(books, { place: all.place, waiting }, () => 0.5);
+    },
+    triesOf: (seq: number) => tried.filter((each) => each.seq === seq).map(({ seconds }) => seconds),
+  };
+
+  /** @param stepMs how often it is looked for what is due. */
+  function pass(ms: number, stepMs = STEP_MS): void {
+    for (const end = all.now + ms; all.now < end; all.now += stepMs) round(all.now);
+  }
+
+  function round(now: Instant): void {
+    const { queue } = all;
+    for (const seq of queue.due(now)) attempt(queue.retry(events[seq - 1] as RecordedEvent), now);
+    if (queue.wantsMore()) queue.add(events.slice(queue.progress.lastRead, queue.progress.lastRead + 500), now);
+    for (let next = queue.next(now); next !== undefined; next = queue.next(now)) attempt(next, now);
+    const changes = queue.progress.changes();
+    if (changes === undefined) return;
+    for (const seq of changes.done) rows.delete(seq);
+    for (const row of changes.waiting) rows.set(row.seq, row);
+    all.place = changes.place;
+    queue.progress.saved(changes);
+  }
+
+  function attempt(made: Attempt | undefined, now: Instant): void {
+    if (made === undefined) return;
+    tried.push({ seq: made.event.seq, seconds: (now - START) / 1000 });
+    if (all.takes(made.event)) all.queue.succeeded(made, now);
+    else all.queue.failed(made, "status 500", now);
+  }
+
+  return all;
+}
+
+describe("an event that fails", () => {
+  test("is tried again after 1, 5, 30 seconds, 2, 10, 60 minutes, and then hourly with jitter", () => {
+    const all = scene();
+    all.add("c1");
+    all.takes = () => false;
+    all.pass(4 * 60 * MINUTE_MS);
+    const tries = all.triesOf(1);
+    // The jitter here is half of its most.
+    expect(tries.slice(1).map((at, index) => at - (tries[index] ?? 0))).toEqual([1, 5, 30, 120, 600, 3780, 3780, 3780]);
+    expect(all.rows.get(1)).toMatchObject({ attempts: 9, failedAt: START, setAside: false, problem: "status 500" });
+    expect(all.queue.figures()).toEqual({ waiting: 1, setAside: 0, oldestAt: START });
+  });
+
+  test("is set aside after three days in which others got through", () => {
+    const all = scene();
+    all.add("bad");
+    all.takes = ({ key }) => key.cuid !== "bad";
+    all.pass(3 * DAY_MS - MINUTE_MS);
+    all.add("good");
+    all.pass(MINUTE_MS);
+    expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
+    all.pass(70 * MINUTE_MS);
+    expect(all.queue.figures()).toEqual({ waiting: 0, setAside: 1, oldestAt: undefined });
+    expect(all.rows.get(1)).toMatchObject({ setAside: true });
+    const tries = all.tried.length;
+    all.pass(DAY_MS, 10_000);
+    expect(all.tried).toHaveLength(tries);
+  });
+
+  test("is not set aside where nothing else got through", () => {
+    const all = scene();
+    all.add("good");
+    all.pass(MINUTE_MS);
+    all.add("bad");
+    all.takes = () => false;
+    all.pass(5 * DAY_MS, 10_000);
+    expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
+  });
+});
+
+describe("a target that is away for a day", () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
+
+  test("has few events waiting, and gets all of them once it is back", () => {
+    const all = scene();
+    all.add(...names);
+    all.takes = () => false;
+    all.pass(DAY_MS, 10_000);
+    // One new event each half a minute.
+    expect(all.rows.size).toBeLessThanOrEqual(32 + 2880);
+    expect(all.rows.size).toBeGreaterThan(2000);
+    all.takes = () => true;
+    all.pass(60_000);
+    expect([all.place, all.rows.size]).toEqual([10_000, 0]);
+    expect(all.queue.figures()).toEqual({ waiting: 0, setAside: 0, oldestAt: undefined });
+  });
+
+  test("of whose events some cannot be taken at all: the others get through all the same", () => {
+    const all = scene();
+    all.add(...names.slice(0, 100));
+    all.takes = ({ seq }) => seq > 60;
+    all.pass(30 * MINUTE_MS);
+    expect([all.place, all.rows.size]).toEqual([100, 60]);
+  });
+
+  test("has nothing set aside, and the three days count anew once it is back", () => {
+    const all = scene();
+    all.add(...names.slice(0, 100));
+    all.takes = () => false;
+    all.pass(4 * DAY_MS, 10_000);
+    expect(all.queue.figures().setAside).toBe(0);
+    all.takes = ({ key }) => key.cuid !== "c5";
+    all.pass(2 * MINUTE_MS);
+    expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
+    all.pass(2 * DAY_MS, 10_000);
+    expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
+  });
+});
+
+test("a target is not taken for away where events fail again that failed before", () => {
+  const all = scene();
+  all.add(...Array.from({ length: 31 }, (_, index) => `bad${index}`));
+  all.takes = ({ key }) => !key.cuid.startsWith("bad");
+  all.pass(5 * 60 * MINUTE_MS);
+  all.add("good");
+  all.pass(STEP_MS);
+  expect(all.tried.at(-1)?.seq).toBe(32);
+});
+
+describe("after a kill", () => {
+  test("what was taken before an event that waits is not sent after it", () => {
+    const all = scene();
+    all.add("c1", "c1");
+    all.takes = ({ seq }) => seq === 1;
+    all.pass(STEP_MS);
+    expect(all.rows.get(2)).toMatchObject({ attempts: 1 });
+    // The place was not saved together with it.
+    all.place = 0;
+    all.goOn();
+    all.pass(MINUTE_MS);
+    expect(all.triesOf(1)).toHaveLength(1);
+    all.takes = () => true;
+    all.pass(10 * MINUTE_MS);
+    expect([all.place, all.rows.size]).toEqual([2, 0]);
+  });
+
+  test("billing gets each event of a connection in order, however often others go on", () => {
+    const all = scene(true);
+    const taken: number[] = [];
+    let isFixed = false;
+    all.takes = ({ seq }) => {
+      if (isFixed) taken.push(seq);
+      return isFixed;
+    };
+    for (let time = 0; time < 5; time += 1) {
+      all.add("c1", "c1");
+      all.pass(MINUTE_MS);
+      all.goOn();
+    }
+    isFixed = true;
+    all.pass(60 * MINUTE_MS);
+    expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect([all.place, all.rows.size]).toEqual([10, 0]);
+  });
+});

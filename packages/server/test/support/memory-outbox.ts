@@ -1,0 +1,153 @@
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import type { EventSubscription, NewEvent, RecordedEvent } from "../../src/domain/event.ts";
+import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
+import type { Instant, Moment, WallTime } from "../../src/domain/wall-time.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { ConnectionEnd, EndsPage, HeldLease, Outbox, SavedProgress } from "../../src/store/outbox.ts";
+
+/** An outbox that keeps nothing, and heeds the same rules. */
+export class MemoryOutbox implements Outbox {
+  events: RecordedEvent[] = [];
+  targetList: Target[] = [];
+  readonly places = new Map<number, number>();
+  readonly deliveries = new Map<number, WaitingDelivery>();
+  readonly leases = new Map<string, { readonly holder: string; readonly until: Instant }>();
+  /** What the provider's connections have, by their customers' ids. */
+  readonly subscriptions = new Map<string, EventSubscription[]>();
+  toldUntil: WallTime | undefined;
+  /** Every call fails. */
+  isAway = false;
+  /** What each of these was called with. */
+  readonly calls = { saveProgress: [] as SavedProgress[], tellEnds: [] as number[], endsBetween: [] as WallTime[] };
+  #last = 0;
+
+  add(event: Omit<NewEvent, "state" | "topUp"> & Partial<NewEvent>): RecordedEvent {
+    this.#last += 1;
+    const { cuid } = event.key;
+    const state = { blocked: false, subscriptions: this.subscriptions.get(cuid) ?? [] };
+    const recorded = { state, topUp: undefined, partner: undefined, ...event, seq: this.#last };
+    this.events.push(recorded);
+    return recorded;
+  }
+
+  async hold(lease: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
+    this.#expectUp();
+    const held = this.leases.get(lease);
+    if (held !== undefined && held.holder !== holder && held.until > now) return false;
+    this.leases.set(lease, { holder, until });
+    return true;
+  }
+
+  async release(lease: string, holder: string): Promise<void> {
+    this.#expectUp();
+    if (this.leases.get(lease)?.holder === holder) this.leases.delete(lease);
+  }
+
+  async targets(): Promise<Target[]> {
+    this.#expectUp();
+    return structuredClone(this.targetList);
+  }
+
+  async place(targetId: number): Promise<number> {
+    this.#expectUp();
+    return this.places.get(targetId) ?? 0;
+  }
+
+  /** There is one target in the tests that fail any. */
+  async waiting(): Promise<readonly WaitingDelivery[]> {
+    this.#expectUp();
+    return [...this.deliveries.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  async eventsAfter(seq: number, limit: number): Promise<readonly RecordedEvent[]> {
+    this.#expectUp();
+    const first = this.events.findIndex((event) => event.seq > seq);
+    return first === -1 ? [] : this.events.slice(first, first + limit);
+  }
+
+  async eventsOf(seqs: readonly number[]): Promise<readonly RecordedEvent[]> {
+    this.#expectUp();
+    const asked = new Set(seqs);
+    return this.events.filter(({ seq }) => asked.has(seq));
+  }
+
+  async saveProgress(progress: SavedProgress): Promise<boolean> {
+    this.#expectUp();
+    if (!this.#isHeld(progress)) return false;
+    this.calls.saveProgress.push(progress);
+    this.places.set(progress.targetId, progress.place);
+    for (const seq of progress.done) this.deliveries.delete(seq);
+    for (const row of progress.waiting) this.deliveries.set(row.seq, row);
+    return true;
+  }
+
+  async acknowledge(targetId: number, seq: number): Promise<void> {
+    this.places.set(targetId, seq);
+  }
+
+  /** One by one, so that it takes a while. */
+  async forget(before: Instant): Promise<number> {
+    this.#expectUp();
+    const [first] = this.events;
+    if (first === undefined || first.at >= before) return 0;
+    this.events.shift();
+    this.deliveries.delete(first.seq);
+    return 1;
+  }
+
+  async endsToldUntil(): Promise<WallTime | undefined> {
+    this.#expectUp();
+    return this.toldUntil;
+  }
+
+  async endsBetween(after: WallTime, until: WallTime, page: EndsPage): Promise<readonly ConnectionEnd[]> {
+    this.#expectUp();
+    this.calls.endsBetween.push(after);
+    const cuids = [...this.subscriptions.keys()].filter((cuid) => cuid > (page.after?.cuid ?? "")).sort();
+    const ends: ConnectionEnd[] = [];
+    for (const cuid of cuids) {
+      for (const { end } of this.subscriptions.get(cuid) ?? [])
+        if (end > after && end <= until) ends.push({ key: keyOf(cuid), end });
+      if (ends.length >= page.limit) break;
+    }
+    return ends;
+  }
+
+  async tellEnds(ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease): Promise<boolean> {
+    this.#expectUp();
+    if (!this.#isHeld(lease)) return false;
+    this.calls.tellEnds.push(ends.length);
+    for (const { key, end } of ends)
+      if (this.subscriptions.get(key.cuid)?.some((each) => each.end === end) === true)
+        this.add({ kind: "subscription.ended", at: now.instant, key });
+    this.toldUntil = now.wall;
+    return true;
+  }
+
+  async lastEvent(): Promise<number> {
+    this.#expectUp();
+    return this.#last;
+  }
+
+  #isHeld({ lease, holder }: HeldLease): boolean {
+    return this.leases.get(lease)?.holder === holder;
+  }
+
+  #expectUp(): void {
+    if (this.isAway) throw new StoreUnavailable("the database is away");
+  }
+}
+
+export function keyOf(cuid: string): ConnectionKey {
+  return { environment: "production", cuid, service: "internet", reqId: `fiber-${cuid}` };
+}
+
+/** A webhook that was there before anything happened. */
+export function targetWith(changes: Partial<Target> = {}): Target {
+  return {
+    ...{ id: 1, name: "tv", books: false, paused: false, createdAt: 0 },
+    config: { kind: "webhook", url: "https://tv.example/hook", allowPrivate: false },
+    secrets: [{ secret: "whsec_MQ==", until: undefined }],
+    ...changes,
+  };
+}
