@@ -36,6 +36,8 @@ const MOST_SESSIONS = 8;
 /** For a session, an answer, and a lock. */
 const STEP_LIMIT_MS = 5_000;
 const LEAVING_MS = 500;
+const MOST_TRIES = 5;
+const DEADLOCKS: readonly unknown[] = ["ER_LOCK_DEADLOCK", "40P01"];
 
 /** One session with the database. */
 interface Session {
@@ -71,12 +73,19 @@ export class RadiusDatabase {
     return this.#onSession((session) => work((query) => session.ask(query)), signal);
   }
 
+  /** Where the server ends it, since it and another wait for each other, it begins again. */
   async transact(work: (ask: Ask) => Promise<void>, signal?: AbortSignal): Promise<void> {
-    await this.#onSession(async (session) => {
+    const attempt = async (session: Session) => {
       await session.begin();
       await work((query) => session.ask(query));
       await session.commit();
-    }, signal);
+    };
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await this.#onSession(attempt, signal);
+      } catch (error) {
+        if (tries >= MOST_TRIES || !DEADLOCKS.includes(codeOf((error as Error).cause))) throw error;
+      }
   }
 
   /** Waits for no server that does not answer. */
@@ -252,8 +261,12 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Says nothing of what is stored: a server's own words may. */
 function failureOf(error: unknown): DeliveryFailed {
   if (error instanceof DeliveryFailed) return error;
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   // PostgreSQL's driver gives its own errors no code.
   const reason = code === undefined ? "did not answer, or ended the connection" : REASONS[code];
   return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
 }

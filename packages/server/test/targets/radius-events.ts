@@ -1,0 +1,30 @@
+import type { ConnectionKey } from "../../src/domain/customer.ts";
+import type { EventKind, EventSubscription, RecordedEvent } from "../../src/domain/event.ts";
+import { createZone } from "../../src/domain/zone.ts";
+
+export const KATHMANDU = createZone("Asia/Kathmandu");
+
+export interface RadiusEvent extends Partial<Omit<ConnectionKey, "cuid">> {
+  readonly kind?: EventKind;
+  readonly at?: number;
+  readonly blocked?: boolean;
+  /** When its one base subscription ends; undefined for one that has none. */
+  readonly end: number | undefined;
+  readonly plan?: string;
+}
+
+let seq = 0;
+
+/** An event of a provider in Kathmandu. */
+export function radiusEvent(event: RadiusEvent): RecordedEvent {
+  const { kind = "topup.recorded", at = Date.parse("2026-11-23T06:00:00Z"), blocked = false, end } = event;
+  const { environment = "production", service = "internet", reqId = "fiber1", plan = "FBR60" } = event;
+  const [start, name] = ["2026-01-01 00:00:00", `${plan} (MONTHLY)`];
+  const subscriptions: EventSubscription[] =
+    end === undefined
+      ? []
+      : [{ plan, bouquetId: `${plan}-1M`, name, addOn: false, start, end: KATHMANDU.wallTime(end) }];
+  seq += 1;
+  const key = { environment, cuid: "1", service, reqId } as const;
+  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp: undefined, partner: undefined };
+}
