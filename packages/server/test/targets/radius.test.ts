@@ -1,10 +1,14 @@
+import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connectionOf, makeProvider, PartnerClient } from "../../campaign/partner.ts";
+import { expectTopupd, startServing } from "../../campaign/processes.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
 import { DeliveryFailed, type Sender } from "../../src/services/workers/sender.ts";
 import { createRadiusSender } from "../../src/targets/radius.ts";
 import { isInstalled } from "../support/debian-programs.ts";
-import { type FreeRadius, PASSWORD, startFreeRadius } from "../support/freeradius.ts";
+import { PASSWORD, startFreeRadius } from "../support/freeradius.ts";
 import {
   emptyTables,
   mariaDbForRadius,
@@ -12,6 +16,7 @@ import {
   type RadiusServer,
   type Row,
 } from "../support/radius-databases.ts";
+import { temporaryFolder } from "../support/service.ts";
 import { KATHMANDU, type RadiusEvent, radiusEvent } from "./radius-events.ts";
 
 const hasMariaDb = isInstalled("mariadb");
@@ -190,38 +195,55 @@ describe.each(SERVERS.filter(({ isThere }) => isThere))("RADIUS on $name", ({ st
   });
 
   test.skipIf(!hasFreeRadius)(
-    "FreeRADIUS lets in who has paid, for as long as that lasts, and nobody else",
+    "a partner's top-up lets a lapsed user in; a reversal and a block shut it out",
     async () => {
       const { url, query } = server;
       const timeZone = "America/New_York";
-      const radius: FreeRadius = await startFreeRadius(url, timeZone);
+      const radius = await startFreeRadius(url, timeZone);
       onTestFinished(() => radius.close());
       const insert = "INSERT INTO radcheck (username, attribute, op, value) VALUES";
-      await query(`${insert} ('fiber1', 'Cleartext-Password', ':=', '${PASSWORD}')`);
+      await query(`${insert} ('u1', 'Cleartext-Password', ':=', '${PASSWORD}'),
+        ('u1', 'Expiration', ':=', '01 Nov 2026 00:00:00')`);
       await query(
         "INSERT INTO radgroupreply (groupname, attribute, op, value) VALUES ('60M', 'Filter-Id', ':=', '60M')",
       );
-      const sender = senderTo(configOf(url, { timeZone }));
-      const now = Math.floor(Date.now() / 1000) * 1000;
-      const send = (event: RadiusEvent) => sender.send(radiusEvent({ at: now, ...event }), never);
 
-      await send({ kind: "subscription.ended", end: now - 1000 });
-      expect(await radius.test("fiber1")).toMatchObject({ accepted: false });
-      const week = 7 * 24 * 3600;
-      await send({ end: now + week * 1000 });
-      const accepted = await radius.test("fiber1");
-      expect(accepted).toMatchObject({ accepted: true, filterId: "60M" });
-      expect(accepted.sessionTimeout).toBeGreaterThan(week - 30);
-      expect(accepted.sessionTimeout).toBeLessThanOrEqual(week + 1);
-      await send({ kind: "connection.blocked", blocked: true, end: now + week * 1000 });
-      expect(await radius.test("fiber1")).toMatchObject({ accepted: false });
-      await send({ end: Date.UTC(9000, 0) });
-      expect(await radius.test("fiber1")).toMatchObject({ accepted: true });
-      await send({ kind: "topup.reversed", end: undefined });
-      expect(await radius.test("fiber1")).toMatchObject({ accepted: false });
+      const ground = { cwd: temporaryFolder() };
+      const token = await makeProvider(ground);
+      const file = join(ground.cwd, "radius.json");
+      writeFileSync(file, JSON.stringify({ database: url, timeZone, groups: { Fiber: "60M" } }));
+      await expectTopupd(["target", "add", "radius", "--kind", "radius", "--config", file], ground);
+      const served = await startServing(ground, 2);
+      onTestFinished(async () => void (await served.end("SIGTERM")));
+      const client = new PartnerClient(served.url, token);
+      const topUp = async () => {
+        const { checkoutId } = await client.list(1);
+        await client.topUp({ ...connectionOf(1), checkoutId, bouquetId: "NET-1M", amt: "1130" });
+        return checkoutId;
+      };
+      const becomes = (accepted: boolean) =>
+        expect.poll(() => radius.test("u1"), { timeout: 15_000, interval: 50 }).toMatchObject({ accepted });
+
+      expect(await radius.test("u1")).toMatchObject({ accepted: false });
+      const checkoutId = await topUp();
+      await becomes(true);
+      const { sessionTimeout = 0, filterId } = await radius.test("u1");
+      expect(filterId).toBe("60M");
+      expect(sessionTimeout).toBeGreaterThan(28 * DAY_SECONDS - 60);
+      expect(sessionTimeout).toBeLessThanOrEqual(31 * DAY_SECONDS);
+      await expectTopupd(["transaction", "reverse", checkoutId, "--reason", "paid twice"], ground);
+      await becomes(false);
+      await topUp();
+      await becomes(true);
+      await expectTopupd(["connection", "block", "internet", "u1", "--reason", "modem stolen"], ground);
+      await becomes(false);
+      expect(await expectTopupd(["target", "reconcile", "radius", "--dry-run", "--json"], ground)).toBe("");
     },
+    60_000,
   );
 });
+
+const DAY_SECONDS = 24 * 3600;
 
 /** Locks all rows of radcheck for a second. */
 async function holdRows({ url, query }: RadiusServer): Promise<{ readonly over: Promise<unknown> }> {
