@@ -10,6 +10,8 @@ export interface Target {
   readonly books: boolean;
   readonly paused: boolean;
   readonly createdAt: Instant;
+  /** When staff had all that waits tried again; undefined where they never had. */
+  readonly resentAt: Instant | undefined;
   /** Newest first; of a webhook alone. */
   readonly secrets: readonly WebhookSecret[];
 }

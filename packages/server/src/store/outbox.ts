@@ -24,7 +24,7 @@ export interface Targets {
   progress(id: number): Promise<TargetProgress>;
   /** What failed, or waits behind what did, with its events, oldest first. */
   waiting(id: number, limit: number): Promise<readonly (WaitingDelivery & { readonly event: RecordedEvent })[]>;
-  /** Has all that was set aside tried again now. @returns how many. */
+  /** Has all that waits, or was set aside, tried again now. @returns how many. */
   resend(id: number, by: Attribution): Promise<number>;
 }
 

@@ -189,6 +189,7 @@ export interface TargetRow {
   books: Flag;
   paused: Flag;
   created_at: Instant;
+  resent_at: Instant | null;
   place: number;
 }
 

@@ -202,8 +202,15 @@ function mysqlSessions(url: string): Sessions {
     ...{ connectTimeout: STEP_LIMIT_MS, enableKeepAlive: true },
   });
   const seconds = STEP_LIMIT_MS / 1000;
-  const setUp = `SET SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds}`;
-  pool.on("connection", (connection) => connection.query({ sql: setUp, timeout: STEP_LIMIT_MS }, () => {}));
+  // Strict: a name that is too long is refused, and not cut. Values are bound, so that no mode changes what they mean.
+  const setUp =
+    `SET SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds},` +
+    `SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')`;
+  pool.on("connection", (connection) =>
+    connection.query({ sql: setUp, timeout: STEP_LIMIT_MS }, (error) => {
+      if (error !== null) connection.destroy();
+    }),
+  );
   return {
     builder: new Kysely({
       dialect: {
@@ -219,7 +226,7 @@ function mysqlSessions(url: string): Sessions {
       });
       const run = <Row>(sql: string, values: readonly unknown[] = []) =>
         new Promise<Row[]>((resolve, reject) => {
-          connection.query({ sql, values: [...values], timeout: STEP_LIMIT_MS }, (error, rows) =>
+          connection.execute({ sql, values: [...values], timeout: STEP_LIMIT_MS }, (error, rows) =>
             error === null ? resolve(rows as Row[]) : reject(error),
           );
         });

@@ -65,7 +65,7 @@ export function createWebhookSender(
       try {
         const { statusCode, body } = await Promise.race([post(event, limit.signal), limit.ended]);
         // The receiver has said what there is to say, whatever becomes of the rest.
-        await body.dump({ limit: MOST_ANSWER_BYTES });
+        void body.dump({ limit: MOST_ANSWER_BYTES, signal: AbortSignal.timeout(limitMs) }).catch(() => {});
         if (statusCode < 200 || statusCode > 299) throw new DeliveryFailed(`status ${statusCode}`);
       } finally {
         limit.clear();

@@ -184,7 +184,7 @@ test("topupd target pause, resume, rotate and remove change a target, and the au
   expect(await line.run("target", "rotate", "crm")).toEqual(misused("crm is no webhook, and has no secret"));
 });
 
-test("topupd target failed lists what was not taken, and resend has what is set aside tried again", async () => {
+test("topupd target failed lists what was not taken, and resend has it tried again", async () => {
   const line = await filledLine();
   await line.mustRun("target", "add", "tv", ...WEBHOOK);
   await topUp(line);
@@ -208,9 +208,10 @@ test("topupd target failed lists what was not taken, and resend has what is set 
     ].join("\n"),
   );
   expect(await line.json("target", "list")).toMatchObject([{ behind: 0, failing: 1, setAside: 1 }]);
-  expect(await line.mustRun("target", "resend", "tv")).toBe("1 event will be tried again.\n");
-  expect(await line.json("target", "resend", "tv")).toEqual({ resent: 0 });
-  expect(await line.rows("target", "failed", "tv")).toMatchObject([{ setAside: false, nextAt: at }, {}]);
+  expect(await line.mustRun("target", "resend", "tv")).toBe("2 events will be tried again.\n");
+  expect(await line.json("target", "resend", "tv")).toEqual({ resent: 2 });
+  const again = { setAside: false, attempts: 0, nextAt: at };
+  expect(await line.rows("target", "failed", "tv")).toMatchObject([again, again]);
 });
 
 describe("topupd target reconcile", () => {

@@ -195,7 +195,11 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       [1, 1],
       [2, 2],
     ]);
-    expect(await targets.resend(target.id, by(opened.now))).toBe(1);
+    opened.now += 1;
+    expect(await targets.resend(target.id, by(opened.now))).toBe(2);
+    const again = { attempts: 0, failedAt: undefined, nextAt: opened.now, setAside: false };
+    expect(await outbox.waiting(target.id)).toMatchObject([again, again]);
+    expect(await targets.find("billing")).toMatchObject({ resentAt: opened.now });
     expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2] })).toBe(true);
     expect(await targets.progress(target.id)).toMatchObject({
       behind: 0,

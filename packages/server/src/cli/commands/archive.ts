@@ -146,7 +146,7 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
     print(context, totals, await partnerNamesOf(store), currencyExponent, facts);
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service.\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service, which tells its targets at once.\n`,
   );
 }
 

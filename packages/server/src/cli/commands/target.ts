@@ -111,7 +111,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
   });
   addStoreCommand<object>(group, runtime, {
     name: "resend",
-    description: "try again now what was set aside after three days of failures",
+    description: "try again now all that a target did not take, set aside or not",
     arguments: NAME,
     examples: ["topupd target resend tv"],
     changes: true,
@@ -174,8 +174,8 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
   show({ id: target.id, ...(secret === undefined ? {} : { secret }) }, secret === undefined ? "" : `${secret}\n`);
   if (isJson) return;
   const once = secret === undefined ? "" : `${SHOWN_ONCE} `;
-  const source =
-    config.kind === "radius" ? `topupd target reconcile ${name} writes` : "it learns from topupd export customers";
+  const exported = target.books ? "topupd export transactions, made a minute from now" : "topupd export customers";
+  const source = config.kind === "radius" ? `topupd target reconcile ${name} writes` : `it learns from ${exported}`;
   runtime.stderr(`${once}${name} is told of what happens from now on; what was before, ${source}.\n`);
 }
 

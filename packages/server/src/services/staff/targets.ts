@@ -112,7 +112,7 @@ export async function rotateTargetSecret(
   return { kind: "rotated", target, secret, formerUntil: target.secrets[1]?.until ?? by.at };
 }
 
-/** Has all that was set aside tried again. @returns how many; undefined if there is no such target. */
+/** Has all that waits or was set aside tried again now. @returns how many; undefined if there is no such target. */
 export async function resendToTarget(ports: Ports, actor: Actor, { name }: NamedTarget): Promise<number | undefined> {
   const { targets } = ports.store;
   const target = await targets.find(name);

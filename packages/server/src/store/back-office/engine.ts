@@ -34,6 +34,8 @@ export interface Engine {
   awaitCommits(): Promise<void>;
   /** From here to the end of the transaction, nobody else appends to the audit trail; to be called last in it. */
   lockAuditTrail(tx: Kysely<Tables>): Promise<void>;
+  /** Who holds a lease, and keeps it to the end of the transaction. */
+  holderOf(tx: Kysely<Tables>, lease: string): Promise<string | undefined>;
   /**
    * From here to the end of the transaction, nobody else writes events: they are numbered in the order of commits. To be
    * called last, after {@link lockAuditTrail}.

@@ -3,7 +3,7 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { WaitingDelivery } from "../../domain/target.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
-import type { ConnectionEnd, HeldLease, Outbox } from "../outbox.ts";
+import type { ConnectionEnd, Outbox } from "../outbox.ts";
 import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
 import type { DeliveryRow, Tables } from "../tables.ts";
 import { findConnectionWithHeads } from "./customers.ts";
@@ -13,16 +13,18 @@ import { deliveries, listTargets, toWaiting } from "./targets.ts";
 
 type Db = Kysely<Tables>;
 
+/** How many rows one statement names. */
+const ROWS_AT_ONCE = 500;
 /** Events that are let go of together. */
 const FORGOTTEN_AT_ONCE = 1_000;
 
 export function outboxOf(engine: Engine): Outbox {
   const { db } = engine;
   return {
-    hold: (name, holder, now, until) =>
-      engine.transact(async (tx) => {
-        const held = await tx.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
-        if (held !== undefined && held.holder !== holder && held.held_until > now) return false;
+    async hold(name, holder, now, until) {
+      const held = await db.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
+      if (held !== undefined && held.holder !== holder && held.held_until > now) return false;
+      return engine.transact(async (tx) => {
         // Of two that find it free at once, one finds the other's here.
         const { numInsertedOrUpdatedRows } = await tx
           .insertInto("lease")
@@ -35,7 +37,8 @@ export function outboxOf(engine: Engine): Outbox {
           )
           .executeTakeFirst();
         return Number(numInsertedOrUpdatedRows) === 1;
-      }),
+      });
+    },
 
     release: (name, holder) =>
       engine.transact(async (tx) => {
@@ -59,12 +62,14 @@ export function outboxOf(engine: Engine): Outbox {
 
     saveProgress: ({ targetId, place, waiting, done, ...lease }) =>
       engine.transact(async (tx) => {
-        if (!(await isHeld(tx, lease))) return false;
+        if ((await engine.holderOf(tx, lease.lease)) !== lease.holder) return false;
         const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
         // It was removed meanwhile.
         if (Number(moved.numUpdatedRows) === 0) return false;
-        if (done.length > 0)
-          await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", done).execute();
+        for (let from = 0; from < done.length; from += ROWS_AT_ONCE) {
+          const some = done.slice(from, from + ROWS_AT_ONCE);
+          await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", some).execute();
+        }
         for (const each of waiting) await putDelivery(tx, targetId, each);
         return true;
       }),
@@ -105,7 +110,7 @@ export function outboxOf(engine: Engine): Outbox {
 
     tellEnds: (ends, now, lease) =>
       engine.transact(async (tx) => {
-        if (!(await isHeld(tx, lease))) return false;
+        if ((await engine.holderOf(tx, lease.lease)) !== lease.holder) return false;
         await engine.lockCustomers(tx, customersOf(ends));
         const events: NewEvent[] = [];
         for (const { key, end } of ends) {
@@ -163,11 +168,6 @@ function customersOf(ends: readonly ConnectionEnd[]) {
   return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
 }
 
-async function isHeld(tx: Db, { lease, holder }: HeldLease): Promise<boolean> {
-  const row = await tx.selectFrom("lease").select("holder").where("name", "=", lease).executeTakeFirst();
-  return row?.holder === holder;
-}
-
 async function putDelivery(tx: Db, target_id: number, waiting: WaitingDelivery): Promise<void> {
   const { seq, attempts, failedAt, nextAt, setAside, problem } = waiting;
   const values = { attempts, failed_at: failedAt ?? null, next_at: nextAt, set_aside: flag(setAside) };
@@ -189,11 +189,12 @@ async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
   let first = last;
-  for (const { id, books } of await listTargets(tx)) {
+  // The places first: what is put among those that wait later on was behind its place then.
+  const targets = await tx.selectFrom("target").select(["id", "books", "place"]).execute();
+  for (const { id, books, place } of targets) {
     const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
-    const target = await tx.selectFrom("target").select("place").where("id", "=", id).executeTakeFirstOrThrow();
-    const lacked = Math.min(waiting?.seq ?? last, target.place + 1);
-    first = Math.min(first, books ? lacked : Math.max(lacked, firstYoung));
+    const lacked = Math.min(waiting?.seq ?? last, place + 1);
+    first = Math.min(first, books === 1 ? lacked : Math.max(lacked, firstYoung));
   }
   return first;
 }

@@ -41,7 +41,16 @@ export function targetsOf(engine: Engine): Targets {
           .executeTakeFirstOrThrow();
         // Not one that a target had before that is gone: whoever delivers to that one may not have heard of it yet.
         const id = Math.max(Number(last ?? 0) + 1, by.at);
-        const target: Target = { id, name, config, books, paused: false, createdAt: by.at, secrets };
+        const target: Target = {
+          id,
+          name,
+          config,
+          books,
+          paused: false,
+          createdAt: by.at,
+          resentAt: undefined,
+          secrets,
+        };
         const row = { id, name, books: flag(books), paused: 0 as const, created_at: by.at, place: await lastEvent(tx) };
         const texts = { config: JSON.stringify(config), secrets: JSON.stringify(secrets) };
         await tx
@@ -103,15 +112,14 @@ export function targetsOf(engine: Engine): Targets {
     },
 
     resend: (id, by) =>
-      engine.transact(async (tx) => {
+      engine.change(async (tx) => {
         const target = (await listTargets(tx)).find((each) => each.id === id);
-        const query = tx.updateTable("delivery").set({ set_aside: 0, attempts: 0, failed_at: null, next_at: by.at });
-        const { numUpdatedRows } = await query
-          .where("target_id", "=", id)
-          .where("set_aside", "=", 1)
-          .executeTakeFirst();
-        const resent = Number(numUpdatedRows);
-        if (target !== undefined && resent > 0) await appendAudit(engine, tx, audited.targetResent(target, resent), by);
+        if (target === undefined) return 0;
+        await tx.updateTable("target").set({ resent_at: by.at }).where("id", "=", id).execute();
+        const again = { set_aside: 0, attempts: 0, failed_at: null, next_at: by.at } as const;
+        const changed = await tx.updateTable("delivery").set(again).where("target_id", "=", id).executeTakeFirst();
+        const resent = Number(changed.numUpdatedRows);
+        if (resent > 0) await appendAudit(engine, tx, audited.targetResent(target, resent), by);
         return resent;
       }),
   };
@@ -154,9 +162,9 @@ async function readProgress(db: Db, id: number): Promise<TargetProgress> {
   };
 }
 
-function toTarget({ id, name, config, secrets, books, paused, created_at: createdAt }: TargetRow): Target {
+function toTarget({ id, name, config, secrets, books, paused, created_at: createdAt, resent_at }: TargetRow): Target {
   const parsed = { config: JSON.parse(config), secrets: JSON.parse(secrets) };
-  return { id, name, ...parsed, books: books === 1, paused: paused === 1, createdAt };
+  return { id, name, ...parsed, books: books === 1, paused: paused === 1, createdAt, resentAt: resent_at ?? undefined };
 }
 
 export function toWaiting({ seq, attempts, failed_at, next_at: nextAt, set_aside, problem }: DeliveryRow) {

@@ -255,6 +255,8 @@ CREATE TABLE target (
   books      INTEGER NOT NULL CHECK (books IN (0, 1)),
   paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
   created_at INTEGER NOT NULL,
+  -- When staff had all that waits tried again: whoever delivers reads it anew.
+  resent_at  INTEGER,
   -- The number of the event up to which it has taken on each: what of these failed is in delivery.
   place      INTEGER NOT NULL
 ) STRICT;

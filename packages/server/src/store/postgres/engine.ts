@@ -13,7 +13,7 @@ import {
   LOCK_REFERENCE,
   SHARE_RECORDING,
 } from "./session/locks.ts";
-import { BEGIN, type Query, Session } from "./session/session.ts";
+import { BEGIN, type Prepared, type Query, Session } from "./session/session.ts";
 import { translateAtConnecting } from "./session/trouble.ts";
 import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
 
@@ -47,6 +47,10 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     },
     async lockEvents(tx) {
       await run(tx, LOCK_EVENTS);
+    },
+    async holderOf(tx, lease) {
+      const [row] = await run<{ readonly holder: string }>(tx, { ...HOLDER, values: [lease] });
+      return row?.holder;
     },
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [cuids, environment] }));
@@ -82,6 +86,8 @@ export function kyselyOn(withSession: WithSession): Kysely<Tables> {
 async function run<Row>(tx: Kysely<Tables>, { text, values = [] }: Query): Promise<Row[]> {
   return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
 }
+
+const HOLDER: Prepared = { name: "lease_holder", text: "SELECT holder FROM lease WHERE name = $1 FOR SHARE" };
 
 /** How long others may still hold what is to be locked: longer than any batch or portion of an import takes. */
 const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";

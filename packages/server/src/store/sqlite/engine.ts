@@ -51,6 +51,10 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
+    async holderOf(tx, lease) {
+      const row = await tx.selectFrom("lease").select("holder").where("name", "=", lease).executeTakeFirst();
+      return row?.holder;
+    },
     awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<LedgerEntryRow>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
