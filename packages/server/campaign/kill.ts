@@ -139,7 +139,6 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** One that was just killed may be listed still. */
 /** What partners do: mostly top-ups, and now and then a look at what is there already. */
 class Load {
   readonly sent: Sent[] = [];

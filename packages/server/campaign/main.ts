@@ -7,6 +7,7 @@ import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { deliver } from "./deliver.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
@@ -15,13 +16,14 @@ import { runLedgerHistories } from "./paid-time.ts";
 import { race } from "./race.ts";
 
 /*
- * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N]: the long form of
+ * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N]: the long form of
  * what the tests run briefly. The same seed makes the same choices, though not the same timing.
  */
 
 interface Size {
   readonly seed: number;
   readonly rounds: number;
+  readonly events: number;
   readonly processes: number;
   readonly workers: number;
   readonly cwd: string;
@@ -33,6 +35,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
   lossy,
+  deliver: ({ workers, ...size }) => deliver({ ...size, kills: true, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
     const path = join(size.cwd, "month.db");
     return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
@@ -47,6 +50,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 /** On a server of its own. */
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
+  deliver: ({ seed, events, cwd }) =>
+    withServer(async ({ url }) => deliver({ seed, events, cwd, kills: true, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
   month: (size) => withServer(({ url }) => month({ ...size, openStore: openIn(createDatabase(url)) })),
   model: (size) =>
@@ -82,6 +87,7 @@ const { positionals, values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     rounds: { type: "string", default: "100" },
+    events: { type: "string", default: "100000" },
     processes: { type: "string", default: "2" },
     workers: { type: "string", default: "1" },
     store: { type: "string", default: "sqlite" },
@@ -89,19 +95,19 @@ const { positionals, values } = parseArgs({
 });
 const [name = ""] = positionals;
 const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store]?.[name];
-const numbers = [values.seed, values.rounds, values.processes, values.workers].map(Number);
-const [seed = 0, rounds = 0, processes = 0, workers = 0] = numbers;
-if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, processes, workers) < 1) {
+const numbers = [values.seed, values.rounds, values.events, values.processes, values.workers].map(Number);
+const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
+if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--processes N] [--workers N]\n" +
-      "(lossy and paid-time: on sqlite only)\n",
+    "usage: npm run campaign -- race|kill|lossy|deliver|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
+      "(lossy and paid-time: on sqlite only; deliver makes --events)\n",
   );
   process.exit(2);
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, rounds, processes, workers, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, rounds, events, processes, workers, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

@@ -17,13 +17,13 @@ export function customerRow(index: number) {
 }
 
 /** Makes a provider's database, by the command line alone. @returns a production token. */
-export async function makeProvider(ground: Ground): Promise<string> {
+export async function makeProvider(ground: Ground, customerCount = CUSTOMERS): Promise<string> {
   const file = (name: string, rows: readonly object[]) => {
     const path = join(ground.cwd, name);
     writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     return path;
   };
-  const customers = Array.from({ length: CUSTOMERS }, (_, index) => customerRow(index));
+  const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
   await expectTopupd(["partner", "add", "wallet"], ground);
   await expectTopupd(["import", "catalogue", file("catalogue.ndjson", BOUQUETS)], ground);
   await expectTopupd(["import", "customers", file("customers.ndjson", customers)], ground);

@@ -78,6 +78,7 @@ export function killProcess(pid: number): number {
   }
 }
 
+/** One that was just killed may be listed still. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

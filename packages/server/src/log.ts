@@ -21,6 +21,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "route",
   "signal",
   "status",
+  "target",
   "timeZone",
   "url",
   "version",

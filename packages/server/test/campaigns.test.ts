@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { deliver } from "../campaign/deliver.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
@@ -12,7 +13,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|model|month|paid-time --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|deliver|model|month|paid-time --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -36,6 +37,11 @@ describe("on SQLite", () => {
     for (const outcome of ["topped_up", "never", "unknown"])
       expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));
   }, 120_000);
+
+  test("every event arrives, in order for its connection, at receivers that fail, hang, close and come back", async () => {
+    const campaign = deliver({ seed: 1, events: 400, kills: false, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^[4-9]\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
+  }, 300_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ENVIRONMENTS } from "../src/domain/customer.ts";
 import { FAILURES } from "../src/http/failures.ts";
 import { VERSIONS } from "../src/http/versions/version.ts";
+import { DELIVERY_OUTCOMES } from "../src/services/workers/target-delivery.ts";
 import { quoted, tableRows, unquote } from "./support/markdown.ts";
 import { startMeasuredService } from "./support/measured-service.ts";
 import { prepareTopUp } from "./support/service.ts";
@@ -34,7 +35,8 @@ const namesIn = (text: string) => [...new Set(text.match(/\b(?:topupd|process)_[
 
 /** A scrape in which every metric has something to tell. */
 async function fullScrape() {
-  const { service, read: scrape } = await startMeasuredService();
+  const { service, deliveryObserver, read: scrape } = await startMeasuredService();
+  deliveryObserver.targetObserved("tv", { lagMs: 0, waiting: 0, setAside: 0 });
   const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
   await service.call("subscription-package-topup", purchase);
   return scrape();
@@ -61,7 +63,7 @@ describe("the dashboard and the alert rules", () => {
   test("ask for labels that the metrics have, with values that there can be", async () => {
     const { families } = await fullScrape();
     const values: Record<string, readonly string[]> = {
-      outcome: ["success", "replayed", "gave_up", ...Object.keys(FAILURES)],
+      outcome: ["success", "replayed", "gave_up", ...Object.keys(FAILURES), ...DELIVERY_OUTCOMES],
       environment: [...ENVIRONMENTS, "$environment"],
       version: [...VERSIONS.map(({ name }) => name), ""],
       operation: ["subscription-package-topup"],

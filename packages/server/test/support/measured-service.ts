@@ -23,7 +23,7 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
       delay: { p50Seconds: 0.0001, p99Seconds: 0.002, maxSeconds: 0.03 },
     }),
   });
-  const { observer, observeBatch } = metrics;
+  const { observer, observeBatch, deliveryObserver } = metrics;
   const service = await startTestService({ ...options, observer, observeBatch });
   const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, () => metrics.collect(service.store));
   onTestFinished(() => server.close());
@@ -32,7 +32,7 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
     if (response.status !== 200) throw new Error(`the scrape was answered with ${response.status}`);
     return response.text();
   };
-  return { service, url: server.url, scrape, read: async () => scraped(await scrape()) };
+  return { service, deliveryObserver, url: server.url, scrape, read: async () => scraped(await scrape()) };
 }
 
 /** The metrics of a scrape, strictly read. */

@@ -53,6 +53,8 @@ export class DeliveryQueue {
   /** From 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
+  /** By connection: what waited beyond the place that was saved last. All up to there was taken, and is not to be sent again. */
+  readonly #takenBefore = new Map<string, number>();
   /** Those where something waits. */
   readonly #failing = new Set<QueuedConnection>();
   /** Those with new events, first come first served; some are under way, or have none any more. */
@@ -67,7 +69,11 @@ export class DeliveryQueue {
     this.#books = books;
     this.#random = random;
     this.progress = new DeliveryProgress(place);
-    for (const { row, event } of waiting) this.#keep(this.#connectionOf(event.key), row, event.at);
+    for (const { row, event } of waiting) {
+      const connection = this.#connectionOf(event.key);
+      this.#keep(connection, row, event.at);
+      if (row.seq > place) this.#takenBefore.set(connection.name, row.seq);
+    }
     // Whoever delivered before may have found the target away.
     this.#failedInARow = waiting.filter(({ row }) => row.attempts > 0 && !row.setAside).length;
   }
@@ -76,9 +82,7 @@ export class DeliveryQueue {
     return this.#failedInARow >= AWAY_AFTER;
   }
 
-  /** While the target is away, what is read could only wait: one more is enough to find out. */
   wantsMore(): boolean {
-    if (this.isAway) return this.#fresh === 0;
     const { lastRead, place } = this.progress;
     return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD;
   }
@@ -88,10 +92,8 @@ export class DeliveryQueue {
     for (const event of events) {
       this.progress.read(event.seq);
       const connection = this.#connectionOf(event.key);
-      const last = connection.waiting.at(-1);
-      // Where a later one waits, this one was taken before: its place was not saved any more.
-      if (last !== undefined && event.seq <= last.row.seq) continue;
-      if (this.#books && last !== undefined) this.#putBehind(connection, event, now);
+      if (event.seq <= (this.#takenBefore.get(connection.name) ?? 0)) continue;
+      if (this.#books && connection.waiting.length > 0) this.#putBehind(connection, event, now);
       else {
         this.progress.open(event.seq, event.at);
         connection.fresh.push(event);

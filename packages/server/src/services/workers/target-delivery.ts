@@ -1,5 +1,6 @@
 import type { Target } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { StoreUnavailable } from "../../store/errors.ts";
 import type { Outbox } from "../../store/outbox.ts";
 import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
 import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "./sender.ts";
@@ -50,7 +51,7 @@ const ENDING_MS = 5_000;
 /**
  * Delivers to one target where its lease can be had, until it is to stop or the lease is lost. Whoever goes on does so
  * from what was saved, and may send again what was sent since.
- * @throws Error where the store fails: it ends then too.
+ * @throws Error where the store fails for longer than the lease lasts: it ends then too.
  */
 export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: AbortSignal): Promise<void> {
   const { store, createSender, observer } = ports;
@@ -119,18 +120,16 @@ class TargetDelivery {
   }
 
   async run(): Promise<void> {
-    const { lease, queue, stopping } = this.#parts;
+    const { lease, stopping } = this.#parts;
     while (!stopping.aborted && !this.#isLost) {
       this.#pause = new AbortController();
-      if (!(await lease.renew())) this.#isLost = true;
-      else {
-        if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || queue.progress.ended >= MANY_ENDED) await this.#save();
-        await this.#resume();
-        await this.#retry();
-        await this.#read();
-        this.#beginNew();
-        this.#observe();
-        if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
+      try {
+        if (await lease.renew()) await this.#goOn();
+        else this.#isLost = true;
+      } catch (error) {
+        // A store that is away for a moment takes nothing away from what is known here.
+        if (!(error instanceof StoreUnavailable) || lease.leftMs <= 0) throw error;
+        await this.#ports.sleep(LOOKED_EVERY_MS, stopping);
       }
     }
   }
@@ -138,7 +137,9 @@ class TargetDelivery {
   /** Waits for what is in hand, and saves what became of it. */
   async finish(): Promise<void> {
     const { lease } = this.#parts;
-    if (!this.#isLost) {
+    if (this.#isLost)
+      this.#ports.log("warn", { target: this.#target.name }, "another process may deliver to the target");
+    else {
       const ended = new AbortController();
       const late = this.#ports.sleep(ENDING_MS, ended.signal);
       await Promise.race([Promise.all(this.#attempts.keys()), late]);
@@ -147,6 +148,17 @@ class TargetDelivery {
     this.#isOver = true;
     for (const attempt of this.#attempts.values()) attempt.abort();
     if (!this.#isLost && lease.leftMs > 0) await this.#save();
+  }
+
+  async #goOn(): Promise<void> {
+    const { progress } = this.#parts.queue;
+    if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
+    await this.#resume();
+    await this.#retry();
+    await this.#read();
+    this.#beginNew();
+    this.#observe();
+    if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
   }
 
   #isDue(last: Instant, everyMs: number): boolean {

@@ -74,10 +74,9 @@ export function troubleLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
   const told = new Map<string, Instant>();
   return (error: unknown, fields: Readonly<Record<string, unknown>>, message: string) => {
     const key = JSON.stringify([message, fields, String(error)]);
-    const before = told.get(key);
     const now = clock();
-    if (before !== undefined && now - before < TOLD_AGAIN_AFTER_MS) return;
-    told.clear();
+    for (const [each, at] of told) if (now - at >= TOLD_AGAIN_AFTER_MS) told.delete(each);
+    if (told.has(key)) return;
     told.set(key, now);
     // Of other errors, the message may say what is stored.
     const reason = error instanceof StoreUnavailable ? { cause: error.message } : { err: error };

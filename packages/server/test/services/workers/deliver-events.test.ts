@@ -62,13 +62,20 @@ describe("a target that takes events", () => {
   test("is not held up by one event that hangs", async () => {
     const scene = deliveryScene();
     scene.add("slow", ...names(3000));
-    scene.answer = ({ key }) => (key.cuid === "slow" ? new Promise(() => {}) : Promise.resolve());
+    const signals: AbortSignal[] = [];
+    scene.answer = ({ key }, signal) => {
+      if (key.cuid !== "slow") return Promise.resolve();
+      signals.push(signal);
+      return new Promise(() => {});
+    };
     scene.start();
     await scene.time.pass(14_000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     expect(scene.arrived).toHaveLength(3001);
     expect(scene.outbox.places.get(1) ?? 0).toBe(0);
     expect(scene.figures.get("tv")?.lagMs).toBeGreaterThanOrEqual(13_000);
     await scene.time.pass(2_100);
+    expect(signals[0]?.aborted).toBe(true);
     expect(scene.outbox.places.get(1)).toBe(3001);
     expect([...scene.outbox.deliveries.values()]).toMatchObject([
       { seq: 1, attempts: 1, problem: "no answer within 15 seconds" },
@@ -263,10 +270,25 @@ describe("of several processes", () => {
     await scene.time.pass(5_000);
     expect(interrupted).toEqual([true, true]);
     expect(scene.outbox.calls.saveProgress).toEqual([]);
-    expect(scene.figures.get("tv")).toBeUndefined();
+    expect([scene.figures.get("tv"), scene.outcomes]).toEqual([undefined, []]);
     scene.add("c3");
     await scene.time.pass(60_000);
     expect(scene.arrived).toHaveLength(2);
+  });
+
+  test("whoever hears from the store that the lease is another's begins anew from what is saved", async () => {
+    const scene = deliveryScene();
+    const { outbox } = scene;
+    const saveProgress = outbox.saveProgress.bind(outbox);
+    outbox.saveProgress = async () => {
+      outbox.saveProgress = saveProgress;
+      return false;
+    };
+    scene.add("c1");
+    scene.start();
+    await scene.time.pass(5_000);
+    expect(scene.seqs()).toEqual([1, 1]);
+    expect([scene.senders.length, outbox.places.get(1)]).toEqual([2, 1]);
   });
 
   test("who stops waits for what is in hand, writes it down, and leaves the lease to others", async () => {
@@ -334,6 +356,39 @@ describe("a change of a target", () => {
 });
 
 describe("a store that is away", () => {
+  test("for a few seconds has nothing sent again, and nobody told", async () => {
+    const scene = deliveryScene();
+    scene.answer = () => scene.time.sleep(300);
+    scene.start();
+    await scene.time.pass(1_000);
+    for (let time = 0; time < 5; time += 1) {
+      scene.add(...names(20));
+      await scene.time.pass(400);
+      scene.outbox.isAway = true;
+      await scene.time.pass(4_000);
+      scene.outbox.isAway = false;
+      await scene.time.pass(1_000);
+    }
+    await scene.time.pass(5_000);
+    expect(scene.arrived).toHaveLength(100);
+    expect([scene.outbox.places.get(1), scene.senders.length]).toEqual([100, 1]);
+    expect(scene.logged.filter((line) => line.includes("tv"))).toEqual([]);
+  });
+
+  test("has no attempt begun that could outlast the lease", async () => {
+    const scene = deliveryScene();
+    scene.answer = () => scene.time.sleep(1_000);
+    scene.add(...names(500));
+    scene.start();
+    await scene.time.pass(1_100);
+    scene.outbox.isAway = true;
+    await scene.time.pass(15_000);
+    const last = Math.max(...scene.arrived.map(({ at }) => at - START));
+    expect(last).toBeGreaterThan(2_000);
+    expect(last).toBeLessThanOrEqual(1_100 + 5_000);
+    expect(scene.arrived.length).toBeLessThan(500);
+  });
+
   test("is told of once a minute, and delivery goes on by itself once it is back", async () => {
     const scene = deliveryScene();
     scene.start();

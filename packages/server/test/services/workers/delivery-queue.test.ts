@@ -156,6 +156,36 @@ test("a target is not taken for away where events fail again that failed before"
   expect(all.tried.at(-1)?.seq).toBe(32);
 });
 
+test("while the target is away, no event of a connection is begun beside one that is tried again", () => {
+  const all = scene();
+  all.add(...Array.from({ length: 32 }, (_, index) => `c${index}`));
+  all.takes = () => false;
+  all.pass(STEP_MS);
+  all.add("c0");
+  const { queue } = all;
+  queue.add(all.events.slice(32), all.now);
+  const later = all.now + MINUTE_MS;
+  const [first = 0] = queue.due(later);
+  expect(queue.retry(all.events[first - 1] as RecordedEvent)).toMatchObject({ event: { seq: 1 } });
+  expect(queue.next(later)).toBeUndefined();
+});
+
+test("what changes while progress is saved is saved the next time", () => {
+  const all = scene();
+  all.add("c1");
+  all.takes = () => false;
+  const { queue } = all;
+  queue.add(all.events, START);
+  const first = queue.next(START);
+  if (first !== undefined) queue.failed(first, "status 500", START);
+  const saving = queue.progress.changes();
+  const second = queue.retry(all.events[0] as RecordedEvent);
+  if (second !== undefined) queue.failed(second, "status 503", START + 1000);
+  expect(saving?.waiting).toMatchObject([{ seq: 1, attempts: 1 }]);
+  if (saving !== undefined) queue.progress.saved(saving);
+  expect(queue.progress.changes()).toMatchObject({ place: 1, waiting: [{ seq: 1, attempts: 2 }] });
+});
+
 describe("after a kill", () => {
   test("what was taken before an event that waits is not sent after it", () => {
     const all = scene();
@@ -171,6 +201,22 @@ describe("after a kill", () => {
     all.takes = () => true;
     all.pass(10 * MINUTE_MS);
     expect([all.place, all.rows.size]).toEqual([2, 0]);
+  });
+
+  test("nor is it where the one that waited gets through before it is read again", () => {
+    const all = scene();
+    const others = Array.from({ length: 1500 }, (_, index) => `other${index}`);
+    all.add(...others, "c1", "c1");
+    all.takes = ({ seq }) => seq < 1502;
+    all.pass(STEP_MS * 8);
+    expect([...all.rows.keys()]).toEqual([1502]);
+    const before = all.tried.length;
+    all.place = 0;
+    all.goOn();
+    all.takes = () => true;
+    all.pass(MINUTE_MS);
+    expect(all.tried.slice(before).filter(({ seq }) => seq > 1500)).toMatchObject([{ seq: 1502 }]);
+    expect(all.place).toBe(1502);
   });
 
   test("billing gets each event of a connection in order, however often others go on", () => {

@@ -180,6 +180,44 @@ describe("after a pause in which nobody told of ends", () => {
   });
 });
 
+test("no end is taken for told of while others that are over are not known yet", async () => {
+  const all = scene({ createdAt: 0 });
+  all.outbox.toldUntil = all.wallIn(-DAY_MS);
+  const isOver = (index: number) => index < 100 || index >= 1000;
+  for (let index = 0; index < 1100; index += 1) {
+    const end = all.wallIn(isOver(index) ? -MINUTE_MS : 30 * MINUTE_MS);
+    all.outbox.subscriptions.set(`c${1000 + index}`, [subscriptionTo(end)]);
+  }
+  const endsBetween = all.outbox.endsBetween.bind(all.outbox);
+  let pages = 0;
+  all.outbox.endsBetween = async (...args) => {
+    pages += 1;
+    if (pages === 2) all.outbox.isAway = true;
+    return endsBetween(...args);
+  };
+  all.begin();
+  await all.time.pass(3_000);
+  expect(all.cuids()).toHaveLength(100);
+  all.outbox.isAway = false;
+  await all.time.pass(30_000);
+  expect(new Set(all.cuids()).size).toBe(200);
+});
+
+test("an end that passes during a long scan is told of once", async () => {
+  const all = scene();
+  for (let index = 0; index < 2500; index += 1)
+    all.outbox.subscriptions.set(`c${1000 + index}`, [subscriptionTo(all.wallIn(69 * MINUTE_MS))]);
+  all.outbox.subscriptions.set("last", [subscriptionTo(all.wallIn(60 * MINUTE_MS + 2_000))]);
+  const endsBetween = all.outbox.endsBetween.bind(all.outbox);
+  all.outbox.endsBetween = async (...args) => {
+    await all.time.sleep(3_000);
+    return endsBetween(...args);
+  };
+  all.begin();
+  await all.time.pass(62 * MINUTE_MS);
+  expect(all.cuids()).toEqual(["last"]);
+});
+
 test("of several processes, one tells, and another goes on at once where it stops", async () => {
   const all = scene();
   const stop = all.begin();

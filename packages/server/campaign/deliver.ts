@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ToldEvent } from "../src/domain/event.ts";
+import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
+import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import { Choices } from "./random.ts";
+import { connectionName, Receiver, seqOf } from "./receiver.ts";
+
+export interface DeliverOptions extends Ground {
+  readonly seed: number;
+  /** How many top-ups are made. */
+  readonly events: number;
+  /** Processes are killed, and whoever goes on waits for their leases: half a minute. */
+  readonly kills: boolean;
+  readonly workers?: number;
+}
+
+interface Counts {
+  made: number;
+  kills: number;
+  /** Of kills after which nothing more is on its way from who was killed. */
+  epoch: number;
+  closings: number;
+  /** The longest time until another process went on. */
+  longestMs: number;
+}
+
+const CUSTOMERS = 400;
+const PARTNERS = 24;
+/** The one is told of the newest event alone after a failure, the other, which is billing, of every one. */
+const TARGETS = ["tv", "billing"] as const;
+/** By when another process goes on after a kill. */
+const GOES_ON_WITHIN_MS = 30_000;
+/** Within it, a target that is away is tried again. */
+const CAUGHT_UP_WITHIN_MS = 90_000;
+const AWAY_WITHIN_MS = 10_000;
+/** So long after a kill, nothing more is on its way from who was killed, and nobody has gone on. */
+const KILL_SETTLED_MS = 1_000;
+
+/**
+ * Partners top up while receivers fail at random, hang, close and come back, and processes are killed. In the end, the
+ * receivers must have had every event, or a later one of its connection, each connection's in order, and know of every
+ * connection what topupd does; billing must have had each.
+ * @throws Error that says which event, or connection, it was otherwise for.
+ */
+export async function deliver({ seed, events, kills, workers = 3, ...ground }: DeliverOptions): Promise<string> {
+  const choices = new Choices(seed);
+  const counts: Counts = { made: 0, kills: 0, epoch: 0, closings: 0, longestMs: 0 };
+  const token = await makeProvider(ground, CUSTOMERS);
+  const receivers = TARGETS.map(() => new Receiver(new Choices(choices.seed()), () => counts.epoch));
+  for (const receiver of receivers) await receiver.open();
+  for (const [index, { url }] of receivers.entries()) {
+    const [name = ""] = TARGETS.slice(index);
+    const books = name === "billing" ? ["--books"] : [];
+    await expectTopupd(["target", "add", name, "--kind", "webhook", "--url", url, "--allow-private", ...books], ground);
+  }
+  await expectTopupd(["target", "add", "all", "--kind", "feed"], ground);
+  const served = await startServing(ground, workers);
+  try {
+    const client = new PartnerClient(served.url, token);
+    const isDone = () => counts.made >= events;
+    const working = Array.from({ length: PARTNERS }, () => new Choices(choices.seed())).map(async (own) => {
+      while (!isDone()) if (await topUp(client, own.below(CUSTOMERS))) counts.made += 1;
+    });
+    await Promise.all([...working, makeMishaps(served, receivers, choices, isDone, kills, counts)]);
+    // What waits for its next attempt by now would wait for up to an hour, but for a target that comes back.
+    await tryAllAgain(served, client, receivers);
+    const all = await readFeed(ground);
+    const caughtUpMs = await untilCaughtUp(receivers, all);
+    await verify(receivers, all, client);
+    const failures = receivers.map((receiver) => receiver.failures);
+    return (
+      `${all.length} events, ${counts.kills} kills, ${counts.closings} times closed: ${failures[0]} and ${failures[1]} ` +
+      `mishaps, all events delivered in order; went on within ${Math.round(counts.longestMs)} ms of a kill, and were ` +
+      `caught up within ${Math.round(caughtUpMs)} ms of the last closing`
+    );
+  } catch (cause) {
+    const said = served.stderr().split("\n");
+    const telling = said.filter((line) => line.includes('"target"') || line.startsWith('{"level":"error"'));
+    throw new Error(`${(cause as Error).message}; the service said:\n${telling.join("\n")}`, { cause });
+  } finally {
+    await served.end("SIGTERM");
+    for (const receiver of receivers) await receiver.close();
+  }
+}
+
+/** @returns whether it was acknowledged. */
+async function topUp(client: PartnerClient, index: number): Promise<boolean> {
+  try {
+    const { checkoutId, bouquets } = await client.list(index);
+    const [bouquet] = bouquets;
+    if (bouquet === undefined) throw new Error(`customer ${index} is offered nothing`);
+    const amt = String(bouquet.price);
+    const { status } = await client.topUp({ ...connectionOf(index), checkoutId, bouquetId: bouquet.code, amt });
+    return status === 200;
+  } catch (error) {
+    // fetch says so with a TypeError when a connection is refused or breaks.
+    if (!(error instanceof TypeError || String(error).includes("400ae002"))) throw error;
+    await sleep(20);
+    return false;
+  }
+}
+
+async function makeMishaps(
+  served: Served,
+  receivers: readonly Receiver[],
+  choices: Choices,
+  isDone: () => boolean,
+  kills: boolean,
+  counts: Counts,
+): Promise<void> {
+  while (!isDone()) {
+    await sleep(500 + choices.below(4_000));
+    if (isDone()) return;
+    if (kills && choices.below(3) === 0) await killOne(served, receivers, choices, isDone, counts);
+    else {
+      const receiver = choices.of(receivers);
+      await receiver.close();
+      counts.closings += 1;
+      await sleep(choices.below(3_000));
+      await receiver.open();
+    }
+  }
+}
+
+/** It is begun again by itself. @throws Error where a receiver hears nothing of anybody else in time. */
+async function killOne(
+  served: Served,
+  receivers: readonly Receiver[],
+  choices: Choices,
+  isDone: () => boolean,
+  counts: Counts,
+): Promise<void> {
+  const children = served.children();
+  if (children.length === 0) return;
+  const killedAt = performance.now();
+  killProcess(choices.of(children));
+  counts.kills += 1;
+  await sleep(KILL_SETTLED_MS);
+  counts.epoch += 1;
+  const before = receivers.map(({ arrivals }) => arrivals);
+  while (receivers.some(({ arrivals }, index) => arrivals === before[index])) {
+    if (isDone()) return;
+    const waited = performance.now() - killedAt;
+    if (waited > GOES_ON_WITHIN_MS) throw new Error(`nobody goes on within ${waited} ms of a kill`);
+    await sleep(50);
+  }
+  counts.longestMs = Math.max(counts.longestMs, performance.now() - killedAt);
+}
+
+async function tryAllAgain(served: Served, client: PartnerClient, receivers: readonly Receiver[]): Promise<void> {
+  for (const receiver of receivers) await receiver.close();
+  const indexes = Array.from({ length: CUSTOMERS }, (_, index) => index);
+  const deadline = performance.now() + AWAY_WITHIN_MS;
+  // Of many connections, for those of which something waits tell nothing new.
+  while (!TARGETS.every((name) => isAway(served, name)) && performance.now() < deadline) {
+    await Promise.all(indexes.splice(0, 2 * PARTNERS).map((index) => topUp(client, index)));
+    await sleep(100);
+  }
+  for (const receiver of receivers) {
+    receiver.isWell = true;
+    await receiver.open();
+  }
+}
+
+/** What the log says of it last. */
+function isAway(served: Served, name: string): boolean {
+  const lines = served.stderr().split("\n");
+  const last = lines.findLast((line) => line.includes(`"target":"${name}"`) && line.includes("the target takes "));
+  return last?.includes("takes no events") === true;
+}
+
+async function readFeed(ground: Ground): Promise<ToldEvent[]> {
+  const lines = (await expectTopupd(["events", "--target", "all"], ground)).trim().split("\n");
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as ToldEvent);
+}
+
+/** @returns how long that took, in milliseconds. */
+async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ToldEvent[]): Promise<number> {
+  const began = performance.now();
+  while (receivers.some((receiver, index) => missing(receiver, all, TARGETS[index] === "billing") !== undefined)) {
+    if (performance.now() - began > CAUGHT_UP_WITHIN_MS) return CAUGHT_UP_WITHIN_MS;
+    await sleep(250);
+  }
+  return performance.now() - began;
+}
+
+/** @param isEach whether a later one of its connection does not do instead. @returns an event that the receiver lacks. */
+function missing(receiver: Receiver, all: readonly ToldEvent[], isEach: boolean): ToldEvent | undefined {
+  return all.find((event) => {
+    const seq = seqOf(event);
+    if (receiver.taken.has(seq)) return false;
+    return isEach || (receiver.state.get(connectionName(event))?.seq ?? 0) < seq;
+  });
+}
+
+async function verify(receivers: readonly Receiver[], all: readonly ToldEvent[], client: PartnerClient): Promise<void> {
+  for (const [index, receiver] of receivers.entries()) {
+    const name = TARGETS[index] ?? "";
+    const lacked = missing(receiver, all, name === "billing");
+    if (lacked !== undefined) throw new Error(`${name} never had ${lacked.id} of ${connectionName(lacked)}`);
+    const [first] = receiver.outOfOrder;
+    if (first !== undefined) throw new Error(`${name}, ${receiver.outOfOrder.length} times: ${first}`);
+    const known = new Map([...receiver.state.values()].map(({ data }) => [data.cuid, data]));
+    for (let customer = 0; customer < CUSTOMERS; customer += 1) {
+      const [subscription] = (await client.list(customer)).subscriptions;
+      const [told] = known.get(`c${customer}`)?.subscriptions ?? [];
+      const [expected, found] = [subscription?.enddate, told?.end].map((end) => end?.replace("T", " ").slice(0, 19));
+      if (expected !== found) throw new Error(`${name}: customer ${customer} has ${expected}, and was told ${found}`);
+    }
+  }
+}

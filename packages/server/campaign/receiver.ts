@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ToldEvent } from "../src/domain/event.ts";
+import type { Choices } from "./random.ts";
+
+/** What becomes of an event, where the receiver is not well; how often each, of a hundred. */
+const MISHAPS = [
+  ...Array<"take">(78).fill("take"),
+  ...Array<"take late">(5).fill("take late"),
+  ...Array<"refuse">(8).fill("refuse"),
+  ...Array<"take, and say that it failed">(3).fill("take, and say that it failed"),
+  ...Array<"break off">(3).fill("break off"),
+  ...Array<"take, and break off">(2).fill("take, and break off"),
+  ...Array<"hang">(1).fill("hang"),
+] as const;
+const LONGEST_DELAY_MS = 50;
+
+/** A webhook's receiver that fails at random, and takes note of what comes. */
+export class Receiver {
+  /** Whether it takes whatever comes. */
+  isWell = false;
+  /** What went otherwise than it should, for whoever reads the report. */
+  failures = 0;
+  /** Events that came again after later ones of their connection, though nobody was killed. */
+  readonly outOfOrder: string[] = [];
+  /** The numbers of the events that it took. */
+  readonly taken = new Set<number>();
+  /** By connection: what the last event that it took says. Where an older one comes again, it knows better. */
+  readonly state = new Map<string, { readonly seq: number; readonly data: ToldEvent["data"] }>();
+  readonly #choices: Choices;
+  /** How often processes were killed so far: whoever goes on may begin with what came before. */
+  readonly #epoch: () => number;
+  readonly #last = new Map<string, { readonly seq: number; readonly epoch: number; readonly at: string }>();
+  /** How many events came, taken or not. */
+  arrivals = 0;
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(choices: Choices, epoch: () => number) {
+    this.#choices = choices;
+    this.#epoch = epoch;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/events`;
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((request, response) => {
+      response.on("error", () => {});
+      this.#receive(request, response).catch(() => response.destroy());
+    });
+    server.listen(this.#port, "127.0.0.1");
+    await once(server, "listening");
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Whatever is under way breaks off, also what hangs. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const event = JSON.parse(Buffer.concat(chunks).toString()) as ToldEvent;
+    this.arrivals += 1;
+    this.#judge(event);
+    const mishap = this.isWell ? "take" : this.#choices.of(MISHAPS);
+    if (mishap !== "take") this.failures += 1;
+    if (mishap === "take late") await sleep(this.#choices.below(LONGEST_DELAY_MS));
+    if (mishap.startsWith("take")) this.#take(event);
+    if (mishap === "hang") return;
+    if (mishap.endsWith("break off")) response.destroy();
+    else response.writeHead(mishap.startsWith("take") && !mishap.endsWith("failed") ? 204 : 500).end();
+  }
+
+  #judge(event: ToldEvent): void {
+    const [name, seq, epoch] = [connectionName(event), seqOf(event), this.#epoch()];
+    const last = this.#last.get(name);
+    const at = new Date().toISOString();
+    if (last !== undefined && seq < last.seq && epoch === last.epoch)
+      this.outOfOrder.push(`at ${at}, ${event.id} came after number ${last.seq} of ${name}, which came at ${last.at}`);
+    this.#last.set(name, { seq, epoch, at });
+  }
+
+  #take(event: ToldEvent): void {
+    const [name, seq] = [connectionName(event), seqOf(event)];
+    this.taken.add(seq);
+    if (seq >= (this.state.get(name)?.seq ?? 0)) this.state.set(name, { seq, data: event.data });
+  }
+}
+
+export function connectionName({ data }: Pick<ToldEvent, "data">): string {
+  const { environment, cuid, connection } = data;
+  return [environment, cuid, connection.service, connection.reqId].join(" ");
+}
+
+export function seqOf({ id }: Pick<ToldEvent, "id">): number {
+  return Number(id.split("_")[2]);
+}
