@@ -271,7 +271,9 @@ function failureOf(error: unknown): DeliveryFailed {
   const code = codeOf(error);
   // PostgreSQL's driver gives its own errors no code.
   const reason = code === undefined ? "did not answer, or ended the connection" : REASONS[code];
-  return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error });
+  // Any other code is the server's, about what was written: a system's own, such as EPIPE, has no digit or underscore.
+  const isAnswer = reason === undefined && /[\d_]/.test(code ?? "");
+  return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error, isAnswer });
 }
 
 function codeOf(error: unknown): string | undefined {

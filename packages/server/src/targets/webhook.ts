@@ -66,7 +66,7 @@ export function createWebhookSender(
         const { statusCode, body } = await Promise.race([post(event, limit.signal), limit.ended]);
         // The receiver has said what there is to say, whatever becomes of the rest.
         void body.dump({ limit: MOST_ANSWER_BYTES, signal: AbortSignal.timeout(limitMs) }).catch(() => {});
-        if (statusCode < 200 || statusCode > 299) throw new DeliveryFailed(`status ${statusCode}`);
+        if (statusCode < 200 || statusCode > 299) throw new DeliveryFailed(`status ${statusCode}`, { isAnswer: true });
       } finally {
         limit.clear();
       }

@@ -10,12 +10,19 @@ const MOST_UNDER_WAY = 32;
 const MOST_RETRIES = 16;
 /** So many new events that fail in a row, and none that gets through: the target is away. */
 const AWAY_AFTER = 32;
-/** How often a target that is away is tried with a new event. */
+/** How often a target that is away is tried with a new event; and one that answers, though it takes nothing. */
 const PROBED_EVERY_MS = 30_000;
+const ANSWERING_PROBED_EVERY_MS = 1_000;
 /** Less than this waits in memory: more is read. */
 const FEW_FRESH = 250;
 /** How far what has been read may be ahead of the place: a single event that hangs holds up no others. */
 const MOST_AHEAD = 10_000;
+
+/** Why an attempt came to nothing. `isAnswer`: as the target itself said. */
+export interface Failure {
+  readonly problem: string;
+  readonly isAnswer: boolean;
+}
 
 /** An event that is to be sent now. */
 export interface Attempt {
@@ -65,6 +72,7 @@ export class DeliveryQueue {
   #failedInARow = 0;
   #lastSuccess: Instant | undefined;
   #nextProbe = 0;
+  #probedEvery = PROBED_EVERY_MS;
   constructor(books: boolean, { place, waiting }: QueueState, random: () => number) {
     this.#books = books;
     this.#random = random;
@@ -74,8 +82,10 @@ export class DeliveryQueue {
       this.#keep(connection, row, event.at);
       if (row.seq > place) this.#takenBefore.set(connection.name, row.seq);
     }
-    // Whoever delivered before may have found the target away.
-    this.#failedInARow = waiting.filter(({ row }) => row.attempts > 0 && !row.setAside).length;
+    // Whoever delivered before may have found the target away: then the very last have failed.
+    const isLast = ({ seq, attempts, setAside }: WaitingDelivery) =>
+      seq > place - AWAY_AFTER && attempts > 0 && !setAside;
+    this.#failedInARow = waiting.filter(({ row }) => isLast(row)).length;
   }
 
   get isAway(): boolean {
@@ -113,7 +123,7 @@ export class DeliveryQueue {
       const event = connection.fresh.shift();
       if (event === undefined) continue;
       this.#fresh -= 1;
-      this.#nextProbe = now + PROBED_EVERY_MS;
+      this.#nextProbe = now + this.#probedEvery;
       const attempt = this.#begin({ event, connection, isRetry: false });
       // It holds the whole state, so that what failed before it is needless. For books, nothing waits here.
       while (connection.waiting.length > 0) this.#dropFirst(connection);
@@ -135,7 +145,7 @@ export class DeliveryQueue {
     }
     const isProbe = found.length === 0 && room > 0 && this.isAway && this.#fresh === 0 && now >= this.#nextProbe;
     if (!isProbe || earliest === undefined) return found;
-    this.#nextProbe = now + PROBED_EVERY_MS;
+    this.#nextProbe = now + this.#probedEvery;
     return [earliest.seq];
   }
 
@@ -171,8 +181,9 @@ export class DeliveryQueue {
   }
 
   /** @returns what became of it, where that is worth telling. */
-  failed(attempt: Attempt, problem: string, now: Instant): "away" | "set_aside" | undefined {
+  failed(attempt: Attempt, { problem, isAnswer }: Failure, now: Instant): "away" | "set_aside" | undefined {
     const { event, connection, isRetry } = attempt;
+    this.#probedEvery = isAnswer ? ANSWERING_PROBED_EVERY_MS : PROBED_EVERY_MS;
     const was = isRetry ? connection.waiting[0] : undefined;
     const attempts = (was?.row.attempts ?? 0) + 1;
     const failedAt = was?.row.failedAt ?? now;
@@ -194,15 +205,6 @@ export class DeliveryQueue {
     if (setAside) return "set_aside";
     // One that was tried before, and fails again, says nothing new.
     return !isRetry && this.#failedInARow === AWAY_AFTER ? "away" : undefined;
-  }
-
-  /** Staff have what was set aside tried again by a change in the store. @param rows as they are there. */
-  resume(rows: readonly WaitingDelivery[]): void {
-    const bySeq = new Map(rows.map((row) => [row.seq, row]));
-    const isStored = ({ seq, setAside }: WaitingDelivery) => setAside && this.progress.isSaved(seq);
-    this.forget((row) => isStored(row) && !bySeq.has(row.seq));
-    for (const { waiting } of this.#failing)
-      for (const each of waiting) if (isStored(each.row)) each.row = bySeq.get(each.row.seq) ?? each.row;
   }
 
   /** `oldestAt`: when the oldest event happened that the target lacks, of those that are still tried. */
@@ -284,6 +286,7 @@ export class DeliveryQueue {
   }
 }
 
-function nameOf({ environment, cuid, service, reqId }: ConnectionKey): string {
-  return JSON.stringify([environment, cuid, service, reqId]);
+/** Without the customer: where a connection moves to another one, what is said of it first is to arrive first. */
+function nameOf({ environment, service, reqId }: ConnectionKey): string {
+  return JSON.stringify([environment, service, reqId]);
 }

@@ -13,6 +13,13 @@ export interface Sender {
 /** The target did not take the event, or nobody knows whether it did. */
 export class DeliveryFailed extends Error {
   override readonly name = "DeliveryFailed";
+  /** Whether the target itself said so: it is there, and others may be taken. */
+  readonly isAnswer: boolean;
+
+  constructor(message: string, { isAnswer = false, ...options }: ErrorOptions & { readonly isAnswer?: boolean } = {}) {
+    super(message, options);
+    this.isAnswer = isAnswer;
+  }
 }
 
 /** No attempt takes longer. */

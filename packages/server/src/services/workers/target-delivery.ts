@@ -2,7 +2,7 @@ import type { Target } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import type { Outbox } from "../../store/outbox.ts";
-import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import { type Attempt, DeliveryQueue, type Failure } from "./delivery-queue.ts";
 import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "./sender.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
@@ -40,8 +40,6 @@ const LOOKED_EVERY_MS = 250;
 const SAVED_EVERY_MS = 1_000;
 /** So many are worth saving at once. */
 const MANY_ENDED = 300;
-/** How often it is looked whether staff have had something tried again. */
-const RESUMED_EVERY_MS = 2_000;
 const OBSERVED_EVERY_MS = 1_000;
 /** An attempt is begun only while the lease lasts longer than it can take. */
 const LEAST_LEASE_MS = SENDING_LIMIT_MS + 500;
@@ -64,8 +62,7 @@ export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: 
     try {
       await delivery.run();
     } finally {
-      await delivery.finish();
-      await sender.close();
+      await delivery.finish().finally(() => sender.close());
     }
   } finally {
     observer?.targetObserved(target.name, undefined);
@@ -109,7 +106,6 @@ class TargetDelivery {
   /** Ends the pause between two looks at the store. */
   #pause = new AbortController();
   #savedAt: Instant = 0;
-  #resumedAt: Instant = 0;
   #observedAt: Instant = 0;
 
   constructor(target: Target, ports: DeliveryPorts, parts: DeliveryParts) {
@@ -153,7 +149,6 @@ class TargetDelivery {
   async #goOn(): Promise<void> {
     const { progress } = this.#parts.queue;
     if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
-    await this.#resume();
     await this.#retry();
     await this.#read();
     this.#beginNew();
@@ -175,13 +170,6 @@ class TargetDelivery {
     const held = { lease: lease.lease, holder: lease.holder };
     if (await outbox.saveProgress({ ...held, targetId: this.#target.id, ...changes })) queue.progress.saved(changes);
     else this.#isLost = true;
-  }
-
-  async #resume(): Promise<void> {
-    if (!this.#isDue(this.#resumedAt, RESUMED_EVERY_MS)) return;
-    this.#resumedAt = this.#ports.clock();
-    const { queue } = this.#parts;
-    if (queue.figures().setAside > 0) queue.resume(await this.#ports.store.outbox.waiting(this.#target.id));
   }
 
   async #retry(): Promise<void> {
@@ -232,15 +220,15 @@ class TargetDelivery {
 
   #begin(attempt: Attempt): void {
     const interrupt = new AbortController();
-    const ended = this.#send(attempt, interrupt).then((problem) => {
+    const ended = this.#send(attempt, interrupt).then((failure) => {
       this.#attempts.delete(ended);
-      if (!this.#isOver) this.#end(attempt, problem);
+      if (!this.#isOver) this.#end(attempt, failure);
     });
     this.#attempts.set(ended, interrupt);
   }
 
   /** @returns why it failed; undefined where the target has the event. */
-  async #send({ event }: Attempt, interrupt: AbortController): Promise<string | undefined> {
+  async #send({ event }: Attempt, interrupt: AbortController): Promise<Failure | undefined> {
     const timer = new AbortController();
     const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
       if (timer.signal.aborted) return;
@@ -251,25 +239,25 @@ class TargetDelivery {
       await Promise.race([this.#parts.sender.send(event, interrupt.signal), late]);
       return undefined;
     } catch (error) {
-      if (error instanceof DeliveryFailed) return error.message;
+      if (error instanceof DeliveryFailed) return { problem: error.message, isAnswer: error.isAnswer };
       this.#ports.log("warn", { target: this.#target.name, err: error }, "an event could not be sent");
-      return "an error of topupd's own: its log says more";
+      return { problem: "an error of topupd's own: its log says more", isAnswer: false };
     } finally {
       timer.abort();
     }
   }
 
-  #end(attempt: Attempt, problem: string | undefined): void {
+  #end(attempt: Attempt, failure: Failure | undefined): void {
     const { clock, log, observer } = this.#ports;
     const { queue } = this.#parts;
     const { name: target } = this.#target;
-    observer?.deliveryEnded(target, problem === undefined ? "delivered" : "failed");
-    if (problem === undefined) {
+    observer?.deliveryEnded(target, failure === undefined ? "delivered" : "failed");
+    if (failure === undefined) {
       if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");
     } else {
-      const consequence = queue.failed(attempt, problem, clock());
-      if (consequence === "away") log("warn", { target, cause: problem }, "the target takes no events");
-      if (consequence === "set_aside") log("warn", { target, cause: problem }, "an event is tried no more");
+      const consequence = queue.failed(attempt, failure, clock());
+      if (consequence === "away") log("warn", { target, cause: failure.problem }, "the target takes no events");
+      if (consequence === "set_aside") log("warn", { target, cause: failure.problem }, "an event is tried no more");
     }
     this.#beginNew();
     if (attempt.isRetry || queue.progress.ended >= MANY_ENDED || this.#readsOn()) this.#pause.abort();

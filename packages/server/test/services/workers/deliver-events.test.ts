@@ -116,7 +116,9 @@ describe("an event that fails", () => {
     scene.start();
     await scene.time.pass(60_000);
     expect([scene.arrived, scene.figures.get("tv")]).toEqual([[], { lagMs: 0, waiting: 0, setAside: 1 }]);
-    scene.outbox.deliveries.set(seq, { ...setAside(seq), setAside: false, nextAt: scene.time.clock() });
+    const now = scene.time.clock();
+    scene.outbox.deliveries.set(seq, { ...setAside(seq), setAside: false, nextAt: now });
+    scene.outbox.targetList = [{ ...scene.target, resentAt: now }];
     await scene.time.pass(5_000);
     expect([scene.seqs(), scene.outbox.deliveries.size]).toEqual([[seq], 0]);
   });

@@ -26,6 +26,7 @@ function scene(books = false) {
     place: 0,
     ...{ rows, events, tried },
     takes: (_event: RecordedEvent): boolean => true,
+    failure: { problem: "status 500", isAnswer: false },
     /** @param cuids of whom there is an event each. */
     add: (...cuids: string[]) => events.push(...cuids.map((cuid, index) => eventOf(events.length + 1 + index, cuid))),
     pass,
@@ -61,7 +62,7 @@ function scene(books = false) {
     if (made === undefined) return;
     tried.push({ seq: made.event.seq, seconds: (now - START) / 1000 });
     if (all.takes(made.event)) all.queue.succeeded(made, now);
-    else all.queue.failed(made, "status 500", now);
+    else all.queue.failed(made, all.failure, now);
   }
 
   return all;
@@ -177,13 +178,50 @@ test("what changes while progress is saved is saved the next time", () => {
   const { queue } = all;
   queue.add(all.events, START);
   const first = queue.next(START);
-  if (first !== undefined) queue.failed(first, "status 500", START);
+  if (first !== undefined) queue.failed(first, { problem: "status 500", isAnswer: false }, START);
   const saving = queue.progress.changes();
   const second = queue.retry(all.events[0] as RecordedEvent);
-  if (second !== undefined) queue.failed(second, "status 503", START + 1000);
+  if (second !== undefined) queue.failed(second, { problem: "status 503", isAnswer: false }, START + 1000);
   expect(saving?.waiting).toMatchObject([{ seq: 1, attempts: 1 }]);
   if (saving !== undefined) queue.progress.saved(saving);
   expect(queue.progress.changes()).toMatchObject({ place: 1, waiting: [{ seq: 1, attempts: 2 }] });
+});
+
+describe("a target that answers, and refuses many events in a row", () => {
+  const many = Array.from({ length: 500 }, (_, index) => `bad${index}`);
+
+  test("gets the others within minutes", () => {
+    const all = scene();
+    all.failure = { problem: "status 422", isAnswer: true };
+    all.takes = ({ key }) => key.cuid === "good";
+    all.add(...many, "good");
+    all.pass(10 * MINUTE_MS);
+    expect(all.triesOf(501)).toHaveLength(1);
+  });
+
+  test("is not away to whoever goes on, once it has taken others", () => {
+    const all = scene();
+    all.takes = ({ key }) => !key.cuid.startsWith("bad");
+    all.add(
+      ...many.slice(0, 20),
+      "good1",
+      ...many.slice(20, 40),
+      ...Array.from({ length: 32 }, (_, index) => `ok${index}`),
+    );
+    all.pass(MINUTE_MS);
+    all.goOn();
+    expect(all.queue.isAway).toBe(false);
+  });
+});
+
+test("what is said of a connection that moves to another customer arrives in order", () => {
+  const { queue } = scene();
+  const moved = ["c1", "c2"].map((cuid, index) => ({ ...eventOf(index + 1), key: { ...keyOf("c1"), cuid } }));
+  queue.add(moved, START);
+  const first = queue.next(START) as Attempt;
+  expect([first.event.seq, queue.next(START)]).toEqual([1, undefined]);
+  queue.succeeded(first, START);
+  expect(queue.next(START)?.event.seq).toBe(2);
 });
 
 describe("after a kill", () => {
