@@ -63,8 +63,8 @@ export interface Outbox {
   forget(before: Instant): Promise<number>;
   /** Up to when on the wall clock ends were told of; undefined where none ever was. */
   endsToldUntil(): Promise<WallTime | undefined>;
-  /** Connections with a subscription that ends in a span, page by page in the order of their keys. */
-  endsBetween(after: WallTime, until: WallTime, page: EndsPage): Promise<readonly ConnectionEnd[]>;
+  /** Connections with a subscription that ends in a span, of those after a connection in the order of their keys. */
+  endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage>;
   /**
    * Writes an event for each of these connections that has, still, a subscription with this end, and up to when ends have
    * been told of. @param lease as for {@link saveProgress}.
@@ -92,8 +92,9 @@ export interface ConnectionEnd {
   readonly end: WallTime;
 }
 
+/** What some thousand subscriptions come to. */
 export interface EndsPage {
-  /** Undefined for the first. */
-  readonly after: ConnectionKey | undefined;
-  readonly limit: number;
+  readonly ends: readonly ConnectionEnd[];
+  /** Beyond which to go on; undefined where there are no more. */
+  readonly next: ConnectionKey | undefined;
 }

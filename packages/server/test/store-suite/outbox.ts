@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { RecordedEvent } from "../../src/domain/event.ts";
 import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
-import type { NewTarget } from "../../src/store/outbox.ts";
+import type { ConnectionEnd, NewTarget } from "../../src/store/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
@@ -258,15 +259,14 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const { opened, store, events } = await openWithTarget(makeDatabase);
     const { outbox } = store;
     const span = ["2026-11-20 09:00:00", "2026-12-10 09:00:00"] as const;
-    const ends = await outbox.endsBetween(...span, { after: undefined, limit: 1_000 });
+    const { ends, next } = await outbox.endsBetween(...span, undefined);
+    expect(next).toBeUndefined();
     expect(ends).toEqual([
       { key: SITA_NET, end: span[1] },
       { key: SITA_TV, end: span[1] },
     ]);
-    expect(await outbox.endsBetween(...span, { after: SITA_NET, limit: 1_000 })).toEqual([ends[1]]);
-    expect(
-      await outbox.endsBetween("2026-12-10 09:00:00", "2027-12-10 09:00:00", { after: undefined, limit: 1 }),
-    ).toEqual([]);
+    expect(await outbox.endsBetween(...span, SITA_NET)).toEqual({ ends: [ends[1]], next: undefined });
+    expect((await outbox.endsBetween("2026-12-10 09:00:00", "2027-12-10 09:00:00", undefined)).ends).toEqual([]);
     expect(await outbox.endsToldUntil()).toBeUndefined();
     await opened.topUp(SITA_TV, "TV-1M");
     opened.now = Date.parse("2026-12-10T09:00:01Z");
@@ -303,10 +303,14 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       },
     }));
     await opened.restate(...rows);
-    const found = await store.outbox.endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", {
-      after: undefined,
-      limit: 10_000,
-    });
+    const found: ConnectionEnd[] = [];
+    let pages = 0;
+    for (let beyond: ConnectionKey | undefined; pages === 0 || beyond !== undefined; pages += 1) {
+      const page = await store.outbox.endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", beyond);
+      found.push(...page.ends);
+      beyond = page.next;
+    }
+    expect(pages).toBe(2);
     expect(found).toHaveLength(count / 2);
     expect(new Set(found.map(({ key }) => key.reqId)).size).toBe(count / 2);
     expect((await store.outbox.eventsAfter(0, 10_000)).length).toBe(count);

@@ -6,6 +6,8 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { ConnectionEnd, EndsPage, HeldLease, Outbox, SavedProgress } from "../../src/store/outbox.ts";
 
 /** An outbox that keeps nothing, and heeds the same rules. */
+const CUSTOMERS_AT_ONCE = 1_000;
+
 export class MemoryOutbox implements Outbox {
   events: RecordedEvent[] = [];
   targetList: Target[] = [];
@@ -100,17 +102,16 @@ export class MemoryOutbox implements Outbox {
     return this.toldUntil;
   }
 
-  async endsBetween(after: WallTime, until: WallTime, page: EndsPage): Promise<readonly ConnectionEnd[]> {
+  async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
     this.#expectUp();
     this.calls.endsBetween.push(after);
-    const cuids = [...this.subscriptions.keys()].filter((cuid) => cuid > (page.after?.cuid ?? "")).sort();
-    const ends: ConnectionEnd[] = [];
-    for (const cuid of cuids) {
-      for (const { end } of this.subscriptions.get(cuid) ?? [])
-        if (end > after && end <= until) ends.push({ key: keyOf(cuid), end });
-      if (ends.length >= page.limit) break;
-    }
-    return ends;
+    const cuids = [...this.subscriptions.keys()].filter((cuid) => cuid > (beyond?.cuid ?? "")).sort();
+    const page = cuids.slice(0, CUSTOMERS_AT_ONCE);
+    const ends = page.flatMap((cuid) => {
+      const its = (this.subscriptions.get(cuid) ?? []).filter(({ end }) => end > after && end <= until);
+      return its.map(({ end }) => ({ key: keyOf(cuid), end }));
+    });
+    return { ends, next: cuids.length > page.length ? keyOf(page.at(-1) ?? "") : undefined };
   }
 
   async tellEnds(ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease): Promise<boolean> {

@@ -19,7 +19,6 @@ const SCANNED_EVERY_MS = 60 * 60_000;
 /** Ends that are to come so soon are known; the next scan is done well before the last of them. */
 const KNOWN_AHEAD_MS = 70 * 60_000;
 const FORGOTTEN_EVERY_MS = 60_000;
-const ENDS_PAGE = 1_000;
 const EVENTS_PAGE = 500;
 const TOLD_AT_ONCE = 200;
 
@@ -143,11 +142,10 @@ class Ends {
   async #scanOn(): Promise<void> {
     if (this.#scan === undefined) return;
     const { from, until, after } = this.#scan;
-    const page = await this.#ports.store.outbox.endsBetween(from, until, { after, limit: ENDS_PAGE });
-    for (const each of page) this.#expect(each);
-    const last = page.at(-1);
-    if (last !== undefined && page.length >= ENDS_PAGE) {
-      this.#scan = { from, until, after: last.key };
+    const { ends, next } = await this.#ports.store.outbox.endsBetween(from, until, after);
+    for (const each of ends) this.#expect(each);
+    if (next !== undefined) {
+      this.#scan = { from, until, after: next };
       return;
     }
     this.#scan = undefined;

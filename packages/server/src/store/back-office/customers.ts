@@ -8,7 +8,7 @@ import type {
   Environment,
 } from "../../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
-import { HEAD_COLUMNS, keyColumns, toBareConnection, toHead, toProfile } from "../rows.ts";
+import { CONNECTION_KEY, HEAD_COLUMNS, keyColumns, toBareConnection, toHead, toProfile } from "../rows.ts";
 import type { Search } from "../search.ts";
 import { codesToFind } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -113,11 +113,25 @@ export async function findConnection(
 
 /** With what its ledgers come to, and without their entries. */
 export async function findConnectionWithHeads(tx: Kysely<Tables>, key: ConnectionKey): Promise<Connection | undefined> {
-  const connection = await findConnection(tx, key, []);
-  if (connection === undefined) return undefined;
-  const query = tx.selectFrom("subscription").selectAll();
-  const rows = await query.where((eb) => eb.and(keyColumns(key))).execute();
-  return { ...connection, ledgers: rows.map(toHead) };
+  const { environment, cuid, service, reqId } = key;
+  const its = await findConnectionsWithHeads(tx, environment, [cuid]);
+  return its.find((each) => each.service === service && each.reqId === reqId);
+}
+
+/** The same of all connections of some customers. */
+export async function findConnectionsWithHeads(
+  tx: Kysely<Tables>,
+  environment: Environment,
+  cuids: readonly string[],
+): Promise<(Connection & { readonly cuid: string })[]> {
+  if (cuids.length === 0) return [];
+  const connections = tx.selectFrom("connection").selectAll().where("environment", "=", environment);
+  const subscriptions = tx.selectFrom("subscription").selectAll().where("environment", "=", environment);
+  const heads = await subscriptions.where("cuid", "in", cuids).execute();
+  return (await connections.where("cuid", "in", cuids).execute()).map((row) => {
+    const its = heads.filter((head) => CONNECTION_KEY.every((column) => head[column] === row[column]));
+    return { ...toBareConnection(row), cuid: row.cuid, ledgers: its.map(toHead) };
+  });
 }
 
 async function* namesOf(db: Kysely<Tables>, environment: Environment) {

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from "kysely";
-import type { ConnectionKey } from "../../domain/customer.ts";
+import { type ConnectionKey, ENVIRONMENTS } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { WaitingDelivery } from "../../domain/target.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { ConnectionEnd, Outbox } from "../outbox.ts";
 import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
 import type { DeliveryRow, Tables } from "../tables.ts";
-import { findConnectionWithHeads } from "./customers.ts";
+import { findConnectionsWithHeads } from "./customers.ts";
 import type { Engine } from "./engine.ts";
 import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
 import { deliveries, listTargets, toWaiting } from "./targets.ts";
@@ -96,16 +96,9 @@ export function outboxOf(engine: Engine): Outbox {
       return (await db.selectFrom("ends_told").select("told_until").executeTakeFirst())?.told_until;
     },
 
-    async endsBetween(after, until, page) {
-      const found: ConnectionEnd[] = [];
-      let from = page.after;
-      // Each statement looks at few rows, since others wait meanwhile.
-      do {
-        const upTo = await boundAfter(db, from);
-        found.push(...(await endsWithin(db, { after, until }, { from, upTo })));
-        from = upTo;
-      } while (from !== undefined && found.length < page.limit);
-      return found;
+    async endsBetween(after, until, beyond) {
+      const next = await boundAfter(db, beyond);
+      return { ends: await endsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
     },
 
     tellEnds: (ends, now, lease) =>
@@ -113,10 +106,17 @@ export function outboxOf(engine: Engine): Outbox {
         if ((await engine.holderOf(tx, lease.lease)) !== lease.holder) return false;
         await engine.lockCustomers(tx, customersOf(ends));
         const events: NewEvent[] = [];
-        for (const { key, end } of ends) {
-          const connection = await findConnectionWithHeads(tx, key);
-          const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
-          if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
+        for (const environment of ENVIRONMENTS) {
+          const its = ends.filter(({ key }) => key.environment === environment);
+          const cuids = customersOf(its).map(({ cuid }) => cuid);
+          const connections = await findConnectionsWithHeads(tx, environment, cuids);
+          for (const { key, end } of its) {
+            const connection = connections.find(
+              ({ cuid, service, reqId }) => cuid === key.cuid && service === key.service && reqId === key.reqId,
+            );
+            const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
+            if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
+          }
         }
         const values = { told_until: now.wall };
         await tx
