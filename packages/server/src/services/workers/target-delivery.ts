@@ -62,7 +62,11 @@ export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: 
     try {
       await delivery.run();
     } finally {
-      await delivery.finish().finally(() => sender.close());
+      try {
+        await delivery.finish();
+      } finally {
+        await sender.close();
+      }
     }
   } finally {
     observer?.targetObserved(target.name, undefined);
