@@ -165,7 +165,8 @@ describe("the log of the whole service", () => {
     const live = { token: service.liveToken };
     const secret = `${service.liveToken} Zubaida 9811122233 ${checkoutId}`;
     service.logs.length = 0;
-    const methods = [...called, "ping"];
+    // Whether there are too many is no question to a database.
+    const methods = [...called, "ping"].filter((method) => method !== "isOverloaded");
     expect(methods.length).toBeGreaterThan(4);
     for (const method of methods) {
       instead.set(method, () => Promise.reject(failure(secret)));
