@@ -61,8 +61,11 @@ export class DeliveryProgress {
     this.#done.add(seq);
   }
 
-  isSaved(seq: number): boolean {
-    return !this.#changed.has(seq);
+  /** Puts all that is open among the waiting ones, so that the place is beyond all that is done. */
+  putBack(now: Instant): void {
+    const untried = { attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
+    for (const seq of this.#open.keys()) this.put({ seq, ...untried });
+    this.#open.clear();
   }
 
   /** Undefined where there is no news. */

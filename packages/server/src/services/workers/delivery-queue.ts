@@ -207,6 +207,14 @@ export class DeliveryQueue {
     return !isRetry && this.#failedInARow === AWAY_AFTER ? "away" : undefined;
   }
 
+  /** At an orderly end: what is not done waits on record, and nothing that is done is sent again after it. */
+  putBack(now: Instant): void {
+    if (!this.#books)
+      for (const connection of this.#connections.values())
+        while (connection.fresh.length > 0 && connection.waiting.length > 0) this.#dropFirst(connection);
+    this.progress.putBack(now);
+  }
+
   /** `oldestAt`: when the oldest event happened that the target lacks, of those that are still tried. */
   figures(): { readonly waiting: number; readonly setAside: number; readonly oldestAt: Instant | undefined } {
     const rows = [...this.#failing].flatMap(({ waiting }) => waiting);

@@ -147,7 +147,9 @@ class TargetDelivery {
     }
     this.#isOver = true;
     for (const attempt of this.#attempts.values()) attempt.abort();
-    if (!this.#isLost && lease.leftMs > 0) await this.#save();
+    if (this.#isLost || lease.leftMs <= 0) return;
+    this.#parts.queue.putBack(this.#ports.clock());
+    await this.#save();
   }
 
   async #goOn(): Promise<void> {

@@ -313,12 +313,31 @@ describe("of several processes", () => {
     await process.stop();
     expect(scene.time.clock() - before).toBeLessThanOrEqual(5_100);
     expect([scene.outbox.places.get(1) ?? 0, scene.outbox.deliveries.size, scene.outbox.leases.size]).toEqual([
-      0, 0, 0,
+      1, 1, 0,
     ]);
     scene.answer = async () => {};
     scene.start();
     await scene.time.pass(2_000);
     expect(scene.seqs()).toEqual([1, 1]);
+  });
+});
+
+describe("an orderly end", () => {
+  test("has what was in hand sent again by whoever goes on, and nothing that the target has", async () => {
+    const scene = deliveryScene();
+    scene.answer = async ({ key }) => (key.cuid === "slow" ? new Promise(() => {}) : undefined);
+    scene.add("slow", "c1", "slow", "c2");
+    const { stop } = scene.start();
+    await scene.time.pass(1_000);
+    expect(scene.seqs()).toEqual([1, 2, 4]);
+    const stopping = stop();
+    await scene.time.pass(10_000);
+    await stopping;
+    scene.answer = async () => undefined;
+    scene.start();
+    await scene.time.pass(3_000);
+    expect(scene.seqs()).toEqual([1, 2, 4, 1, 3]);
+    expect(scene.outbox.deliveries.size).toBe(0);
   });
 });
 
