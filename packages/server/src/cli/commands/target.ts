@@ -82,7 +82,11 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     },
   });
   for (const [verb, paused, description] of [
-    ["pause", true, "send a target nothing until it is resumed: events are kept for it, 30 days at most"],
+    [
+      "pause",
+      true,
+      "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing",
+    ],
     ["resume", false, "let a paused target go on from where it is"],
   ] as const) {
     addStoreCommand<object>(group, runtime, {

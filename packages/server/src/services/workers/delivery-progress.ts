@@ -63,8 +63,7 @@ export class DeliveryProgress {
 
   /** Puts all that is open among the waiting ones, so that the place is beyond all that is done. */
   putBack(now: Instant): void {
-    const untried = { attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
-    for (const seq of this.#open.keys()) this.put({ seq, ...untried });
+    for (const seq of this.#open.keys()) this.put(untried(seq, now));
     this.#open.clear();
   }
 
@@ -80,4 +79,9 @@ export class DeliveryProgress {
     for (const row of waiting) if (this.#changed.get(row.seq) === row) this.#changed.delete(row.seq);
     for (const seq of done) this.#done.delete(seq);
   }
+}
+
+/** Due as soon as nothing of its connection is before it. */
+export function untried(seq: number, now: Instant): WaitingDelivery {
+  return { seq, attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
 }

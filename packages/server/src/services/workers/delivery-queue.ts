@@ -2,7 +2,8 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import type { RecordedEvent } from "../../domain/event.ts";
 import { isHopeless, nextAttempt, type WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { DeliveryProgress } from "./delivery-progress.ts";
+import { DeliveryProgress, untried } from "./delivery-progress.ts";
+import type { DeliveryFailed } from "./sender.ts";
 
 /** Connections whose events are under way at a time. */
 const MOST_UNDER_WAY = 32;
@@ -18,11 +19,7 @@ const FEW_FRESH = 250;
 /** How far what has been read may be ahead of the place: a single event that hangs holds up no others. */
 const MOST_AHEAD = 10_000;
 
-/** Why an attempt came to nothing. `isAnswer`: as the target itself said. */
-export interface Failure {
-  readonly problem: string;
-  readonly isAnswer: boolean;
-}
+type Failure = Pick<DeliveryFailed, "message" | "isAnswer">;
 
 /** An event that is to be sent now. */
 export interface Attempt {
@@ -73,6 +70,7 @@ export class DeliveryQueue {
   #lastSuccess: Instant | undefined;
   #nextProbe = 0;
   #probedEvery = PROBED_EVERY_MS;
+
   constructor(books: boolean, { place, waiting }: QueueState, random: () => number) {
     this.#books = books;
     this.#random = random;
@@ -181,7 +179,8 @@ export class DeliveryQueue {
   }
 
   /** @returns what became of it, where that is worth telling. */
-  failed(attempt: Attempt, { problem, isAnswer }: Failure, now: Instant): "away" | "set_aside" | undefined {
+  failed(attempt: Attempt, failure: Failure, now: Instant): "away" | "set_aside" | undefined {
+    const { message: problem, isAnswer } = failure;
     const { event, connection, isRetry } = attempt;
     this.#probedEvery = isAnswer ? ANSWERING_PROBED_EVERY_MS : PROBED_EVERY_MS;
     const was = isRetry ? connection.waiting[0] : undefined;
@@ -193,7 +192,9 @@ export class DeliveryQueue {
     const nextAt = nextAttempt(attempts, now, this.#random());
     const row = { seq: event.seq, attempts, failedAt, nextAt, setAside, problem };
     this.progress.put(row);
-    if (was !== undefined) was.row = row;
+    // After an orderly end, a later one may wait too, and goes instead.
+    if (was !== undefined && !this.#books && connection.waiting.length > 1) this.#dropFirst(connection);
+    else if (was !== undefined) was.row = row;
     else {
       this.progress.close(event.seq);
       this.#keep(connection, row, event.at);
@@ -258,9 +259,8 @@ export class DeliveryQueue {
     return fresh.splice(0);
   }
 
-  /** Not tried yet, it is due as soon as nothing is before it. */
   #putBehind(connection: QueuedConnection, { seq, at }: RecordedEvent, now: Instant): void {
-    const row = { seq, attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
+    const row = untried(seq, now);
     this.progress.put(row);
     this.#keep(connection, row, at);
   }

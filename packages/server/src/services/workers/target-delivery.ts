@@ -2,7 +2,7 @@ import type { Target } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import type { Outbox } from "../../store/outbox.ts";
-import { type Attempt, DeliveryQueue, type Failure } from "./delivery-queue.ts";
+import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
 import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "./sender.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
@@ -234,7 +234,7 @@ class TargetDelivery {
   }
 
   /** @returns why it failed; undefined where the target has the event. */
-  async #send({ event }: Attempt, interrupt: AbortController): Promise<Failure | undefined> {
+  async #send({ event }: Attempt, interrupt: AbortController): Promise<DeliveryFailed | undefined> {
     const timer = new AbortController();
     const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
       if (timer.signal.aborted) return;
@@ -245,15 +245,15 @@ class TargetDelivery {
       await Promise.race([this.#parts.sender.send(event, interrupt.signal), late]);
       return undefined;
     } catch (error) {
-      if (error instanceof DeliveryFailed) return { problem: error.message, isAnswer: error.isAnswer };
+      if (error instanceof DeliveryFailed) return error;
       this.#ports.log("warn", { target: this.#target.name, err: error }, "an event could not be sent");
-      return { problem: "an error of topupd's own: its log says more", isAnswer: false };
+      return new DeliveryFailed("an error of topupd's own: its log says more");
     } finally {
       timer.abort();
     }
   }
 
-  #end(attempt: Attempt, failure: Failure | undefined): void {
+  #end(attempt: Attempt, failure: DeliveryFailed | undefined): void {
     const { clock, log, observer } = this.#ports;
     const { queue } = this.#parts;
     const { name: target } = this.#target;
@@ -262,8 +262,8 @@ class TargetDelivery {
       if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");
     } else {
       const consequence = queue.failed(attempt, failure, clock());
-      if (consequence === "away") log("warn", { target, cause: failure.problem }, "the target takes no events");
-      if (consequence === "set_aside") log("warn", { target, cause: failure.problem }, "an event is tried no more");
+      if (consequence === "away") log("warn", { target, cause: failure.message }, "the target takes no events");
+      if (consequence === "set_aside") log("warn", { target, cause: failure.message }, "an event is tried no more");
     }
     this.#beginNew();
     if (attempt.isRetry || queue.progress.ended >= MANY_ENDED || this.#readsOn()) this.#pause.abort();

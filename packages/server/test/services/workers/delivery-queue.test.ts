@@ -26,7 +26,7 @@ function scene(books = false) {
     place: 0,
     ...{ rows, events, tried },
     takes: (_event: RecordedEvent): boolean => true,
-    failure: { problem: "status 500", isAnswer: false },
+    failure: { message: "status 500", isAnswer: false },
     /** @param cuids of whom there is an event each. */
     add: (...cuids: string[]) => events.push(...cuids.map((cuid, index) => eventOf(events.length + 1 + index, cuid))),
     pass,
@@ -178,10 +178,10 @@ test("what changes while progress is saved is saved the next time", () => {
   const { queue } = all;
   queue.add(all.events, START);
   const first = queue.next(START);
-  if (first !== undefined) queue.failed(first, { problem: "status 500", isAnswer: false }, START);
+  if (first !== undefined) queue.failed(first, { message: "status 500", isAnswer: false }, START);
   const saving = queue.progress.changes();
   const second = queue.retry(all.events[0] as RecordedEvent);
-  if (second !== undefined) queue.failed(second, { problem: "status 503", isAnswer: false }, START + 1000);
+  if (second !== undefined) queue.failed(second, { message: "status 503", isAnswer: false }, START + 1000);
   expect(saving?.waiting).toMatchObject([{ seq: 1, attempts: 1 }]);
   if (saving !== undefined) queue.progress.saved(saving);
   expect(queue.progress.changes()).toMatchObject({ place: 1, waiting: [{ seq: 1, attempts: 2 }] });
@@ -192,7 +192,7 @@ describe("a target that answers, and refuses many events in a row", () => {
 
   test("gets the others within minutes", () => {
     const all = scene();
-    all.failure = { problem: "status 422", isAnswer: true };
+    all.failure = { message: "status 422", isAnswer: true };
     all.takes = ({ key }) => key.cuid === "good";
     all.add(...many, "good");
     all.pass(10 * MINUTE_MS);
@@ -222,6 +222,19 @@ test("what is said of a connection that moves to another customer arrives in ord
   expect([first.event.seq, queue.next(START)]).toEqual([1, undefined]);
   queue.succeeded(first, START);
   expect(queue.next(START)?.event.seq).toBe(2);
+});
+
+test("what waits after an orderly end gives way, where it fails, to a later one of its connection", () => {
+  const all = scene();
+  all.add("c1", "c1");
+  all.queue.add(all.events, START);
+  all.queue.putBack(START);
+  for (const row of all.queue.progress.changes()?.waiting ?? []) all.rows.set(row.seq, row);
+  all.place = 2;
+  all.goOn();
+  all.takes = ({ seq }) => seq === 2;
+  all.pass(2_000);
+  expect([all.triesOf(1).length, all.triesOf(2).length, all.rows.size]).toEqual([1, 1, 0]);
 });
 
 describe("after a kill", () => {
