@@ -12,11 +12,14 @@ COPY .npmrc package.json package-lock.json ./
 COPY packages/server/package.json packages/server/
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
+COPY packages/console/package.json packages/console/
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
 COPY scripts/build-package.mjs scripts/
 COPY packages/server/build.mjs packages/server/tsconfig.json packages/server/
 COPY packages/server/src packages/server/src
+COPY packages/console/index.html packages/console/tsconfig.json packages/console/vite.config.ts packages/console/
+COPY packages/console/src packages/console/src
 RUN npm run --silent build --workspace topupd
 
 FROM ${NODE} AS dependencies
@@ -25,6 +28,7 @@ COPY .npmrc package.json package-lock.json ./
 COPY packages/server/package.json packages/server/
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
+COPY packages/console/package.json packages/console/
 RUN npm ci --ignore-scripts --omit=dev
 # Half of what is installed: SQLite's source, and what was compiled for other systems.
 RUN cd node_modules/@photostructure/sqlite \

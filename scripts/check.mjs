@@ -11,6 +11,7 @@ const all = [
   tools,
   build,
   ["types", "tsc", ["-p", "tsconfig.json"]],
+  ["console types", "tsc", ["-p", "packages/console/tsconfig.json"]],
   ["format and lint", "biome", ["ci", "--error-on-warnings", "--colors=off"]],
   ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench", "scripts/collections"]],
   ["dead code", "knip", []],

@@ -1,6 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { expectTopupd, type Ground } from "./processes.ts";
+import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
+import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
+import { importCustomers } from "../src/services/staff/import-customers.ts";
+import { addPartner, issueToken } from "../src/services/staff/partners.ts";
+import { openPostgresStore } from "../src/store/postgres/open.ts";
+import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import type { Ground } from "./processes.ts";
 import type { Choices } from "./random.ts";
 
 /** The connections that campaigns top up: few, so that they meet on the same ones. */
@@ -16,19 +22,36 @@ export function customerRow(index: number) {
   return { cuid: `c${index}`, first_name: "First", last_name: "Last", status: "active", connections };
 }
 
-/** Makes a provider's database, by the command line alone. @returns a production token. */
-export async function makeProvider(ground: Ground, customerCount = CUSTOMERS): Promise<string> {
-  const file = (name: string, rows: readonly object[]) => {
-    const path = join(ground.cwd, name);
-    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    return path;
-  };
-  const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
-  await expectTopupd(["partner", "add", "wallet"], ground);
-  await expectTopupd(["import", "catalogue", file("catalogue.ndjson", BOUQUETS)], ground);
-  await expectTopupd(["import", "customers", file("customers.ndjson", customers)], ground);
-  const issued = await expectTopupd(["token", "issue", "--partner", "wallet", "--environment", "production"], ground);
-  return issued.trim();
+/** Makes a provider's database, by the services that the command line uses. @returns a production token. */
+export async function makeProvider({ cwd, database }: Ground, customerCount = CUSTOMERS): Promise<string> {
+  const world = { clock: Date.now, random: randomBytes };
+  const wishes = { ...world, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS };
+  const store =
+    database === undefined
+      ? await openSqliteStore({ ...wishes, path: join(cwd, "topupd.db") })
+      : await openPostgresStore({ ...wishes, url: database, connections: 2 });
+  try {
+    const [ports, actor, environment] = [{ ...world, store }, { name: "campaign" }, "production"] as const;
+    await addPartner(ports, actor, { name: "wallet" });
+    const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
+    await importCatalogue(ports, actor, { environment, open: () => ndjson(BOUQUETS) }, NOTHING_BAD);
+    await importCustomers(ports, actor, { environment, open: () => ndjson(customers) }, NOTHING_BAD);
+    const issued = await issueToken(ports, actor, { partner: "wallet", environment });
+    if (issued.kind !== "issued") throw new Error(issued.kind);
+    return issued.token;
+  } finally {
+    await store.close();
+  }
+}
+
+const NOTHING_BAD = { onRejected: refuse, onProgress: () => {}, onHeldBack: refuse, onWarning: refuse };
+
+function refuse(row: object): never {
+  throw new Error(`the campaign's own data are wrong: ${JSON.stringify(row)}`);
+}
+
+async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 export interface Purchase {

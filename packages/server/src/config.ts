@@ -31,6 +31,9 @@ export interface Config {
   /** Undefined where no metrics are served. */
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
+  /** Undefined where no console is served. */
+  readonly consolePort: number | undefined;
+  readonly consoleHost: string;
   readonly v100DeprecatedOn: Instant | undefined;
   readonly v100SunsetOn: Instant | undefined;
 }
@@ -70,7 +73,7 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
   databaseConnections: {
     placeholder: "NUMBER",
     fallback: "10",
-    description: "most connections of the service to PostgreSQL, shared out to its workers",
+    description: "most connections of the service to PostgreSQL, shared out to its processes",
     read: integer(1, 1000),
   },
   prefix: {
@@ -137,6 +140,12 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
     read: integer(0, 65_535),
   },
   metricsHost: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address for that port", read: readHost },
+  consolePort: {
+    placeholder: "NUMBER",
+    description: "port that serves the console and the staff API; 0 takes a free one; unless given, neither is served",
+    read: integer(0, 65_535),
+  },
+  consoleHost: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address for that port", read: readHost },
   v100DeprecatedOn: {
     placeholder: "DATE",
     description: "announce v1.0.0 as deprecated from this date on, in UTC",

@@ -5,10 +5,14 @@ import { createReadStream, fstatSync, mkdtempSync, readFileSync, rmSync, statSyn
 import { availableParallelism, setPriority, tmpdir, userInfo } from "node:os";
 import { basename, join, relative } from "node:path";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import sonicBoom from "sonic-boom";
+import { accountTools } from "./accounts/tools.ts";
+import { askSecretly } from "./cli/ask-secretly.ts";
 import { STDIO } from "./cli/options.ts";
 import { shellWord } from "./cli/output/text.ts";
 import { runCommandLine } from "./cli/program.ts";
@@ -21,6 +25,7 @@ import { poolRandom } from "./random-pool.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { targetTools } from "./targets/tools.ts";
+import { createTemporaryFile } from "./temporary-file.ts";
 import { watchProcess } from "./watch-process.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
@@ -70,8 +75,8 @@ const random = poolRandom(randomBytes);
 // Workers take connections by themselves. What the supervisor has on its way to a worker that dies would hang for ever.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 const defaultWorkers = Math.min(availableParallelism(), MOST_WORKERS);
-/** Of the settler; in a worker alone. Whatever else its name begins with TOPUPD_ is read as a setting. */
-const { TOPUPD_SETTLER_SOCKET: settlerSocket, ...env } = process.env;
+/** Of the settler, and what this process is for; in processes that the supervisor begins. All others of TOPUPD_ are settings. */
+const { TOPUPD_SETTLER_SOCKET: settlerSocket, TOPUPD_PROCESS: role, ...env } = process.env;
 const supervisor = cluster.worker === undefined ? undefined : supervisorOf(cluster.worker);
 
 const runtime: Runtime = {
@@ -107,14 +112,15 @@ const runtime: Runtime = {
   random,
   openStore: async ({ database, databaseConnections, workers, ...config }, options) => {
     const { timeZone, currencyExponent, defaultCountry, basePlans } = config;
-    const common = { timeZone, currencyExponent, defaultCountry, basePlans, ...options, clock: Date.now, random };
+    const common = { timeZone, currencyExponent, defaultCountry, basePlans, clock: Date.now, ...options, random };
     if (database.store === "sqlite") {
       const { openSqliteStore } = await import("./store/sqlite/open.ts");
       return openSqliteStore({ ...common, path: database.path, settlerSocket });
     }
     const { openPostgresStore } = await import("./store/postgres/open.ts");
-    // All workers together have as many as one process.
-    const sharers = supervisor === undefined ? 1 : (workers ?? defaultWorkers);
+    // All processes together have as many as one.
+    const serving = (workers ?? defaultWorkers) + (config.consolePort === undefined ? 0 : 1);
+    const sharers = supervisor === undefined ? 1 : serving;
     const connections = Math.max(1, Math.floor(databaseConnections / sharers));
     return openPostgresStore({ ...common, url: database.url, connections });
   },
@@ -140,7 +146,12 @@ const runtime: Runtime = {
   },
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
+  createTemporaryFile: () => createTemporaryFile(join(tmpdir(), `topupd-${randomBytes(9).toString("hex")}`)),
+  consoleFolder: fileURLToPath(new URL("console", import.meta.url)),
   targets: targetTools({ clock: Date.now, random }),
+  accounts: accountTools({ clock: Date.now, random }),
+  askSecretly: isatty(0) ? (question) => askSecretly(question, process.stdin, process.stderr) : undefined,
+  readStdin: () => text(process.stdin),
   defaultWorkers,
   prepareProcesses,
   supervisor,
@@ -174,6 +185,7 @@ process.stderr.on("error", () => {});
 function supervisorOf(worker: Worker): SupervisorProcess {
   for (const signal of STOP_SIGNALS) process.on(signal, () => {});
   return {
+    role: role === "console" ? "console" : "worker",
     send: (message) => {
       if (worker.isConnected()) worker.send(message, () => {});
     },
@@ -182,14 +194,18 @@ function supervisorOf(worker: Worker): SupervisorProcess {
   };
 }
 
+const CONSOLE = { TOPUPD_PROCESS: "console" };
+
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
-  if (database.store !== "sqlite") return { startWorker, startSettler: undefined, clearUp: () => {} };
+  if (database.store !== "sqlite")
+    return { startWorker, startConsole: () => startWorker(CONSOLE), startSettler: undefined, clearUp: () => {} };
   const folder = makeSocketFolder();
   const socketPath = join(folder, "settler");
   const { zone, currencyExponent, defaultCountry, basePlans } = provider;
   const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
   return {
     startWorker: () => startWorker({ TOPUPD_SETTLER_SOCKET: socketPath }),
+    startConsole: () => startWorker({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),
     startSettler: () => {
       // The socket of one that was killed is still there.
       rmSync(socketPath, { force: true });

@@ -227,7 +227,7 @@ function readCommands(): Map<string, ListedCommand> {
 }
 
 function isKnown(words: readonly string[], commands: ReadonlyMap<string, ListedCommand>): boolean {
-  const depth = [2, 1, 0].find((count) => count <= words.length && commands.has(words.slice(0, count).join(" ")));
+  const depth = [3, 2, 1, 0].find((count) => count <= words.length && commands.has(words.slice(0, count).join(" ")));
   const command = commands.get(words.slice(0, depth).join(" "));
   if (command === undefined) return false;
   const rest = words.slice(depth);

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = /^store\/(?:store|changes|search|outbox|retention|errors)\.ts$/;
+const PORT = /^store\/(?:store|changes|search|outbox|retention|staff|statistics|errors)\.ts$/;
 /** What both engines share: tables, rows, batches, archives. */
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
 const DOMAIN = /^domain\//;
@@ -26,13 +26,19 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//]],
   [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//]],
   [/^targets\//, [DOMAIN, PORT, SERVICES, /^targets\//]],
+  [/^accounts\//, [DOMAIN, PORT, SERVICES, /^accounts\//]],
+  [/^csv\//, [DOMAIN, SERVICES, /^csv\//]],
+  [/^admin\//, [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/]],
   [
     /^cli\//,
-    [DOMAIN, PORT, SERVICES, /^cli\//, /^backup\//, /^http\/app\.ts$/, /^metrics\/metrics\.ts$/, /^config\.ts$/],
+    [
+      ...[DOMAIN, PORT, SERVICES, /^cli\//, /^csv\//, /^backup\//, /^config\.ts$/],
+      ...[/^http\/app\.ts$/, /^admin\/app\.ts$/, /^metrics\/metrics\.ts$/],
+    ],
   ],
   [/^config\.ts$/, [DOMAIN, /^log\.ts$/]],
   [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
-  [/^(?:log|whole-file|random-pool)\.ts$/, []],
+  [/^(?:log|whole-file|temporary-file|random-pool)\.ts$/, []],
   [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/supervisor\.ts$/, /^watch-process\.ts$/]],
   [/^main\.ts$/, [/./]],
 ];
@@ -48,6 +54,7 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
   [BACK_OFFICE, ["kysely", "node:crypto", "node:util"]],
   [/^metrics\//, ["node:events", "node:http", "node:net"]],
+  [/^accounts\//, ["node:crypto", "otplib"]],
   [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
 ];
 

@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const ATTW = tool("@arethetypeswrong/cli/dist/index.js");
 const PUBLINT = pathToFileURL(tool("publint/src/index-node.js")).href;
 
-const names = readdirSync(join(ROOT, "packages"));
 const manifest = (name: string) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
+const names = readdirSync(join(ROOT, "packages")).filter((name) => manifest(name).private !== true);
 const libraries = names.filter((name) => manifest(name).exports !== undefined);
 
 describe.each(names)("packages/%s", (name) => {
@@ -33,10 +33,11 @@ describe.each(names)("packages/%s", (name) => {
     });
     const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = files.map(({ path }) => path);
-    const known = /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql))$/;
+    const known = /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/console\/.+)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
     expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
+    expect(paths.includes("dist/console/index.html")).toBe(name === "server");
     for (const path of Object.values<string>(manifest(name).bin ?? {})) expect(paths).toContain(path);
   });
 
@@ -67,15 +68,19 @@ test("packages/server asks by itself for the versions that the workspace holds b
 });
 
 /** What each may import beside its own files. */
-const ALLOWED: Readonly<Record<string, RegExp>> = { client: /^\.\//, conformance: /^(?:\.{1,2}\/|node:|commander$)/ };
+const ALLOWED: Readonly<Record<string, RegExp>> = {
+  client: /^\.\//,
+  conformance: /^(?:\.{1,2}\/|node:|commander$)/,
+  console: /^(?:\.{1,2}\/|react(?:-dom)?\b|@radix-ui\/|@tanstack\/|d3-|wouter)/,
+};
 
 test.each(Object.entries(ALLOWED))("packages/%s imports nothing of the server, and what it may", (name, allowed) => {
   const src = join(ROOT, "packages", name, "src");
-  const paths = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+  const paths = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path));
   expect(paths.length).toBeGreaterThan(5);
   const breaches = paths.flatMap((path) => {
     const text = readFileSync(join(src, path), "utf8");
-    const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] as string);
+    const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"\n]+)"/g)].map((match) => match[1] as string);
     const isOwn = (module: string) => !module.startsWith(".") || existsSync(join(src, dirname(path), module));
     return imported.filter((module) => !allowed.test(module) || !isOwn(module)).map((module) => `${path}: ${module}`);
   });

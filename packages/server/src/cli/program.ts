@@ -14,6 +14,7 @@ import { addPartnerCommands } from "./commands/partner.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addStaffCommands } from "./commands/staff.ts";
 import { addTargetCommands } from "./commands/target.ts";
 import { addTokenCommands } from "./commands/token.ts";
 import { addTransactionCommands } from "./commands/transaction.ts";
@@ -34,6 +35,7 @@ const COMMANDS = [
     "Say who may call, and what there is to buy:",
     [addPartnerCommands, addTokenCommands, addImportCommands, addTrialCommands],
   ],
+  ["Say who of your staff may do what:", [addStaffCommands]],
   [
     "Look things up:",
     [addCustomerCommands, addTransactionCommands, addWhyCommand, addExportCommands, addAuditCommands],

@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { TemporaryFile } from "../admin/app.ts";
 import type { Config } from "../config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Ports } from "../services/ports.ts";
+import type { AccountTools } from "../services/staff/accounts.ts";
+import { FileRefused } from "../services/staff/import-file.ts";
 import type { TargetTools } from "../services/staff/targets.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../store/store.ts";
 import type { ServiceProcesses } from "./supervisor.ts";
@@ -43,10 +46,20 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
     pieces: AsyncIterable<Uint8Array>,
     options: { readonly overwrite: boolean },
   ) => Promise<number>;
+  /** Makes a file for what staff send, which only this process knows. */
+  readonly createTemporaryFile: () => TemporaryFile;
+  /** Where the files of the console are, once it is built. */
+  readonly consoleFolder: string;
   /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   /** What is loaded for each kind of target where it is first asked for. */
   readonly targets: TargetTools;
+  /** What is loaded for accounts of staff where it is first asked for. */
+  readonly accounts: AccountTools;
+  /** Asks on the terminal, and does not show what is typed; undefined where stdin is none. */
+  readonly askSecretly: ((question: string) => Promise<string>) | undefined;
+  /** All of stdin. */
+  readonly readStdin: () => Promise<string>;
   /** Of a service, where nobody says how many. */
   readonly defaultWorkers: number;
   /** For a service of several processes. */
@@ -65,6 +78,8 @@ export interface StoreOptions {
   /** Refuses a database to which anything was ever added. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
+  /** Of another time than the process's. */
+  readonly clock?: Ports["clock"];
 }
 
 export interface ServiceLog {
@@ -98,6 +113,9 @@ export async function withFile<Result>(file: string, cannot: string, work: () =>
   try {
     return await work();
   } catch (error) {
+    if (error instanceof FileRefused && error.column !== undefined)
+      throw new WrongUsage(`--${error.column}-column: ${error.message}`);
+    if (error instanceof FileRefused) throw new CommandFailed(error.message);
     if (!isFileError(error)) throw error;
     if (error.code === "EEXIST") throw new CommandFailed(`${file} is there already: name another file`);
     throw new CommandFailed(`${file} cannot ${cannot}: ${error.message}`);

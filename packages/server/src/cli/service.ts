@@ -5,11 +5,13 @@ import type { Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { buildApp, type Phase } from "../http/app.ts";
 import { type MetricsServer, serveMetrics } from "../metrics/metrics.ts";
+import { AttemptNotes } from "../services/partner/attempts.ts";
 import { TokenUses } from "../services/partner/authenticate.ts";
 import type { Observer } from "../services/partner/observer.ts";
 import { type DeliveryObserver, startDelivering } from "../services/workers/deliver-events.ts";
 import { startTellingEnds } from "../services/workers/tell-ends.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
+import type { ServedConsole } from "./console.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
@@ -23,9 +25,13 @@ export interface Service {
   readonly url: string;
   /** Where its metrics are; undefined where none are served. */
   readonly metricsUrl: string | undefined;
+  /** Where its console is; undefined where none is served. */
+  readonly consoleUrl: string | undefined;
   readonly provider: ProviderSettings;
   /** False where nobody can call; also where the store could not tell. */
   readonly lacksPartners: boolean;
+  /** The same, of the console. */
+  readonly lacksStaff: boolean;
   /** Resolves with the name of the signal. */
   readonly askedToStop: Promise<string>;
   readonly stop: Stop;
@@ -34,7 +40,7 @@ export interface Service {
 /** Finishes what is in hand, within the deadline, and closes the store. */
 type Stop = (options: { readonly drainSeconds: number }) => Promise<void>;
 
-/** Opens the store and serves from it, in this process. @throws CommandFailed where a port or address cannot be had. */
+/** Opens the store and serves from it, partners and staff, in this process. @throws CommandFailed where a port or address cannot be had. */
 export async function startService(
   runtime: Runtime,
   config: Config,
@@ -45,32 +51,54 @@ export async function startService(
   const store = await runtime.openStore(config, { observeBatch: metrics?.observeBatch });
   const askedToStop = runtime.untilAskedToStop();
   let metricsServer: MetricsServer | undefined;
+  let served: ServedConsole | undefined;
   try {
     // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
     if (metrics !== undefined && port !== undefined) {
       const serving = serveMetrics({ host, port }, () => metrics.collect(store));
       metricsServer = await listening(serving, config, "metricsHost", "metricsPort");
     }
-    const observers = { observer: metrics?.observer, deliveryObserver: metrics?.deliveryObserver };
+    let observer = metrics?.observer;
+    if (config.consolePort !== undefined) {
+      const { serveConsole } = await import("./console.ts");
+      let failsSince: Instant | undefined;
+      served = await serveConsole(runtime, config, log, { store, failsSince: () => failsSince });
+      observer = {
+        ...(observer ?? UNHEARD),
+        recordingChanged: (since) => {
+          failsSince = since;
+          metrics?.observer.recordingChanged(since);
+        },
+      };
+    }
+    const observers = { observer, deliveryObserver: metrics?.deliveryObserver };
     const { url, stop } = await serveFrom(runtime, config, log, { store, ...observers });
     return {
-      ...{ store, url, metricsUrl: metricsServer?.url, provider: store.provider, askedToStop },
-      lacksPartners: await lacksPartners(store),
+      ...{ store, url, metricsUrl: metricsServer?.url, consoleUrl: served?.url, provider: store.provider, askedToStop },
+      ...(await lackingOf(store)),
       async stop(options) {
+        await served?.stop();
         await stop(options);
         await metricsServer?.close();
       },
     };
   } catch (error) {
+    await served?.stop();
     await metricsServer?.close();
     await store.close();
     throw error;
   }
 }
 
+const UNHEARD: Observer = { requestAnswered: () => {}, topUpRecorded: () => {}, recordingChanged: () => {} };
+
 /** A store that is away by now is told of at /readyz. */
-export async function lacksPartners({ partners }: Pick<Store, "partners">): Promise<boolean> {
-  return (await partners.list().catch(() => undefined))?.length === 0;
+export async function lackingOf({
+  partners,
+  staff,
+}: Pick<Store, "partners" | "staff">): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
+  const isEmpty = async (list: Promise<readonly unknown[]>) => (await list.catch(() => undefined))?.length === 0;
+  return { lacksPartners: await isEmpty(partners.list()), lacksStaff: await isEmpty(staff.list()) };
 }
 
 export interface ServingParts {
@@ -89,13 +117,15 @@ export async function serveFrom(
   { store, observer, deliveryObserver, failsElsewhere }: ServingParts,
 ): Promise<Pick<Service, "url"> & { readonly stop: Stop }> {
   let phase: Phase = "serving";
+  const warnOf = (message: string) => (error: unknown) => {
+    const cause = error instanceof Error ? error.message : String(error);
+    logger.warn({ cause }, message);
+  };
   const tokenUses = new TokenUses({
     store,
-    onFailure: (error) => {
-      const cause = error instanceof Error ? error.message : String(error);
-      logger.warn({ cause }, "when tokens were last used could not be written yet");
-    },
+    onFailure: warnOf("when tokens were last used could not be written yet"),
   });
+  const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be noted") });
   const { app, sockets } = await buildApp({
     ports: { store, clock, random, tokenUses, observer },
     trustedProxies: config.trustedProxies,
@@ -105,10 +135,12 @@ export async function serveFrom(
     logger,
     logLine,
     phase: () => phase,
+    attempts,
     failsElsewhere,
   });
   await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
+  attempts.keepWriting(sleep);
   const workerPorts = {
     ...{ store, clock, random, sleep, observer: deliveryObserver },
     holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
@@ -144,6 +176,7 @@ export async function serveFrom(
       }
       await handedOver;
       await tokenUses.close();
+      await attempts.close();
       await store.close();
     },
   };
@@ -153,8 +186,8 @@ export async function serveFrom(
 export async function listening<Result>(
   listened: Promise<Result>,
   config: Config,
-  host: "host" | "metricsHost",
-  port: "port" | "metricsPort",
+  host: "host" | "metricsHost" | "consoleHost",
+  port: "port" | "metricsPort" | "consolePort",
 ): Promise<Result> {
   try {
     return await listened;
@@ -166,7 +199,7 @@ export async function listening<Result>(
   }
 }
 
-function urlOf(app: FastifyInstance): string {
+export function urlOf(app: FastifyInstance): string {
   const { address, family, port } = app.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

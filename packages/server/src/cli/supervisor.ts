@@ -8,11 +8,11 @@ import {
   single,
 } from "../metrics/metrics.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
-import { lacksPartners, listening, type Service } from "./service.ts";
+import { lackingOf, listening, type Service } from "./service.ts";
 
 /*
- * A service of several processes: a supervisor, workers that take the connections, and, on SQLite, the settler. The
- * supervisor begins each, and another where one ends; it asks them for their metrics, and has them end.
+ * A service of several processes: a supervisor, workers that take the connections, on SQLite the settler, and, where it is
+ * wanted, the console. The supervisor begins each, and another where one ends; it asks them for their metrics, and has them end.
  */
 
 /** A process of the service, as its supervisor knows it. */
@@ -158,6 +158,8 @@ class Member {
 /** What begins the processes of a service. */
 export interface ServiceProcesses {
   readonly startWorker: () => ChildProcess;
+  /** Of what serves the console and the staff API. */
+  readonly startConsole: () => ChildProcess;
   /** Undefined where each worker settles by itself. */
   readonly startSettler: (() => ChildProcess) | undefined;
   /** To be called once all have ended. */
@@ -176,7 +178,7 @@ export async function superviseService(
     const askedToStop = runtime.untilAskedToStop();
     const processes = runtime.prepareProcesses(config, store.provider);
     const supervised = await supervise(runtime, config, log, processes, workers);
-    return { ...supervised, provider: store.provider, lacksPartners: await lacksPartners(store), askedToStop };
+    return { ...supervised, provider: store.provider, ...(await lackingOf(store)), askedToStop };
   } finally {
     await store.close();
   }
@@ -186,14 +188,17 @@ async function supervise(
   runtime: Runtime,
   config: Config,
   { logger }: ServiceLog,
-  { startWorker, startSettler, clearUp }: ServiceProcesses,
+  { startWorker, startConsole, startSettler, clearUp }: ServiceProcesses,
   workers: number,
-): Promise<Pick<Service, "url" | "metricsUrl" | "stop">> {
+): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "stop">> {
   const members: Member[] = [];
   const add = (what: string, start: () => ChildProcess) =>
     new Promise<string>((onReady, onFailed) => {
       const member = new Member(start, runtime, {
-        onReady,
+        onReady: (url) => {
+          onReady(url);
+          shareRecording(members);
+        },
         onFailed: (message) => onFailed(new CommandFailed(message)),
         onRecording: () => shareRecording(members),
         onCheckpoints: (cause) => {
@@ -217,16 +222,17 @@ async function supervise(
   try {
     metricsServer = await serveMetricsOf(members, runtime, config);
     const settler = startSettler === undefined ? [] : [add("settler", startSettler)];
-    const started = [...settler, ...Array.from({ length: workers }, () => add("worker", startWorker))];
-    const url = (await Promise.all(started)).at(-1) as string;
-    return { url, metricsUrl: metricsServer?.url, stop };
+    const serving = Array.from({ length: workers }, () => add("worker", startWorker));
+    const staff = config.consolePort === undefined ? undefined : add("console", startConsole);
+    const [url, consoleUrl] = await Promise.all([serving[0], staff, ...serving, ...settler]);
+    return { url: url as string, metricsUrl: metricsServer?.url, consoleUrl, stop };
   } catch (error) {
     await stop({ drainSeconds: 0 });
     throw error;
   }
 }
 
-/** `/readyz` says of the service, whichever worker is asked, since when no top-up can be recorded. */
+/** `/readyz` says of the service, whichever process is asked, since when no top-up can be recorded. */
 function shareRecording(members: readonly Member[]): void {
   const fails = members.flatMap(({ failsSince }) => failsSince ?? []);
   const failsSince = fails.length === 0 ? undefined : Math.min(...fails);
@@ -246,7 +252,12 @@ async function serveMetricsOf(
     const restarts = members.reduce((sum, member) => sum + member.restarts, 0);
     return [
       ...mergeFamilies([...told, await own.collect(undefined)]),
-      single("gauge", "topupd_processes", "Workers, and the settler where there is one.", members.length),
+      single(
+        "gauge",
+        "topupd_processes",
+        "Workers, and the settler and the console where there are any.",
+        members.length,
+      ),
       single("counter", "topupd_process_restarts_total", "Processes that ended, and were begun again.", restarts),
     ];
   };

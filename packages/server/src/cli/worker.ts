@@ -7,6 +7,8 @@ import type { FromChild, ToChild } from "./supervisor.ts";
 
 /** The supervisor, as its processes know it. */
 export interface SupervisorProcess {
+  /** What this process is for. */
+  readonly role: "worker" | "console";
   readonly send: (message: FromChild) => void;
   readonly onMessage: (hear: (message: ToChild) => void) => void;
   /** Nothing is heard of it any more, and nothing keeps this process from its end. */

@@ -43,15 +43,24 @@ export interface AccessToken {
 
 /** @param random 32 random bytes. */
 export function formatAccessToken(environment: Environment, random: Uint8Array): string {
-  const body = PREFIX[environment] + toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_DIGITS);
+  return formatSecret(PREFIX[environment], random);
+}
+
+/** A secret that whoever finds it can tell by its prefix, with a checksum at its end. @param random 32 random bytes. */
+export function formatSecret(prefix: string, random: Uint8Array): string {
+  const body = prefix + toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_DIGITS);
   return body + checksum(body);
 }
 
 /** Tells a token from any other text by form and checksum, so that typing errors cost no look-up. */
 export function isAccessToken(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
-  const body = text.slice(0, -CHECKSUM_DIGITS);
-  return checksum(body) === text.slice(-CHECKSUM_DIGITS);
+  return SHAPE.test(text) && hasChecksum(text);
+}
+
+/** Of what {@link formatSecret} made. */
+export function hasChecksum(secret: string): boolean {
+  const body = secret.slice(0, -CHECKSUM_DIGITS);
+  return checksum(body) === secret.slice(-CHECKSUM_DIGITS);
 }
 
 /** SHA-256: enough for a secret of 256 random bits, which no dictionary holds. */

@@ -102,3 +102,23 @@ export function sameRanges(one: AddressList | undefined, other: AddressList | un
 export interface Peer {
   readonly ip: string | undefined;
 }
+
+/**
+ * From where a request comes: its connection's address, unless that is a trusted proxy's. Then X-Forwarded-For is
+ * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
+ * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
+ * @param forwarded the header, several lines of it joined by commas.
+ * @returns undefined where the header ends in nothing that is known.
+ */
+export function callerAddress(
+  remoteAddress: string | undefined,
+  forwarded: string | readonly string[] | undefined,
+  trusted: AddressList | undefined,
+): string | undefined {
+  if (trusted === undefined || forwarded === undefined || !trusted.has(remoteAddress)) return remoteAddress;
+  const entries = String(forwarded)
+    .split(",")
+    .map((entry) => entry.trim());
+  const caller = entries.findLast((entry) => entry === "" || !trusted.has(entry)) ?? entries[0];
+  return caller === "" ? undefined : caller;
+}

@@ -29,6 +29,9 @@ export const AUDIT_ACTIONS = [
   "connection.unblock",
   "subscription.grant",
   "subscription.reverse_grant",
+  "bulk.goodwill",
+  "bulk.block",
+  "bulk.unblock",
   "history.prune",
   "target.add",
   "target.pause",
@@ -36,6 +39,14 @@ export const AUDIT_ACTIONS = [
   "target.rotate",
   "target.resend",
   "target.remove",
+  "staff.add",
+  "staff.role",
+  "staff.password",
+  "staff.totp_on",
+  "staff.totp_off",
+  "staff.remove",
+  "staff_key.add",
+  "staff_key.remove",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

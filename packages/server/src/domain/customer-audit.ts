@@ -9,7 +9,9 @@ const CUSTOMERS_IN_AN_ENTRY = 50;
 const ENTRY_CHARACTERS = 16_384;
 
 /** Of many customers in one entry. */
-const OF_MANY: readonly string[] = ["customers.import", "trial.reset"] satisfies AuditAction[];
+const OF_MANY: readonly string[] = [
+  ...(["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"] as const),
+] satisfies AuditAction[];
 
 /** What an import does with one row. */
 export interface CustomerEffect {

@@ -213,8 +213,8 @@ function isSameProfile(a: CustomerProfile, b: CustomerProfile): boolean {
   return a.firstName === b.firstName && a.lastName === b.lastName && a.mobile === b.mobile && a.status === b.status;
 }
 
-/** Source: interface, section 4.1, and decisions, "Customers and connections". */
-function codesOf(
+/** By what a customer is looked up. Source: interface, section 4.1, and decisions, "Customers and connections". */
+export function codesOf(
   { cuid, mobile }: CustomerProfile,
   connections: readonly ConnectionName[],
   normaliseMobile: NormaliseMobile,

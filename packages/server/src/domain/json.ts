@@ -34,6 +34,16 @@ export function readJson(text: string): JsonValue {
   return value;
 }
 
+/** Writes what {@link readJson} reads to the same: a number as it was written. */
+export function writeJson(value: JsonValue): string {
+  if (value instanceof JsonNumber) return value.literal;
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`)
+    .join(",")}}`;
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The text that bytes are in UTF-8, a byte order mark and all; undefined where they are none. */

@@ -51,15 +51,15 @@ export const VERDICTS = {
   amount_differs:
     "Ask the partner what it took from its customer. Ours is the price that was quoted, and no other can be topped up.",
   status_differs:
-    "One book says that the money was given back, or never taken. Find out whether it was: then take the top-up back (topupd transaction reverse), or have the partner correct its book.",
+    "One book says that the money was given back, or never taken. Find out whether it was: then reverse the top-up, or have the partner correct its book.",
   other_period:
-    "It was recorded on a day outside of --from and --to: settle it with that day, and a reversal with the day on which it was made. By udf1, see that it is no second order with the same reference.",
+    "It was recorded on a day outside of the period: settle it with that day, and a reversal with the day on which it was made. By udf1, see that it is no second order with the same reference.",
   theirs_only:
     "None was found of this partner in this environment. Have the partner ask txn-status with the checkoutId, and give the money back where that says never_topped_up; where it says checkout_unknown, look further.",
   ours_only: "The top-up was made. Have the partner add it to its book: txn-status confirms it by the checkoutId.",
   duplicate:
-    "The key stands more than once in the file, or with more than one top-up here, so nothing was compared. Reconcile by another --key, or these rows by hand.",
-  unreadable: "Have the row put right, or name its column or its words by the flags: it was not compared.",
+    "The key stands more than once in the file, or with more than one top-up here, so nothing was compared. Reconcile by another key, or these rows by hand.",
+  unreadable: "Have the row put right, or say how its columns and words are to be read: it was not compared.",
 } as const;
 
 /** What is said of a row of the file, of a top-up, or of both where they belong together. */

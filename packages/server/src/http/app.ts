@@ -1,6 +1,7 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { Recording, tell } from "../services/partner/observer.ts";
 import type { Ports } from "../services/ports.ts";
 import { authenticateRequests } from "./authenticate.ts";
@@ -8,7 +9,7 @@ import { BODY_MAX_BYTES, errorSender } from "./failures.ts";
 import { addHealth } from "./health.ts";
 import { publishContract } from "./openapi/publish.ts";
 import { receiveRequests, requestIds } from "./reception.ts";
-import { logRequests, observeRequests } from "./request-hearers.ts";
+import { logRequests, noteAttempts, observeRequests } from "./request-hearers.ts";
 import { addOperations, readBodiesAsJson } from "./routes.ts";
 import type { Sockets } from "./sockets.ts";
 import { type Retirement, retirementHeaders, VERSIONS, type Version } from "./versions/version.ts";
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly logLine: ((line: string) => void) | undefined;
   /** How far the process is on its way to its end. */
   readonly phase: () => Phase;
+  /** Takes refused calls of partners; undefined where nobody asks for them. */
+  readonly attempts?: Pick<AttemptNotes, "note"> | undefined;
   /** Since when another process of the service has been unable to record a top-up. */
   readonly failsElsewhere?: (() => Instant | undefined) | undefined;
 }
@@ -55,7 +58,7 @@ export interface App {
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<App> {
-  const { logger, logLine, phase, failsElsewhere } = options;
+  const { logger, logLine, phase, attempts, failsElsewhere } = options;
   const { store, clock, observer } = options.ports;
   const nextId = requestIds(options.ports.random);
   // A library's words may quote what was sent: it has no log.
@@ -84,6 +87,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     hearers: [
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
       ...(observer === undefined ? [] : [observeRequests(observer)]),
+      ...(attempts === undefined ? [] : [noteAttempts(clock, attempts)]),
     ],
     isClosing: () => phase() === "closing",
     onWriteError: ({ id: requestId }, err) => logger.error({ requestId, err }, "an answer could not be written"),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
-import type { AddressList, Peer } from "../domain/address-list.ts";
+import { type AddressList, callerAddress, type Peer } from "../domain/address-list.ts";
 import { authenticate } from "../services/partner/authenticate.ts";
 import type { Caller, Ports } from "../services/ports.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
@@ -55,11 +55,7 @@ export function authenticateRequests(
   });
 }
 
-/**
- * From where a request comes: its connection's address, unless that is a trusted proxy's. Then X-Forwarded-For is
- * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
- * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
- */
+/** Reads the address only where somebody asks for it. */
 class RequestPeer implements Peer {
   readonly #request: IncomingMessage;
   readonly #trustedProxies: AddressList | undefined;
@@ -69,17 +65,8 @@ class RequestPeer implements Peer {
     this.#trustedProxies = trustedProxies;
   }
 
-  /** Undefined where the header ends in nothing that is known. */
   get ip(): string | undefined {
-    const { remoteAddress } = this.#request.socket;
-    const forwarded = this.#request.headers["x-forwarded-for"];
-    const trusted = this.#trustedProxies;
-    if (trusted === undefined || forwarded === undefined || !trusted.has(remoteAddress)) return remoteAddress;
-    // Node joins several lines of it into one.
-    const entries = String(forwarded)
-      .split(",")
-      .map((entry) => entry.trim());
-    const caller = entries.findLast((entry) => entry === "" || !trusted.has(entry)) ?? entries[0];
-    return caller === "" ? undefined : caller;
+    const { socket, headers } = this.#request;
+    return callerAddress(socket.remoteAddress, headers["x-forwarded-for"], this.#trustedProxies);
   }
 }

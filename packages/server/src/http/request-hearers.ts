@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { type Observer, tell } from "../services/partner/observer.ts";
 import type { Caller } from "../services/ports.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
@@ -70,4 +71,28 @@ export function observeRequests(observer: Observer): RequestHearer {
     },
     refusedBare: (reason) => tell(() => observer.requestAnswered(undefined, undefined, reason, 0)),
   };
+}
+
+/** Notes every refused call whose partner is known, with whom it named: what staff look at when a customer complains. */
+export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestHearer {
+  return {
+    ended: (request, _reply, _ending, route) => {
+      if (request.outcome === undefined) return;
+      const { id: requestId, outcome: reason, caller, refusedHolder, body } = request;
+      const holder = caller ?? refusedHolder;
+      const operation = route?.operation?.name;
+      if (holder === undefined || operation === undefined) return;
+      const { partnerId, environment } = holder;
+      attempts.note({ at: clock(), partnerId, environment, operation, reason, code: codeIn(body), requestId });
+    },
+    refusedBare: () => {},
+  };
+}
+
+/** Something to be found by: short, and with nothing in it that a database would not take. */
+const CODE = /^\P{Cc}{1,64}$/u;
+
+function codeIn(body: unknown): string | undefined {
+  const { cuid, code } = (body ?? {}) as { readonly cuid?: unknown; readonly code?: unknown };
+  return [cuid, code].find((each) => typeof each === "string" && CODE.test(each)) as string | undefined;
 }

@@ -48,6 +48,27 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
+  attempt: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
+  staff: ["id", "name", "role", "password", "totp_secret", "totp_step", "recovery_codes", "created_at"],
+  staff_session: ["hash", "id", "staff_id", "created_at", "last_used_at", "address", "user_agent"],
+  staff_key: ["hash", "name", "role", "created_at", "last_used_at"],
+  staff_answer: ["hash", "request", "at", "status", "body"],
+  import_run: [
+    ...([
+      "id",
+      "kind",
+      "environment",
+      "author",
+      "file",
+      "as_of",
+      "started_at",
+      "ended_at",
+      "outcome",
+      "report",
+    ] as const),
+  ],
+  held_back: [...(["id", ...LEDGER_KEY, "code", "kept_end", "stated_end", "txn_id", "line", "source_row"] as const)],
+  backup_taken: ["only_row", "at"],
 };
 
 export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof Tables)[];

@@ -9,6 +9,7 @@ import type {
 import type { AddressList } from "../domain/address-list.ts";
 import type { Attribution } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
+import type { BulkOrder, BulkOutcome } from "../domain/bulk-correction.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
 import type { RotationRefusal, Rotation as SecretRotation } from "../domain/checkout-secret.ts";
 import type {
@@ -79,12 +80,51 @@ export interface Catalogues {
   ): Promise<Catalogue>;
   /** The newest definition of every code that any revision had. */
   known(environment: Environment): Promise<readonly Bouquet[]>;
+  /** Newest first, without those that were never sold. */
+  list(environment: Environment, page: RevisionPage): Promise<readonly CatalogueRevision[]>;
+  find(revision: number): Promise<(Catalogue & { readonly createdAt: Instant }) | undefined>;
+}
+
+export interface CatalogueRevision {
+  readonly revision: number;
+  readonly createdAt: Instant;
+  /** How many. */
+  readonly bouquets: number;
+}
+
+export interface RevisionPage {
+  /** The number of the former page's last revision; undefined for the first page. */
+  readonly before: number | undefined;
+  readonly limit: number;
 }
 
 /** What staff set right by hand, in order with the top-ups of its customer. */
-export interface Corrections {
+export interface Corrections extends SingleCorrections {
+  /** What each would do to what is committed: it writes nothing, and holds nobody up. */
+  readonly preview: SingleCorrections;
+  readonly bulk: BulkCorrections;
+}
+
+export interface SingleCorrections {
   reverse(checkoutId: string, by: Correcting): Promise<TopUpReversalOutcome>;
   grantGoodwill(command: GoodwillCommand, by: Correcting): Promise<GoodwillOutcome>;
   reverseGoodwill(command: GoodwillReversalCommand, by: Correcting): Promise<GoodwillReversalOutcome>;
   setBlocked(key: ConnectionKey, blocked: boolean, by: Correcting): Promise<BlockOutcome>;
+}
+
+/** One correction of many connections of one environment, none of them twice. */
+export interface BulkCorrections {
+  /** What it would do with each, in their order. For a portion. */
+  preview(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<readonly BulkEffect[]>;
+  /** Puts into the audit trail what is about to be done, and with which. */
+  announce(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<void>;
+  /** Does it with a portion, in one transaction, and without another entry in the audit trail. */
+  apply(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<readonly BulkEffect[]>;
+}
+
+export interface BulkEffect {
+  readonly connection: ConnectionKey;
+  readonly outcome: BulkOutcome;
+  /** Whether staff gave it goodwill in the last day that is not reversed. */
+  readonly repeated: boolean;
 }

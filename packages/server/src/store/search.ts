@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
-import type { ConnectionKey, Customer, Environment } from "../domain/customer.ts";
+import type { ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Money } from "../domain/money.ts";
 import type { SettlementSum } from "../domain/settlement.ts";
@@ -12,20 +12,30 @@ import type { Instant, WallTime } from "../domain/wall-time.ts";
  * long, so top-ups go on beside it. Every method rejects as those of the store do.
  */
 export interface Search {
-  /** The ids of those whom a code fits, in their order; at most `limit`. */
-  findCuids(environment: Environment, code: string, limit: number): Promise<string[]>;
-  /** The ids of those whose first and last name hold all words of a text, in whatever case; at most `limit`. */
-  findCuidsByName(environment: Environment, name: string, limit: number): Promise<string[]>;
+  /** The ids of those whom a code fits, in their order; at most `limit`. @param after those beyond this one. */
+  findCuids(environment: Environment, code: string, limit: number, after?: string): Promise<string[]>;
+  /** The same of those whose first and last name hold all words of a text, in whatever case. */
+  findCuidsByName(environment: Environment, name: string, limit: number, after?: string): Promise<string[]>;
   /** By the customer id alone. */
-  findCustomer(environment: Environment, cuid: string): Promise<Customer | undefined>;
+  findCustomer(environment: Environment, cuid: string): Promise<RecordedCustomer | undefined>;
   /** All of an environment, page by page, by their cuids. Each page sees one moment. */
-  listCustomers(environment: Environment, page: CustomerPage): Promise<Customer[]>;
+  listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
   /** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
   hasGrants(environment: Environment): Promise<boolean>;
   /** What a file's changes are weighed against. */
   countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
   /** The ledgers of a connection, by their plans; also of one that is not there any more, and none for one that never was. */
   findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
+  /** All ledgers of a customer, by connection and plan; also of connections that are gone. */
+  findLedgersOfCustomer(environment: Environment, cuid: string): Promise<ConnectionLedger[]>;
+  /** The connections of whichever customers that have one of these names. For a page at most. */
+  findConnectionsNamed(environment: Environment, reqIds: readonly string[]): Promise<ConnectionKey[]>;
+  /** How many connections each segment has, by its name. */
+  listSegments(environment: Environment): Promise<{ readonly segment: string; readonly connections: number }[]>;
+  /** At most `limit`. */
+  listConnectionsOfSegment(environment: Environment, segment: string, limit: number): Promise<ConnectionKey[]>;
+  /** Subscriptions that end later than one time, and not later than another, by their ends. */
+  listEnds(filter: EndsFilter, page: EndsPage): Promise<SubscriptionEnd[]>;
   /**
    * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
    * standby shows only once that has answered, however long ago it was decided.
@@ -41,10 +51,17 @@ export interface Search {
    * page is full.
    */
   listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
+  /** What all of these come to. */
+  sumTransactions(filter: TransactionFilter): Promise<TransactionSum>;
   /** What the top-ups of a day come to, whatever became of them since. In no order, and without those of which there are none. */
   sumTopUps(of: SettledDay): Promise<SettlementSum[]>;
   /** The same of the reversals that were made on a day, whenever their top-ups were recorded. */
   sumReversals(of: SettledDay): Promise<SettlementSum[]>;
+}
+
+/** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
+export interface RecordedCustomer extends Customer {
+  readonly asOf: Instant | undefined;
 }
 
 export interface CustomerPage {
@@ -56,6 +73,31 @@ export interface CustomerPage {
 export interface RunningCounts {
   readonly runningSubscriptions: number;
   readonly activeCustomers: number;
+}
+
+export interface EndsFilter {
+  readonly environment: Environment;
+  readonly service: Service | undefined;
+  readonly after: WallTime;
+  readonly until: WallTime;
+}
+
+export interface EndsPage {
+  /** The former page's last one; undefined for the first page. */
+  readonly beyond: EndKey | undefined;
+  readonly limit: number;
+}
+
+/** By what ends are in order. */
+export interface EndKey extends Pick<ConnectionKey, "cuid" | "service" | "reqId"> {
+  readonly end: WallTime;
+  readonly plan: string;
+}
+
+export interface SubscriptionEnd extends EndKey {
+  /** Undefined where nothing is left of the customer but ledgers. */
+  readonly profile: CustomerProfile | undefined;
+  readonly bouquetCode: string;
 }
 
 /** When a top-up was reversed, by whom, and why. */
@@ -76,6 +118,7 @@ export interface TransactionFilter {
   readonly service?: Service | undefined;
   readonly cuid?: string | undefined;
   readonly reqId?: string | undefined;
+  readonly bouquetCode?: string | undefined;
   readonly amount?: Money | undefined;
   readonly status?: TransactionStatus | undefined;
   readonly udf1?: string | undefined;
@@ -84,6 +127,14 @@ export interface TransactionFilter {
   readonly from?: Instant | undefined;
   /** Recorded before this time. */
   readonly until?: Instant | undefined;
+}
+
+/** Of all, reversed or not; and of those that are reversed. */
+export interface TransactionSum {
+  readonly count: number;
+  readonly amount: Money;
+  readonly reversed: number;
+  readonly reversedAmount: Money;
 }
 
 export interface TransactionPage {

@@ -16,6 +16,8 @@ import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./chang
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
 import type { AuditTrail, Search } from "./search.ts";
+import type { Attempts, ImportRuns, StaffAccounts } from "./staff.ts";
+import type { StatisticsSource } from "./statistics.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to decide, and writes what was
@@ -85,6 +87,10 @@ export interface Store {
   readonly auditTrail: AuditTrail;
   readonly retention: Retention;
   readonly targets: Targets;
+  readonly staff: StaffAccounts;
+  readonly attempts: Attempts;
+  readonly importRuns: ImportRuns;
+  readonly statistics: StatisticsSource;
 
   // What delivers to targets, and tells them of ends.
   readonly outbox: Outbox;

@@ -5,6 +5,15 @@ import type { Event } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
+import type {
+  AttemptRow,
+  HeldBackRow,
+  ImportRunRow,
+  StaffAnswerRow,
+  StaffKeyRow,
+  StaffRow,
+  StaffSessionRow,
+} from "./staff-tables.ts";
 
 /*
  * The tables, alike in both engines: a flag is 0 or 1, an instant a number of milliseconds since 1970, an amount a number
@@ -239,4 +248,12 @@ export interface Tables {
   delivery: DeliveryRow;
   lease: { name: string; holder: string; held_until: Instant };
   ends_told: { only_row: 1; told_until: WallTime };
+  attempt: AttemptRow;
+  staff: StaffRow;
+  staff_session: StaffSessionRow;
+  staff_key: StaffKeyRow;
+  staff_answer: StaffAnswerRow;
+  import_run: ImportRunRow;
+  held_back: HeldBackRow;
+  backup_taken: { only_row: 1; at: Instant };
 }

@@ -89,6 +89,7 @@ describe("topupd backup", () => {
       money: [{ partner: "wallet", status: "success", topUps: 1, amount: "1130" }],
     });
     expect(mode & 0o777).toBe(0o600);
+    expect(await line.inStore(({ store }) => store.importRuns.lastBackupAt())).toBe(line.now);
   });
 
   test("overwrites nothing but a former backup, and that only where it is meant", async () => {

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { callOperation, commandLine, type RunningTopupd } from "../support/command-line.ts";
 import { CATALOGUE } from "../support/provider-files.ts";
+import { rawConnection } from "../support/sqlite-database.ts";
 
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
@@ -16,10 +17,13 @@ const printedCommands = ({ stdout }: RunningTopupd) =>
   /^TOKEN=[\s\S]*^curl [^\n]*txn-status[^\n]*$/m.exec(stdout())?.[0] ?? "";
 const printedToken = ({ stdout }: RunningTopupd) => /^TOKEN=(\S+)$/m.exec(stdout())?.[1] ?? "";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 describe("topupd demo", () => {
-  test("walks through the four calls, and prints what is asked and answered", async () => {
-    const { stdout, stderr } = await commandLine().start("demo");
-    const printed = stdout();
+  test("makes a provider with history in a database of its own, and walks through the four calls", async () => {
+    const line = commandLine();
+    const demo = await line.start("demo");
+    const printed = demo.stdout();
     expect([...printed.matchAll(/^ {2}POST (\S+)$/gm)].map((match) => match[1])).toEqual([
       "get-customer-information",
       "get-subscription-package",
@@ -33,36 +37,15 @@ describe("topupd demo", () => {
       "400ab001",
       "400ab001",
     ]);
-    expect(printedCommands({ stdout } as RunningTopupd).match(/^(PACKAGES=\$\()?curl /gm)).toHaveLength(4);
-    expect(stderr()).toBe("");
-  });
+    expect(demo.stderr()).toBe("");
+    if (hasCurl) await expectCommandsWork(demo);
+    await expectLogIn(printed);
 
-  test.skipIf(!hasCurl)("prints four curl commands that work just as they are pasted", async () => {
-    const demo = await commandLine().start("demo");
-    const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", printedCommands(demo)], {
-      timeout: 20_000,
-    });
-    expect(stderr).toBe("");
-    const codes = [...stdout.matchAll(/\{"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
-    expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001"]);
-    const results = [...stdout.matchAll(/"txnId":"(\w+)"[^}]*"bouquetId":"TRIAL-NET-3M","amt":3220\b/g)];
-    expect(results).toHaveLength(2);
-    expect(results[0]?.[1]).toBe(results[1]?.[1]);
-    expect(stdout).not.toContain('"success":false');
-  });
-
-  test("keeps its database in a folder of its own, tells how to look inside, and issues a trial token", async () => {
-    const line = commandLine();
-    const demo = await line.start("demo");
     expect(existsSync(join(line.folder, "topupd.db"))).toBe(false);
-    const [, command = ""] = /To look inside: (node .+)$/m.exec(demo.stdout()) ?? [];
+    const [, command = ""] = /To look inside: (node .+)$/m.exec(printed) ?? [];
     const { stdout: said } = await promisify(execFile)("sh", ["-c", command], { cwd: line.folder });
     expect(said).toMatch(/^ok /);
-    expect(printedToken(demo)).toMatch(/^topup_trial_[0-9A-Za-z]{49}$/);
-    const tokens = await line.mustRun("token", "list", "--json", "--database", "sqlite:./topupd-data/demo.db");
-    const [token] = JSON.parse(tokens);
-    expect(token).toMatchObject({ partner: "demo", environment: "trial", state: "valid" });
-    expect(Date.parse(token.expiresAt) - Date.parse(token.createdAt)).toBe(7 * 24 * 60 * 60 * 1000);
+    expectHistory(join(line.folder, "topupd-data/demo.db"));
   });
 
   test("does not touch a database from which others are served", async () => {
@@ -79,6 +62,8 @@ describe("topupd demo", () => {
 
   test("is back in its first state when it is started again, and earlier top-ups are still known", async () => {
     const line = commandLine({ env: { TOPUPD_DATABASE: "sqlite:./mine.db" } });
+    // A database that is not new gets no history.
+    await line.mustRun("trial", "reset");
     const first = await line.start("demo");
     const token = printedToken(first);
     const call = (demo: RunningTopupd, operation: string, body: object) =>
@@ -106,3 +91,51 @@ describe("topupd demo", () => {
     expect((await line.run("check")).code).toBe(0);
   });
 });
+
+/** They work just as they are pasted. */
+async function expectCommandsWork(demo: RunningTopupd): Promise<void> {
+  const commands = printedCommands(demo);
+  expect(commands.match(/^(PACKAGES=\$\()?curl /gm)).toHaveLength(4);
+  const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", commands], { timeout: 20_000 });
+  expect(stderr).toBe("");
+  const codes = [...stdout.matchAll(/\{"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
+  expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001"]);
+  const results = [...stdout.matchAll(/"txnId":"(\w+)"[^}]*"bouquetId":"TRIAL-NET-3M","amt":3220\b/g)];
+  expect(results).toHaveLength(2);
+  expect(results[0]?.[1]).toBe(results[1]?.[1]);
+  expect(stdout).not.toContain('"success":false');
+}
+
+/** To the console, with the name and the password that are printed. */
+async function expectLogIn(printed: string): Promise<void> {
+  const [, url = "", name, password] = /^Console: (\S+) {2}log in as (\S+), password (\S+)$/m.exec(printed) ?? [];
+  const answer = await fetch(`${url}/api/v1/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: url },
+    body: JSON.stringify({ name, password }),
+  });
+  expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 201, body: { role: "admin" } });
+}
+
+/** What each page of the console has something to show of. */
+function expectHistory(path: string): void {
+  const database = rawConnection(path);
+  const row = (query: string) => ({ ...(database.prepare(query).get() as Record<string, number | string>) });
+  expect(row("SELECT count(*) AS customers FROM customer").customers).toBe(505);
+  const { topUps, first, last, reversed, partners } = row(
+    "SELECT count(*) AS topUps, min(at) AS first, max(at) AS last, sum(status = 'reversed') AS reversed, count(DISTINCT partner_id) AS partners FROM top_up",
+  );
+  expect(topUps).toBeGreaterThan(5_000);
+  expect(reversed).toBeGreaterThan(20);
+  expect(partners).toBe(4);
+  expect(Number(last) - Number(first)).toBeGreaterThan(90 * DAY_MS);
+  expect(last).toBeLessThanOrEqual(Date.now());
+  expect(row("SELECT count(*) AS runs FROM import_run").runs).toBe(5);
+  expect(row("SELECT count(*) AS held FROM held_back").held).toBe(2);
+  expect(row("SELECT count(DISTINCT reason) AS reasons FROM attempt").reasons).toBeGreaterThan(3);
+  const [token] = database
+    .prepare("SELECT environment, created_at, expires_at FROM access_token WHERE partner_id = 1")
+    .all() as { environment: string; created_at: number; expires_at: number }[];
+  expect(token).toMatchObject({ environment: "trial" });
+  expect(Number(token?.expires_at) - Number(token?.created_at)).toBe(7 * DAY_MS);
+}

@@ -88,6 +88,9 @@ describe("topupd import customers", () => {
 topupd: 1 subscription held back
 `,
     });
+    const [run] = await line.inStore(({ store }) => store.importRuns.list());
+    expect(run).toMatchObject({ kind: "customers", outcome: "done", report: { heldBack: 1 } });
+    expect(run?.file).toMatch(/^[^/]+\.ndjson$/);
     expect((await importRows(line, [customer("7")], ...asOf(line))).stderr).toContain(
       "the file does not have it, top-up",
     );

@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { type CommandLine, callOperation, commandLine, logLines } from "../support/command-line.ts";
+import { callOperation, commandLine, logLines } from "../support/command-line.ts";
+import { type OfficeLine, officeLine } from "../support/office-line.ts";
 import { makeEmptyDatabase } from "../support/postgres-database.ts";
 import { CATALOGUE, SITA, SITA_NET } from "../support/provider-files.ts";
 
-/** A command line whose commands all find an empty database of PostgreSQL in their environment. */
-async function onPostgres(): Promise<CommandLine> {
+/** Where commands find an empty database of PostgreSQL in their environment. */
+async function onPostgres() {
   const { url, made } = makeEmptyDatabase();
   await made;
-  return commandLine({ env: { TOPUPD_DATABASE: url } });
+  return officeLine({ now: Date.now(), env: { TOPUPD_DATABASE: url } });
 }
 
 /** By commands alone. @returns a production token. */
-async function fill(line: CommandLine): Promise<string> {
+async function fill(line: OfficeLine): Promise<string> {
   await line.mustRun("partner", "add", "wallet");
   await line.mustRun("import", "catalogue", line.ndjson("catalogue.ndjson", ...CATALOGUE));
   await line.mustRun("import", "customers", line.ndjson("customers.ndjson", SITA));
@@ -57,7 +58,8 @@ describe("every command works on PostgreSQL", () => {
   test("serve, in two processes: what one is told holds at the other within a second", async () => {
     const line = await onPostgres();
     const token = await fill(line);
-    const [one, two] = [await line.start("serve"), await line.start("serve")];
+    const program = commandLine({ env: line.env });
+    const [one, two] = await Promise.all([program.start("serve"), program.start("serve")]);
     const purchase = await prepare(one.url, token);
     // Known to both before it is revoked.
     expect((await callOperation(two.url, TOP_UP, token, purchase)).status).toBe(200);
@@ -106,9 +108,10 @@ describe("a PostgreSQL that cannot be had", () => {
   ])("%s: every command says so, and nothing hangs", async (_, address, said) => {
     const url = new URL(address ?? makeEmptyDatabase().url);
     if (address === undefined) url.pathname = "/there_is_none";
-    const line = commandLine({ env: { TOPUPD_DATABASE: url.href } });
+    const env = { TOPUPD_DATABASE: url.href };
+    const [office, program] = [officeLine({ env }), commandLine({ env })];
     for (const words of [["check"], ["partner", "list"], ["migrate", "--status"], ["serve", "--port", "0"]]) {
-      const { code, stdout, stderr } = await line.run(...words);
+      const { code, stdout, stderr } = await (words[0] === "serve" ? program : office).run(...words);
       expect({ words, code, stdout }).toEqual({ words, code: 1, stdout: "" });
       expect(stderr).toMatch(said);
       expect(stderr.split("\n")).toHaveLength(2);

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { callOperation, commandLine, logLines, type RunningTopupd } from "../support/command-line.ts";
 import { scraped } from "../support/measured-service.ts";
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
@@ -75,9 +77,9 @@ describe("topupd serve --workers 2", () => {
     expect((await line.run("check")).code).toBe(0);
   });
 
-  test("lacks nothing after a worker was killed: another takes its place, and counts go on", async () => {
-    const { service, scrape, topUp } = await startWorkers();
-    await topUp();
+  test("lacks nothing after a worker was killed, or its settler: others take their places, and counts go on", async () => {
+    const { service, scrape, call, topUp, ready } = await startWorkers();
+    const acknowledged = await topUp();
     const before = (await scrape()).value("topupd_top_ups_total", { service: "internet", environment: "production" });
     const [worker] = childrenOf(service).filter((each) => !isSettler(each));
     process.kill(worker?.pid as number, "SIGKILL");
@@ -92,11 +94,8 @@ describe("topupd serve --workers 2", () => {
     expect(logLines(service.stderr())).toContainEqual(
       expect.objectContaining({ level: "error", cause: "SIGKILL", msg: "a worker has ended, and another one begins" }),
     );
-  });
 
-  test("is unavailable for top-ups while its settler is away, and keeps what was acknowledged", async () => {
-    const { service, call, topUp, ready } = await startWorkers();
-    const acknowledged = await topUp();
+    // While it is away, top-ups are unavailable.
     const settler = childrenOf(service).find(isSettler);
     process.kill(settler?.pid as number, "SIGKILL");
     await vi.waitFor(async () => expect(await ready()).toBe(503), { interval: 5, timeout: 10_000 });
@@ -139,10 +138,12 @@ describe("topupd serve --workers 2", () => {
   });
 
   test("says why it cannot listen, as one process does, and ends", async () => {
-    const { service } = await startWorkers();
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
     const line = commandLine({ env: { TOPUPD_WORKERS: "2" } });
-    const { port } = new URL(service.url);
-    const { code, stderr } = await line.run("serve", "--port", port);
+    const { code, stderr } = await line.run("serve", "--port", `${port}`);
     expect(code).toBe(1);
     expect(stderr).toContain(`cannot listen on 127.0.0.1, port ${port}`);
   });

@@ -53,6 +53,8 @@ describe("topupd serve", () => {
     // Its metrics are served by then, and must not keep it.
     ["port", "host", ["--metrics-port", "0"]],
     ["metrics-port", "metrics-host", ["--port", "0"]],
+    // Of another process, which tells its supervisor.
+    ["console-port", "console-host", ["--port", "0"]],
   ] as const)("on a --%s that is in use fails, and says what to change", async (flag, host, more) => {
     const port = String(await portInUse());
     const { code, stdout, stderr } = await commandLine().run("serve", `--${flag}`, port, ...more);

@@ -38,6 +38,8 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["shutdown-seconds", "0", "must be a whole number from 1 to 300"],
   ["metrics-port", "-1", "must be a whole number from 0 to 65535"],
   ["metrics-host", "", "must be an address"],
+  ["console-port", "70000", "must be a whole number from 0 to 65535"],
+  ["console-host", "", "must be an address"],
   ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
   ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
 ];

@@ -143,7 +143,7 @@ TOTAL       3  4800.50  4800.50        0.00
     const noAmount = (text: string) => `amount is ${JSON.stringify(text)}, and no amount such as 1130 or 1130.50`;
     expect(rowsOf(stdout).map(({ verdict, line: at, problem }) => [verdict, at, problem])).toEqual([
       ["unreadable", 2, noAmount("3,220.50")],
-      ["unreadable", 3, 'state is "lent", a word of which no flag says what it means'],
+      ["unreadable", 3, 'state is "lent", a word of which nothing says what it means'],
       ["unreadable", 4, "udf1 is empty"],
       ["unreadable", 5, noAmount("450.001")],
       ["unreadable", 7, "it has 4 cells, and the header has 3"],

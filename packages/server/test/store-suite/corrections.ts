@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
+import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, FAMILY, FIBER, HARI_TV, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+import { endOf, FAMILY, FIBER, GITA_NET, HARI_TV, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
 
 /** What is decided is the domain's: here is that all of it is written, in order with what else happens. */
 export function testCorrections(makeDatabase: MakeDatabase): void {
@@ -103,5 +104,71 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     ]);
     expect(await endOf(other, SITA_NET, FIBER)).toBe("2027-05-15 09:00:00");
     expect(await findWrong(other)).toEqual([]);
+  });
+
+  test("a preview says what each correction would do, and writes nothing", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
+    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: undefined }, opened.staff());
+    const before = await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry");
+    const { preview } = store.corrections;
+    const asked = opened.staff("what if");
+    expect(await preview.reverse(checkoutId, asked)).toMatchObject({
+      kind: "reversed",
+      correction: { before: { end: "2027-01-12 09:00:00" }, entry: { after: { end: "2026-12-12 09:00:00" } } },
+    });
+    expect(await preview.grantGoodwill({ ...SITA_NET, days: 5, plan: undefined }, asked)).toMatchObject({
+      kind: "granted",
+      correction: { entry: { after: { end: "2027-01-17 09:00:00" } } },
+    });
+    expect(await preview.reverseGoodwill({ ...SITA_NET, plan: undefined }, asked)).toMatchObject({ days: 2 });
+    expect(await preview.setBlocked(SITA_TV, true, asked)).toMatchObject({ kind: "done", audited: {} });
+    expect(await preview.setBlocked(HARI_TV, false, asked)).toEqual({ kind: "blocked_by_records" });
+    const order = { action: "goodwill", days: 1, plan: undefined } as const;
+    const [effect] = await store.corrections.bulk.preview(order, [SITA_NET], asked);
+    expect(effect).toMatchObject({ connection: SITA_NET, outcome: { kind: "granted" }, repeated: true });
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-12 09:00:00");
+    expect((await store.findTransaction(checkoutId))?.status).toBe("success");
+    expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(false);
+    expect(await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry")).toEqual(before);
+  });
+
+  test("a bulk correction does what each would do by itself, tells targets, and leaves one entry that names all", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    await store.targets.add({ name: "billing", config: { kind: "feed" }, books: true, secrets: [] }, by(opened.now));
+    const { bulk } = store.corrections;
+    const goodwill = { action: "goodwill", days: 3, plan: undefined } as const;
+    const keys = [SITA_NET, SITA_TV, GITA_NET, { ...SITA_TV, reqId: "0" }];
+    await bulk.announce(goodwill, keys.slice(0, 2), opened.staff("outage"));
+    const given = await bulk.apply(goodwill, keys, opened.staff("outage"));
+    expect(given.map(({ outcome }) => outcome.kind)).toEqual(["granted", "granted", "no_subscription", "not_found"]);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2026-12-13 09:00:00");
+    const [entry, former] = await store.auditTrail.list({ cuid: SITA.cuid }, 2);
+    expect(entry).toMatchObject({ action: "bulk.goodwill", subject: "production", reason: "outage", author: "tester" });
+    expect(JSON.parse(entry?.after ?? "")[SITA.cuid]).toEqual({
+      "internet sita": { days: 3 },
+      "tv 007700000000001": { days: 3 },
+    });
+    expect(former?.action).not.toMatch(/bulk|grant/);
+    const block = { action: "block" } as const;
+    expect((await bulk.apply(block, [SITA_TV, HARI_TV], opened.staff())).map(({ outcome }) => outcome.kind)).toEqual([
+      "done",
+      "done",
+    ]);
+    expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(true);
+    const events = await opened.database.read("SELECT kind, req_id FROM event ORDER BY seq");
+    expect(events.map(({ kind, req_id }) => [kind, req_id])).toEqual([
+      ["subscription.changed", "sita"],
+      ["subscription.changed", SITA_TV.reqId],
+      ["connection.blocked", SITA_TV.reqId],
+    ]);
+    const late = opened.staff();
+    opened.now += RECORDING_DEADLINE_MS + 1;
+    await expect(bulk.apply(goodwill, [SITA_NET], late)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
   });
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
@@ -51,6 +52,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
+  await useConsole(opened);
   await store.retention.moveHorizon(opened.now - 365 * DAY_MS, by(opened.now));
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
 }
@@ -154,6 +156,48 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
   opened.now += 1_000;
   const rows = [{ stated: statedCustomer(SITA), asOf: moment(store, opened.now) }];
   await store.importCustomers("production", rows, by(opened.now), fileRules(store, opened.now, { mode: "reset" }));
+}
+
+/** What staff leave behind who work with the console. */
+async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
+  const { staff, attempts, importRuns } = store;
+  const member = (await staff.add("माया", "admin", "$scrypt$", by(now))) as StaffMember;
+  const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
+  await staff.change(member.name, "staff.totp_on", to, by(now));
+  const times = { createdAt: now, lastUsedAt: now };
+  await staff.openSession(hashOf("session"), member.id, {
+    id: "ses_1",
+    ...times,
+    address: "::1",
+    userAgent: undefined,
+  });
+  await staff.addKey(hashOf("key"), { name: "crm", role: "viewer", createdAt: now, lastUsedAt: undefined }, by(now));
+  await staff.beginAnswer(hashOf("answer"), hashOf("request"), now);
+  const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
+  await attempts.record([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
+  const run = {
+    kind: "customers",
+    environment: "production",
+    author: "माया",
+    file: "a.csv",
+    asOf: "2026-11-20",
+  } as const;
+  await importRuns.end(await importRuns.begin({ ...run, startedAt: now }), {
+    endedAt: now,
+    outcome: "done",
+    report: {},
+  });
+  const held = {
+    environment: "production",
+    cuid: "1",
+    service: "tv",
+    reqId: "2",
+    plan: "",
+    bouquetCode: "TV",
+  } as const;
+  const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined };
+  await importRuns.replaceHeldBack("production", [{ ...held, ...ends, line: 1, sourceRow: "{}" }]);
+  await importRuns.noteBackup(now);
 }
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {

@@ -33,7 +33,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
   });
 
   test("a list shows what every filter lets through, alone and with others, with a customer and without", async () => {
-    const { list, transactions, bank, partner } = await openHistory(makeDatabase);
+    const { opened, list, transactions, bank, partner } = await openHistory(makeDatabase);
     const [second, fifth] = [transactions[1], transactions[4]] as [Transaction, Transaction];
     const choices: Partial<TransactionFilter>[] = [
       ...[{ partnerId: bank.id }, { partnerId: partner.id }, { partnerId: 99 }],
@@ -41,6 +41,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
       ...[{ cuid: SITA.cuid }, { cuid: "2000002" }, { cuid: "nobody" }],
       ...[{ reqId: "sita" }, { reqId: "SITA" }, { amount: 113_000n }, { amount: 1n }],
       ...([{ status: "success" }, { status: "reversed" }] as const),
+      ...[{ bouquetCode: "NET-1M" }, { bouquetCode: "net-1m" }],
       ...[{ udf1: "order-1" }, { udf1: "order-3" }, { udf2: "till-1" }],
       ...[{ from: second.at }, { until: fifth.at }, { from: second.at, until: fifth.at }, { from: second.at + 1 }],
     ];
@@ -51,6 +52,10 @@ export function testSearches(makeDatabase: MakeDatabase): void {
         const expected = transactions.filter((transaction) => passes(transaction, filter)).toReversed();
         expect(await list(filter)).toEqual(expected);
         shown += expected.length;
+        if (one === other)
+          expect(await opened.store.search.sumTransactions({ environment: "production", ...one })).toEqual(
+            sumOf(expected),
+          );
       }
     expect(shown).toBeGreaterThan(100);
   });
@@ -92,6 +97,48 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await list({ udf1: "order-1" })).toEqual([others[2], first]);
     expect(await list({ udf1: "order-2" }, { before: undefined, limit: 1 })).toEqual([second]);
     expect(await list({}, { before: undefined, limit: 6_000 })).toHaveLength(6_000);
+    const { count, amount } = await opened.store.search.sumTransactions({ environment: "production" });
+    expect({ count, amount }).toEqual({ count: 11_006, amount: sumOf(transactions).amount + 11_000n * 113_000n });
+  });
+
+  test("subscriptions that end in a span of time are listed by their ends, page by page", async () => {
+    const { store, topUp, now } = await openProvider(makeDatabase);
+    await topUp(RAM_TV, "TV-1M");
+    await importRows(store, now, { ...plain("9"), connections: SITA_ALIKE });
+    const span = {
+      environment: "production",
+      service: undefined,
+      after: "2026-11-20 09:00:00",
+      until: "2026-12-20 09:00:00",
+    } as const;
+    const all = await store.search.listEnds(span, { beyond: undefined, limit: 10 });
+    expect(all.map(({ cuid, service, end, profile }) => [cuid, service, end, profile?.lastName])).toEqual([
+      ["2000001", "internet", "2026-12-10 09:00:00", "Rai"],
+      ["2000001", "tv", "2026-12-10 09:00:00", "Rai"],
+      ["9", "internet", "2026-12-10 09:00:00", "B"],
+      ["2000002", "tv", "2026-12-20 09:00:00", "Sherpa"],
+    ]);
+    expect(all[1]).toMatchObject({ reqId: SITA_TV.reqId, plan: FAMILY, bouquetCode: "TV-1M" });
+    for (const [index, beyond] of all.entries())
+      expect(await store.search.listEnds(span, { beyond, limit: 1 })).toEqual(all.slice(index + 1, index + 2));
+    const tv = await store.search.listEnds(
+      { ...span, service: "tv", after: "2026-12-10 09:00:00" },
+      { beyond: undefined, limit: 9 },
+    );
+    expect(tv).toEqual(all.slice(3));
+  });
+
+  test("connections are found by their names, and by their segments", async () => {
+    const { store } = await openProvider(makeDatabase);
+    const { search } = store;
+    expect(await search.findConnectionsNamed("production", ["sita", "2000001", "nobody", RAM_TV.reqId])).toEqual(
+      expect.arrayContaining([SITA_NET, RAM_TV]),
+    );
+    expect(await search.findConnectionsNamed("production", ["2000001", "SITA"])).toEqual([]);
+    expect(await search.findConnectionsNamed("trial", ["sita"])).toEqual([]);
+    expect(await search.listSegments("production")).toEqual([{ segment: "sd", connections: 1 }]);
+    expect(await search.listConnectionsOfSegment("production", "sd", 9)).toEqual([SITA_TV]);
+    expect(await search.listConnectionsOfSegment("trial", "sd", 9)).toEqual([]);
   });
 
   test("transactions and reversals are found by their txnIds, compared exactly", async () => {
@@ -113,6 +160,13 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     const { store, opened } = await openHistory(makeDatabase);
     await opened.topUp(SITA_TV, "KIDS-1M");
     const ledgers = await store.search.findLedgers(SITA_TV);
+    const all = await store.search.findLedgersOfCustomer("production", SITA.cuid);
+    expect(all.map(({ service, plan }) => [service, plan])).toEqual([
+      ["internet", FIBER],
+      ["iptv", "IPTV"],
+      ["tv", FAMILY],
+      ["tv", "Kids [AddOn]"],
+    ]);
     expect(ledgers.map(({ plan }) => plan)).toEqual([FAMILY, "Kids [AddOn]"]);
     expect(ledgers[0]?.entries).toMatchObject([
       { seq: 1, kind: "import", stated: { plan: FAMILY, unit: "month" }, after: { end: "2026-12-10 09:00:00" } },
@@ -132,6 +186,13 @@ export function testSearches(makeDatabase: MakeDatabase): void {
       expect(sita?.connections).toContainEqual((await store.findConnection(each))?.connection);
     expect(await store.search.findCustomer("production", "sita")).toBeUndefined();
     expect(await store.search.findCustomer("trial", SITA.cuid)).toBeUndefined();
+  });
+
+  test("a customer tells up to when the last row held what was made here", async () => {
+    const opened = await openProvider(makeDatabase);
+    await opened.restate(SITA);
+    const asOf = async (cuid: string) => (await opened.store.search.findCustomer("production", cuid))?.asOf;
+    expect([await asOf(SITA.cuid), await asOf("2000002")]).toEqual([opened.now, opened.now - 1_000]);
   });
 
   test("customers are listed page by page, by their cuids", async () => {
@@ -160,6 +221,8 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await find("%")).toEqual([]);
     expect(await find(" ")).toEqual([]);
     expect(await store.search.findCuidsByName("trial", "rai", 10)).toEqual([]);
+    expect(await store.search.findCuidsByName("production", "r", 1, "2000001")).toEqual(["2000002"]);
+    expect(await store.search.findCuids("production", "sita", 1, "2000001")).toEqual([]);
   });
 
   test("running subscriptions and active customers are counted as of now", async () => {
@@ -204,6 +267,17 @@ async function openHistory(makeDatabase: MakeDatabase) {
   const list = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
     store.search.listTransactions({ environment: "production", ...filter }, page);
   return { ...opened, opened, bank, transactions, list };
+}
+
+const SITA_ALIKE = { internet: [{ ...SITA.connections.internet[0], username: "nine" }] };
+
+function sumOf(transactions: readonly Transaction[]) {
+  const total = (some: readonly Transaction[]) => some.reduce((sum, { amount }) => sum + amount, 0n);
+  const reversed = transactions.filter(({ status }) => status === "reversed");
+  return {
+    ...{ count: transactions.length, amount: total(transactions) },
+    ...{ reversed: reversed.length, reversedAmount: total(reversed) },
+  };
 }
 
 /** The filter by plain comparison. */

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
 import { testArchives } from "./archives.ts";
+import { testAttempts } from "./attempts.ts";
 import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
 import { testCatalogues } from "./catalogues.ts";
@@ -17,6 +18,8 @@ import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
+import { testStaff } from "./staff.ts";
+import { testStatistics } from "./statistics.ts";
 import { testTopUps } from "./top-ups.ts";
 
 /** Every behaviour of the port: whatever stands behind it passes this very suite. */
@@ -33,8 +36,11 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("checkouts", () => testCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
+    describe("statistics", () => testStatistics(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
+    describe("staff", () => testStaff(makeDatabase));
+    describe("attempts and imports", () => testAttempts(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));

@@ -58,7 +58,8 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
     },
     /** Starts serve or demo on a free port; resolves once it is ready. */
     start: async (command: "serve" | "demo", ...words: readonly string[]): Promise<RunningTopupd> => {
-      const launched = launch([command, "--port", "0", ...words]);
+      const more = command === "demo" ? ["--console-port", "0"] : [];
+      const launched = launch([command, "--port", "0", ...more, ...words]);
       await launched.untilSaid(command === "serve" ? /"msg":"listening"/ : /Ctrl-C[\s\S]*BASE=[\s\S]*look inside/);
       const url = command === "serve" ? listeningUrl(launched.stderr()) : demoUrl(launched.stdout());
       return { ...launched, url };

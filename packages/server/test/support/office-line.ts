@@ -1,5 +1,7 @@
 import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { ScryptCost } from "../../src/accounts/passwords.ts";
+import { accountTools } from "../../src/accounts/tools.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
@@ -8,6 +10,8 @@ import { listPackages } from "../../src/services/partner/list-packages.ts";
 import { topUp } from "../../src/services/partner/top-up.ts";
 import type { Ports } from "../../src/services/ports.ts";
 import type { TargetTools } from "../../src/services/staff/targets.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { readPostgresMigrations } from "../../src/store/postgres/schema.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { readSqliteMigrations } from "../../src/store/sqlite/schema.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -31,6 +35,9 @@ export interface OfficeLine {
   /** What stands between the commands and their store. */
   wrapStore: (store: Store) => Store;
   targets: TargetTools;
+  stdin: string;
+  /** What somebody types at a terminal, line by line; undefined where there is none. */
+  typed: string[] | undefined;
   /** What happens while a command waits. */
   asleep: () => Promise<void>;
   /** Of a command that goes on until then; for ever, unless the test says otherwise. */
@@ -70,9 +77,12 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
   const at = (name: string) => resolve(folder, name);
   const openStore: Runtime["openStore"] = async (config, how) => {
     const { database, timeZone, currencyExponent, defaultCountry, basePlans } = config;
-    if (database.store !== "sqlite") throw new Error("these tests have SQLite alone");
-    const settings = { timeZone, currencyExponent, defaultCountry, basePlans, clock: () => line.now, random };
-    return line.wrapStore(await openSqliteStore({ ...settings, ...how, path: at(database.path) }));
+    const settings = { timeZone, currencyExponent, defaultCountry, basePlans, clock: () => line.now, random, ...how };
+    const opening =
+      database.store === "sqlite"
+        ? openSqliteStore({ ...settings, path: at(database.path) })
+        : openPostgresStore({ ...settings, url: database.url, connections: 4 });
+    return line.wrapStore(await opening);
   };
   const runtimeOf = (said: { stdout: string; stderr: string }): Runtime => ({
     ...{ version: "0.0.0", program: "topupd", env: line.env, isTerminal, userName: () => "somebody" },
@@ -83,7 +93,8 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
       for await (const piece of pieces) said.stdout += Buffer.from(piece).toString();
       return true;
     },
-    readMigrations: async ({ database }) => readSqliteMigrations(database.store === "sqlite" ? at(database.path) : ""),
+    readMigrations: async ({ database }) =>
+      database.store === "sqlite" ? readSqliteMigrations(at(database.path)) : readPostgresMigrations(database.url),
     openFile: (path) => {
       statSync(at(path));
       // In pieces that end anywhere.
@@ -91,14 +102,22 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     },
     writeFile: (path, pieces, options) => writeWholeFile(at(path), pieces, { ...options, suffix: "x" }),
     ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
-    createMetrics: unwanted,
+    ...{ createMetrics: unwanted, createTemporaryFile: unwanted, consoleFolder: "" },
     openLog: unwanted,
+    accounts: accountTools({ clock: () => line.now, random }, CHEAP),
+    askSecretly:
+      line.typed &&
+      (async (question) => {
+        said.stderr += question;
+        return line.typed?.shift() ?? "";
+      }),
+    readStdin: async () => line.stdin,
     ...{ targets: line.targets, sleep: () => line.asleep() },
     untilAskedToStop: () => line.askedToStop,
   });
   const line: OfficeLine = {
     ...{ folder, now, env, wrapStore: (store) => store, targets: targetTools({ clock: () => line.now, random }) },
-    ...{ asleep: unwanted, askedToStop: new Promise(() => {}) },
+    ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined },
     async run(...words) {
       const said = { stdout: "", stderr: "" };
       return { code: await runCommandLine(words, runtimeOf(said)), ...said };
@@ -130,6 +149,8 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
   return line;
 }
 
+/** A password of the tests is worth nothing. */
+export const CHEAP: ScryptCost = { exponent: 4, blockSize: 1, parallel: 1 };
 const MANY = { tv: "many", internet: "many", iptv: "many" } as const;
 
 function unwanted(): never {

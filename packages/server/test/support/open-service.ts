@@ -3,7 +3,7 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import { buildApp } from "../../src/http/app.ts";
+import { type AppOptions, buildApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/log.ts";
 import type { Observer } from "../../src/services/partner/observer.ts";
 import type { Actor } from "../../src/services/ports.ts";
@@ -75,6 +75,7 @@ export interface OpenOptions {
   readonly now?: number;
   readonly timeZone?: string;
   readonly currencyExponent?: number;
+  readonly defaultCountry?: string;
   readonly basePlans?: BasePlans;
   readonly lapsedDays?: number;
   readonly prefix?: string;
@@ -92,6 +93,7 @@ export interface OpenOptions {
   readonly wrapStore?: (store: Store) => Store;
   readonly observer?: Observer;
   readonly observeBatch?: ObserveBatch;
+  readonly attempts?: AppOptions["attempts"];
 }
 
 /** What every store is opened with. */
@@ -102,8 +104,9 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const random = seededRandom(options.seed ?? 1);
   const time = { now: options.now ?? START };
   const clock = () => time.now;
-  const { timeZone, currencyExponent, observeBatch, observer, basePlans = DEFAULT_BASE_PLANS } = options;
-  const storeOptions = { clock, random, timeZone, currencyExponent, basePlans, observeBatch };
+  const { timeZone, currencyExponent, defaultCountry, observeBatch, observer, basePlans = DEFAULT_BASE_PLANS } = options;
+  const wishes = { timeZone, currencyExponent, defaultCountry, basePlans };
+  const storeOptions = { ...{ clock, random, observeBatch }, ...wishes };
   const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));
   const store = options.wrapStore?.(opened) ?? opened;
   const [ports, actor] = [{ store, clock, random }, { name: "tester" }];
@@ -167,6 +170,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     logger: createLogger("debug", { write: (line) => logs.push(line) }),
     logLine: (line) => logs.push(line),
     phase: () => "serving",
+    attempts: options.attempts,
   });
   const found = await store.partners.find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyEmbedded, giveTo } from "./postgres-files.ts";
@@ -34,12 +34,16 @@ const SETTINGS: PostgresSettings = {
   max_wal_size: "256MB",
 };
 
+/** A folder of Linux's. */
+const MEMORY = "/dev/shm";
+/** Ten times what one server of the tests comes to, its log of 256 MB included. */
+const PLENTY_BYTES = 4 * 2 ** 30;
+
 /** Makes a new, empty cluster in a temporary folder and starts it on a free port of the loopback address. */
 export async function startPostgres(settings: PostgresSettings = {}): Promise<PostgresServer> {
   const found = await findPostgres();
   const user = serverUser();
-  // What TMPDIR names may be closed to the user that the server of root runs as.
-  const folder = mkdtempSync(join(user.uid === undefined ? tmpdir() : "/tmp", "topupd-postgres-"));
+  const folder = mkdtempSync(join(placeFor(user), "topupd-postgres-"));
   const keeper = keep(folder);
   const data = join(folder, "data");
   try {
@@ -70,6 +74,16 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Po
     await keeper.close();
     throw error;
   }
+}
+
+/** In memory where there is plenty: to make and drop a database for each test is mostly flushing its files. */
+function placeFor({ uid }: ReturnType<typeof serverUser>): string {
+  if (existsSync(MEMORY)) {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    if (bavail * bsize > PLENTY_BYTES) return MEMORY;
+  }
+  // What TMPDIR names may be closed to the user that the server of root runs as.
+  return uid === undefined ? tmpdir() : "/tmp";
 }
 
 function asArguments(settings: PostgresSettings): string[] {

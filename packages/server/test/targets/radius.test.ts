@@ -45,7 +45,9 @@ const SERVERS = [
   { name: "MariaDB", isThere: hasMariaDb, start: mariaDbForRadius },
 ];
 
-describe.each(SERVERS.filter(({ isThere }) => isThere))("RADIUS on $name", ({ start }) => {
+const there = SERVERS.filter(({ isThere }) => isThere);
+
+describe.each(there)("RADIUS on $name", ({ name, start }) => {
   let server: RadiusServer;
   beforeAll(async () => {
     server = await start();
@@ -194,53 +196,55 @@ describe.each(SERVERS.filter(({ isThere }) => isThere))("RADIUS on $name", ({ st
     await sender.close();
   });
 
-  test.skipIf(!hasFreeRadius)(
-    "a partner's top-up lets a lapsed user in; a reversal and a block shut it out",
-    async () => {
-      const { url, query } = server;
-      const timeZone = "America/New_York";
-      const radius = await startFreeRadius(url, timeZone);
-      onTestFinished(() => radius.close());
-      const insert = "INSERT INTO radcheck (username, attribute, op, value) VALUES";
-      await query(`${insert} ('u1', 'Cleartext-Password', ':=', '${PASSWORD}'),
-        ('u1', 'Expiration', ':=', '01 Nov 2026 00:00:00')`);
-      await query(
-        "INSERT INTO radgroupreply (groupname, attribute, op, value) VALUES ('60M', 'Filter-Id', ':=', '60M')",
-      );
+  // Once: tests above hold the rows of each against what is meant.
+  if (name === there.at(-1)?.name)
+    test.skipIf(!hasFreeRadius)(
+      "a partner's top-up lets a lapsed user in; a reversal and a block shut it out",
+      async () => {
+        const { url, query } = server;
+        const timeZone = "America/New_York";
+        const radius = await startFreeRadius(url, timeZone);
+        onTestFinished(() => radius.close());
+        const insert = "INSERT INTO radcheck (username, attribute, op, value) VALUES";
+        await query(`${insert} ('u1', 'Cleartext-Password', ':=', '${PASSWORD}'),
+          ('u1', 'Expiration', ':=', '01 Nov 2026 00:00:00')`);
+        await query(
+          "INSERT INTO radgroupreply (groupname, attribute, op, value) VALUES ('60M', 'Filter-Id', ':=', '60M')",
+        );
 
-      const ground = { cwd: temporaryFolder() };
-      const token = await makeProvider(ground);
-      const file = join(ground.cwd, "radius.json");
-      writeFileSync(file, JSON.stringify({ database: url, timeZone, groups: { Fiber: "60M" } }));
-      await expectTopupd(["target", "add", "radius", "--kind", "radius", "--config", file], ground);
-      const served = await startServing(ground, 2);
-      onTestFinished(async () => void (await served.end("SIGTERM")));
-      const client = new PartnerClient(served.url, token);
-      const topUp = async () => {
-        const { checkoutId } = await client.list(1);
-        await client.topUp({ ...connectionOf(1), checkoutId, bouquetId: "NET-1M", amt: "1130" });
-        return checkoutId;
-      };
-      const becomes = (accepted: boolean) =>
-        expect.poll(() => radius.test("u1"), { timeout: 15_000, interval: 50 }).toMatchObject({ accepted });
+        const ground = { cwd: temporaryFolder() };
+        const token = await makeProvider(ground);
+        const file = join(ground.cwd, "radius.json");
+        writeFileSync(file, JSON.stringify({ database: url, timeZone, groups: { Fiber: "60M" } }));
+        await expectTopupd(["target", "add", "radius", "--kind", "radius", "--config", file], ground);
+        const served = await startServing(ground, 2);
+        onTestFinished(async () => void (await served.end("SIGTERM")));
+        const client = new PartnerClient(served.url, token);
+        const topUp = async () => {
+          const { checkoutId } = await client.list(1);
+          await client.topUp({ ...connectionOf(1), checkoutId, bouquetId: "NET-1M", amt: "1130" });
+          return checkoutId;
+        };
+        const becomes = (accepted: boolean) =>
+          expect.poll(() => radius.test("u1"), { timeout: 15_000, interval: 50 }).toMatchObject({ accepted });
 
-      expect(await radius.test("u1")).toMatchObject({ accepted: false });
-      const checkoutId = await topUp();
-      await becomes(true);
-      const { sessionTimeout = 0, filterId } = await radius.test("u1");
-      expect(filterId).toBe("60M");
-      expect(sessionTimeout).toBeGreaterThan(28 * DAY_SECONDS - 60);
-      expect(sessionTimeout).toBeLessThanOrEqual(31 * DAY_SECONDS);
-      await expectTopupd(["transaction", "reverse", checkoutId, "--reason", "paid twice"], ground);
-      await becomes(false);
-      await topUp();
-      await becomes(true);
-      await expectTopupd(["connection", "block", "internet", "u1", "--reason", "modem stolen"], ground);
-      await becomes(false);
-      expect(await expectTopupd(["target", "reconcile", "radius", "--dry-run", "--json"], ground)).toBe("");
-    },
-    60_000,
-  );
+        expect(await radius.test("u1")).toMatchObject({ accepted: false });
+        const checkoutId = await topUp();
+        await becomes(true);
+        const { sessionTimeout = 0, filterId } = await radius.test("u1");
+        expect(filterId).toBe("60M");
+        expect(sessionTimeout).toBeGreaterThan(28 * DAY_SECONDS - 60);
+        expect(sessionTimeout).toBeLessThanOrEqual(31 * DAY_SECONDS);
+        await expectTopupd(["transaction", "reverse", checkoutId, "--reason", "paid twice"], ground);
+        await becomes(false);
+        await topUp();
+        await becomes(true);
+        await expectTopupd(["connection", "block", "internet", "u1", "--reason", "modem stolen"], ground);
+        await becomes(false);
+        expect(await expectTopupd(["target", "reconcile", "radius", "--dry-run", "--json"], ground)).toBe("");
+      },
+      60_000,
+    );
 });
 
 const DAY_SECONDS = 24 * 3600;

@@ -4,11 +4,11 @@ import { BackupRefused } from "../../backup/sealed-lines.ts";
 import { type DatabaseAddress, readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../config.ts";
 import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { backUpStore, copyStore, restoreStore } from "../../services/staff/archive.ts";
+import { partnerNamesOf } from "../../services/staff/showing.ts";
 import type { ArchiveTotals } from "../../store/store.ts";
 import { addCommand, addStoreCommand, type Context, type Session } from "../command.ts";
 import { STDIO } from "../options.ts";
 import { isoTime, printable, progressLine, table } from "../output/text.ts";
-import { partnerNamesOf } from "../output/transactions.ts";
 import { CommandFailed, isFileError, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 import { withStore } from "../settings.ts";
 
@@ -110,6 +110,8 @@ async function backUp(session: Session, file: string, overwrite: boolean): Promi
   const { totals, takenAt, bytes } = await line.until(backUpStore(session, request)).catch((error: unknown) => {
     throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
   });
+  // The file is there, whether or not that can be noted.
+  await store.importRuns.noteBackup(takenAt).catch(() => {});
   print(session, totals, partners, store.provider.currencyExponent, { file, takenAt: isoTime(takenAt), bytes });
   runtime.stderr(
     `${file} has ${bytes} bytes, and holds everything that was acknowledged before ${isoTime(takenAt)}. Guard it like the database, and try to restore it before you need it.\n`,

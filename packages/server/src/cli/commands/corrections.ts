@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Service } from "../../domain/bouquet.ts";
 import { type ConnectionRequest, type ConnectionUnclear, setBlocked } from "../../services/staff/connections.ts";
+import { refusalWords } from "../../services/staff/correction-words.ts";
 import {
   type GoodwillAnswer,
   type GoodwillReversalAnswer,
@@ -44,10 +45,7 @@ export function addConnectionCommands(program: Command, runtime: Runtime): void 
       async run(session, words, given) {
         const request = { ...requestOf(words, given), blocked: verb === "block" };
         const answer = await setBlocked(session, session.actor, request);
-        if (answer.kind === "blocked_by_records")
-          throw new CommandFailed(
-            "the provider's own records say that it is blocked: correct them, and import them. Staff have not blocked it",
-          );
+        if (answer.kind === "blocked_by_records") throw new CommandFailed(refusalWords(answer));
         if (answer.kind !== "done") throw connectionUnclear(answer, request);
         const { connection, changed } = answer;
         const which = printable(`${connection.service} ${connection.reqId} of customer ${connection.cuid}`);
@@ -131,7 +129,8 @@ function whyNot(answer: Refused, request: ConnectionRequest & { readonly plan: s
     case "several_connections":
       return connectionUnclear(answer, request);
     case "too_long":
-      return new CommandFailed("no calendar goes as far as the subscription would then last");
+    case "history_gone":
+      return new CommandFailed(refusalWords(answer));
     case "ambiguous": {
       const plans = answer.plans.map(shellWord).join(" or --plan ");
       return new CommandFailed(`several subscriptions may be meant: say which, with --plan ${plans}`);
@@ -143,9 +142,7 @@ function whyNot(answer: Refused, request: ConnectionRequest & { readonly plan: s
     }
     case "not_found":
     case "already_reversed":
-      return new CommandFailed("no days were given that are not reversed yet: topupd why shows the entries");
-    case "history_gone":
-      return new CommandFailed("what there was before these days were given was let go (topupd prune), so they stay");
+      return new CommandFailed(`${refusalWords(answer)}: topupd why shows the entries`);
   }
 }
 

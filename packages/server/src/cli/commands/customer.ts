@@ -10,17 +10,12 @@ import {
 } from "../../domain/customer.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import { type CustomerAnswer, findCustomer, mayBeName } from "../../services/staff/customers.ts";
+import { type Showing, showingOf, transactionData } from "../../services/staff/showing.ts";
 import { MOST_CANDIDATES } from "../../store/search.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
 import { count, fieldLines, printable, shellWord } from "../output/text.ts";
-import {
-  type Showing,
-  showingOf,
-  subscriptionJson,
-  transactionJson,
-  transactionLines,
-} from "../output/transactions.ts";
+import { subscriptionJson, transactionLines } from "../output/transactions.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
 
 interface ShowFlags {
@@ -116,7 +111,7 @@ function foundJson(found: Found, { environment }: ShowFlags, showing: Showing, n
       segment: connection.segment ?? null,
       subscriptions: subscriptionsOf(connection).map((each) => ({ plan: each.plan, ...subscriptionJson(each) })),
     })),
-    transactions: transactions.map((transaction) => transactionJson(transaction, showing)),
+    transactions: transactions.map((transaction) => transactionData(transaction, showing)),
     hasMore,
   };
 }

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES, showDatabaseAddress } from "../../config.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { addStaff, setPassword } from "../../services/staff/accounts.ts";
 import { addPartner, issueToken } from "../../services/staff/partners.ts";
 import { resetTrial } from "../../services/staff/trial.ts";
 import type { Store } from "../../store/store.ts";
@@ -9,29 +11,38 @@ import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
 import { addSettings, configOf, type Fallbacks } from "../settings.ts";
 
-const FALLBACKS: Fallbacks = { database: "sqlite:./topupd-data/demo.db", logLevel: "warn", drainSeconds: "0" };
-const PARTNER_NAME = "demo";
+const FALLBACKS: Fallbacks = {
+  ...{ database: "sqlite:./topupd-data/demo.db", consolePort: "8081", logLevel: "warn", drainSeconds: "0" },
+};
+const ACTOR = { name: "topupd demo" };
+/** Of a partner, and of somebody who administers. */
+const NAME = "demo";
+const PASSWORD_BYTES = 12;
 /** What the demo buys: see services/staff/trial.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
-/** `topupd demo`: the trial environment, fresh at each start, shown by one walk through the four calls. */
+/**
+ * `topupd demo`: the trial environment of a provider with some history, and the console that shows it. The five trial
+ * customers are fresh at each start; one walk through the four calls is shown.
+ */
 export function addDemoCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("demo")
     .description("run the trial environment, put back to its first state, and show the four calls");
-  examples(command, ["topupd demo", "topupd demo --port 8081 --database sqlite:./demo.db"]);
+  examples(command, ["topupd demo", "topupd demo --port 9000 --database sqlite:./demo.db"]);
   // One process serves it.
   const settings = SETTING_NAMES.filter((name) => name !== "workers");
   addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
+    await prepareHistory(runtime, config);
     const { startService } = await import("../service.ts");
     const service = await startService(runtime, config, runtime.openLog(config));
     try {
-      const token = await prepare(runtime, service.store);
+      const access = await prepare(runtime, service.store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
-      await walk(runtime, base, token);
-      runtime.stdout(instructions(runtime.program, config, service, token));
+      await walk(runtime, base, access.token);
+      runtime.stdout(instructions(runtime.program, config, service, access));
       await service.askedToStop;
     } finally {
       await service.stop({ drainSeconds: 0 });
@@ -57,17 +68,46 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
   });
 }
 
-/** Puts the trial environment into its first state, and issues a fresh trial token. */
-async function prepare({ clock, random }: Runtime, store: Store): Promise<string> {
-  // A shell may be set up for the database from which others are served.
-  if ((await store.currentCatalogue("production")) !== undefined)
-    throw new WrongUsage("this database has a catalogue for real customers: name another for the demo, by --database");
-  const [ports, actor] = [{ store, clock, random }, { name: "topupd demo" }];
-  await resetTrial(ports, actor);
-  await addPartner(ports, actor, { name: PARTNER_NAME });
-  const issued = await issueToken(ports, actor, { partner: PARTNER_NAME, environment: "trial" });
+/** Fills a new database with customers and history, by a clock that goes through the past. */
+async function prepareHistory({ clock, random, accounts, openStore, stdout }: Runtime, config: Config): Promise<void> {
+  let now = clock();
+  const store = await openStore(config, { clock: () => now });
+  try {
+    // A shell may be set up for the database from which others are served.
+    if ((await store.currentCatalogue("production")) !== undefined)
+      throw new WrongUsage(
+        "this database has a catalogue for real customers: name another for the demo, by --database",
+      );
+    const isNew = (await store.currentCatalogue("trial")) === undefined && (await store.partners.list()).length === 0;
+    if (!isNew) return;
+    stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
+    const { makeDemoHistory } = await import("../../services/staff/demo-history.ts");
+    const turnTo = (at: Instant) => {
+      now = at;
+    };
+    await makeDemoHistory({ store, clock: () => now, random, accounts, turnTo }, ACTOR, now);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What is shown once. */
+interface Access {
+  readonly token: string;
+  readonly password: string;
+}
+
+/** Puts the trial customers into their first state, and makes a trial token and a password anew. */
+async function prepare({ clock, random, accounts }: Runtime, store: Store): Promise<Access> {
+  const ports = { store, clock, random, accounts };
+  await resetTrial(ports, ACTOR);
+  await addPartner(ports, ACTOR, { name: NAME });
+  const issued = await issueToken(ports, ACTOR, { partner: NAME, environment: "trial" });
   if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
-  return issued.token;
+  const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
+  const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
+  if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
+  return { token: issued.token, password };
 }
 
 /** Makes the four calls of the interface's typical flow (section 1) against the service itself. */
@@ -110,13 +150,14 @@ interface PackagesAnswer {
 function instructions(
   program: string,
   { database, prefix }: Config,
-  { url, metricsUrl }: Service,
-  token: string,
+  { url, metricsUrl, consoleUrl }: Service,
+  { token, password }: Access,
 ): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);
   const curl = (operation: string, data: string) =>
     `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
   const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
+  const served = consoleUrl === undefined ? "" : `Console: ${consoleUrl}  log in as ${NAME}, password ${password}\n`;
   return `
 Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
 
@@ -133,7 +174,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 The interface, to read and to try in a browser: ${url}/docs
-${metrics}Trial customers: 1000001 to 1000005. The token ends in 7 days. To look inside: ${program} check --database ${showDatabaseAddress(database)}
+${served}${metrics}Trial customers: 1000001 to 1000005, and 2000001 to 2000500. The token ends in 7 days. To look inside: ${program} check --database ${showDatabaseAddress(database)}
 `;
 }
 

@@ -1,18 +1,12 @@
 import { type Command, Option } from "commander";
+import { exportedTransaction, TRANSACTIONS_HEADER, transactionCells } from "../../csv/transactions.ts";
+import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, csvText, customerLines } from "../../csv/writing.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { exportCatalogue, exportCustomers, exportTransactions } from "../../services/staff/exports.ts";
+import { showingOf } from "../../services/staff/showing.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
-import {
-  CATALOGUE_HEADER,
-  CUSTOMERS_HEADER,
-  catalogueLine,
-  csvText,
-  customerLines,
-  guardCell,
-} from "../csv/writing.ts";
 import { type FilterFlags, flags, isCsv, readFilter, STDIO } from "../options.ts";
-import { isoTime, isoTimeOrNull } from "../output/text.ts";
-import { showingOf, transactionJson } from "../output/transactions.ts";
+import { isoTime } from "../output/text.ts";
 import { type Runtime, withFile } from "../runtime.ts";
 
 /** Some rows, as NDJSON and as CSV have them; or, at the end, up to when all was exported, where that can be said. */
@@ -61,24 +55,14 @@ export function addExportCommands(program: Command, runtime: Runtime): void {
   });
 }
 
-const TRANSACTIONS_HEADER = [
-  ...["txnId", "checkoutId", "status", "partner", "environment", "cuid", "service", "reqId", "bouquetId"],
-  ...["amount", "txnDate", "at", "udf1", "udf2", "reversedAt", "reversedBy", "reversalReason"],
-];
-
-/** Each as a list shows it, and how it was reversed; what does not hold is null. */
 async function* transactionPages(session: Session, given: FilterFlags): AsyncGenerator<Page> {
   const filter = await readFilter(session.store, given);
   const showing = await showingOf(session.store, given.environment);
   const exported = exportTransactions(session, filter);
   let next = await exported.next();
   for (; next.done !== true; next = await exported.next()) {
-    const rows: Record<string, string | null>[] = next.value.map(({ transaction, reversal }) => ({
-      ...transactionJson(transaction, showing),
-      ...{ reversedAt: isoTimeOrNull(reversal?.at), reversedBy: reversal?.author ?? null },
-      reversalReason: reversal?.reason ?? null,
-    }));
-    yield { rows, csv: () => rows.map((row) => TRANSACTIONS_HEADER.map((name) => guardCell(row[name] ?? ""))) };
+    const rows = next.value.map((each) => exportedTransaction(each, showing));
+    yield { rows, csv: () => rows.map(transactionCells) };
   }
   if (next.value !== undefined) yield { completeUntil: next.value };
 }

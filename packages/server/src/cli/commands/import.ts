@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import type { BouquetEffect } from "../../domain/catalogue-file.ts";
 import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
@@ -125,14 +126,14 @@ function importOptions(largeChange: string): Option[] {
 
 // What reads CSV is loaded only where it is used: every command would take longer to begin.
 const readCatalogueCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/reading.ts")).readCatalogueCsv(pieces);
+  yield* (await import("../../csv/reading.ts")).readCatalogueCsv(pieces);
 };
 const readCustomersCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../csv/reading.ts")).readCustomersCsv(pieces);
+  yield* (await import("../../csv/reading.ts")).readCustomersCsv(pieces);
 };
 
 function sourceOf({ openFile }: Runtime, file: string, readCsv: ReadRows): SourceFile {
-  return { open: () => openFile(file), readRows: isCsv(file) ? readCsv : readNdjson };
+  return { name: basename(file), open: () => openFile(file), readRows: isCsv(file) ? readCsv : readNdjson };
 }
 
 async function untilRead<Imported>(output: ImportOutput, file: string, run: Promise<Imported>): Promise<Imported> {

@@ -1,10 +1,11 @@
 import { Argument, type Command, Option } from "commander";
 import type { Partner } from "../../domain/access-token.ts";
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "../../domain/address-list.ts";
+import { partnerData } from "../../services/staff/data.ts";
 import { addPartner, listPartners, setPartnerAddresses, setPartnerStatus } from "../../services/staff/partners.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags } from "../options.ts";
-import { isoTime, table } from "../output/text.ts";
+import { table } from "../output/text.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
 const NAME = [new Argument("<NAME>", "the partner's name")];
@@ -32,7 +33,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     description: "list partners",
     examples: ["topupd partner list", "topupd partner list --json"],
     async run(session) {
-      const rows = (await listPartners(session)).map(partnerRow);
+      const rows = (await listPartners(session)).map(partnerData);
       session.show(rows, table(COLUMNS, rows));
     },
   });
@@ -88,12 +89,8 @@ function readRange(text: string): string {
 
 function showPartner({ show }: Session, name: string, partner: Partner | undefined): void {
   if (partner === undefined) throw new CommandFailed(`there is no partner named ${name}`);
-  show(partnerRow(partner), table(COLUMNS, [partnerRow(partner)]));
+  show(partnerData(partner), table(COLUMNS, [partnerData(partner)]));
 }
 
 /** In a table, `-` stands for any address. */
 const COLUMNS = ["id", "name", "status", "createdAt", "allowedAddresses"];
-
-function partnerRow({ id, name, status, createdAt, allowedAddresses }: Partner) {
-  return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: allowedAddresses?.ranges ?? null };
-}

@@ -1,21 +1,29 @@
 import { type Command, Option } from "commander";
+import { SETTLEMENT_HEADER, settlementCsv } from "../../csv/settlement.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import {
   addTotals,
   NOTHING_SETTLED,
-  netOf,
   SETTLEMENT_DETAILS,
   type SettlementDetail,
   type SettlementLine,
   type SettlementTotal,
 } from "../../domain/settlement.ts";
-import { countDays, isDayOpen, MAX_SETTLED_DAYS, reportSettlement } from "../../services/staff/settlement.ts";
+import {
+  countDays,
+  isDayOpen,
+  MAX_SETTLED_DAYS,
+  reportSettlement,
+  type SettlementAmounts,
+  type SettlementRow,
+  settlementAmounts,
+  settlementRows,
+} from "../../services/staff/settlement.ts";
+import { partnerNamesOf } from "../../services/staff/showing.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
-import { csvText, guardCell } from "../csv/writing.ts";
 import { flags, readDays, readPartner } from "../options.ts";
-import { count, printable, type Row, table } from "../output/text.ts";
-import { partnerName, type Showing, showingOf, tellOfPruning } from "../output/transactions.ts";
+import { count, table } from "../output/text.ts";
+import { tellOfPruning } from "../output/transactions.ts";
 import { type Runtime, WrongUsage } from "../runtime.ts";
 
 interface SettlementFlags {
@@ -50,7 +58,7 @@ export function addReportCommands(program: Command, runtime: Runtime): void {
       const request = { environment, partnerId: await readPartner(store, given.partner), from, to, detail };
       const lines: SettlementLine[] = [];
       for await (const day of reportSettlement({ store }, request)) lines.push(...day);
-      showLines(session, lines, await showingOf(store, environment), given);
+      await showLines(session, lines, given);
       await tellOfPruning(session, days.from);
       tellIfOpen(session, to);
     },
@@ -61,51 +69,26 @@ export function tellIfOpen(session: Session, day: string): void {
   if (isDayOpen(session, { day })) session.runtime.stderr(`${day} is not over yet: these numbers may still grow\n`);
 }
 
-const LABELS = ["day", "partner", "service", "bouquetId"];
+const LABELS = ["day", "partner", "service", "bouquetId"] as const;
 const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "net"];
 
 /** Only a table has a line of the total, so that no program adds it to the rest; for the others it is said on stderr. */
-function showLines(session: Session, lines: readonly SettlementLine[], showing: Showing, given: SettlementFlags): void {
-  const rows = lines.map((line) => lineRow(line, showing));
-  const total = amountsOf(lines.reduce<SettlementTotal>(addTotals, NOTHING_SETTLED), showing);
+async function showLines(session: Session, lines: readonly SettlementLine[], given: SettlementFlags): Promise<void> {
+  const { currencyExponent } = session.store.provider;
+  const rows = settlementRows(lines, await partnerNamesOf(session.store), currencyExponent);
+  const total = settlementAmounts(lines.reduce<SettlementTotal>(addTotals, NOTHING_SETTLED), currencyExponent);
   const isCsv = given.csv === true;
-  session.showRows(rows, () => (isCsv ? csvOf(rows) : tableOf(rows, total, given)));
+  const bare = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)));
+  session.showRows(bare, () => (isCsv ? SETTLEMENT_HEADER + settlementCsv(rows) : tableOf(rows, total, given)));
   if (!isCsv && !session.isJson) return;
   const { topUps, gross, reversals, reversed, net } = total;
   const sums = `${count(topUps, "top-up")} of ${gross}, ${count(reversals, "reversal")} of ${reversed}: ${net} net`;
   session.runtime.stderr(`${sums}\n`);
 }
 
-function tableOf(rows: readonly Row[], total: ReturnType<typeof amountsOf>, { partner }: SettlementFlags): string {
-  const labels = LABELS.filter((name) => name === "day" || rows.some((row) => row[name] !== undefined));
+function tableOf(rows: readonly SettlementRow[], total: SettlementAmounts, { partner }: SettlementFlags): string {
+  const labels = LABELS.filter((name) => name === "day" || rows.some((row) => row[name] !== null));
   const shown = partner === undefined ? labels : labels.filter((name) => name !== "partner");
   const totalRow = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
-  return table([...shown, ...AMOUNTS], [...rows, totalRow], AMOUNTS.length);
-}
-
-/** Numbers go in as they are: a negative amount must stay one. */
-function csvOf(rows: readonly Row[]): string {
-  const header = [...LABELS, ...AMOUNTS];
-  const cell = (value: Row[string] | undefined) => {
-    const text = printable(String(value ?? ""));
-    return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
-  };
-  return csvText([header, ...rows.map((row) => header.map((name) => cell(row[name])))]);
-}
-
-function lineRow(line: SettlementLine, showing: Showing): Row {
-  const { day, service, bouquetCode } = line;
-  return {
-    ...{ day, partner: partnerName(line, showing) },
-    ...(service === undefined ? {} : { service }),
-    ...(bouquetCode === undefined ? {} : { bouquetId: bouquetCode }),
-    ...amountsOf(line, showing),
-  };
-}
-
-/** Amounts are decimals in strings, so that nobody rounds them. */
-function amountsOf(total: SettlementTotal, { currencyExponent }: Showing) {
-  const { topUps, gross, reversals, reversed } = total;
-  const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
-  return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), net: inFull(netOf(total)) };
+  return table([...shown, ...AMOUNTS], [...rows.map((row) => ({ ...row })), totalRow], AMOUNTS.length);
 }

@@ -10,11 +10,16 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   examples(command, [
     "topupd serve --database sqlite:./topupd.db --time-zone Asia/Kathmandu",
     "topupd serve --host 0.0.0.0 --port 8080 --metrics-port 9464",
+    "topupd serve --console-port 8081",
   ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
     const log = runtime.openLog(config);
     // Loaded only here: every other command would take longer to begin.
+    if (runtime.supervisor?.role === "console") {
+      const { serveAsConsole } = await import("../console.ts");
+      return serveAsConsole(runtime, config, log, runtime.supervisor);
+    }
     if (runtime.supervisor !== undefined) {
       const { serveAsWorker } = await import("../worker.ts");
       return serveAsWorker(runtime, config, log, runtime.supervisor);
@@ -26,8 +31,9 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
 async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise<void> {
   const { logger } = log;
   const workers = config.workers ?? runtime.defaultWorkers;
+  // The console has a process of its own, so that what staff ask for holds no partner up.
   const service =
-    workers === 1
+    workers === 1 && config.consolePort === undefined
       ? await (await import("../service.ts")).startService(runtime, config, log)
       : await (await import("../supervisor.ts")).superviseService(runtime, config, log, workers);
   const { zone, currencyExponent } = service.provider;
@@ -44,7 +50,10 @@ async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise
     "listening",
   );
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
+  if (service.consoleUrl !== undefined) logger.info({ url: service.consoleUrl }, "serving the console");
   if (service.lacksPartners) logger.warn("the database has no partner yet: nobody can call");
+  if (service.consoleUrl !== undefined && service.lacksStaff)
+    logger.warn("the database has no staff yet: topupd staff add makes the first account");
   const signal = await service.askedToStop;
   logger.info({ signal }, "stopping");
   // At a terminal nobody waits for a load balancer to notice.

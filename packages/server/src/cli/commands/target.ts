@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { JsonSyntaxError, readJson } from "../../domain/json.ts";
 import { readRadiusConfig } from "../../domain/radius-config.ts";
 import { TARGET_KINDS, type TargetConfig, type TargetKind } from "../../domain/target.ts";
+import { failedData, isoTime, targetData } from "../../services/staff/data.ts";
 import {
   addTarget,
   listFailed,
@@ -19,14 +20,12 @@ import {
   differenceJson,
   differenceWords,
   FAILED_COLUMNS,
-  failedJson,
   failedRow,
   shownJson,
   shownWords,
   TARGET_COLUMNS,
-  targetRow,
 } from "../output/targets.ts";
-import { count, isoTime, jsonLine, table } from "../output/text.ts";
+import { count, jsonLine, table } from "../output/text.ts";
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 
 interface AddFlags {
@@ -67,7 +66,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     description: "list targets, and how far each is",
     examples: ["topupd target list", "topupd target list --json"],
     async run(session) {
-      const rows = (await listTargets(session)).map(targetRow);
+      const rows = (await listTargets(session)).map(targetData);
       session.show(rows, table(TARGET_COLUMNS, rows));
     },
   });
@@ -98,7 +97,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
       async run(session, [name = ""]) {
         found(await setTargetPaused(session, session.actor, { name, paused }), name);
         const shown = found(await showTarget(session, { name }), name);
-        session.show(targetRow(shown), table(TARGET_COLUMNS, [targetRow(shown)]));
+        session.show(targetData(shown), table(TARGET_COLUMNS, [targetData(shown)]));
       },
     });
   }
@@ -109,7 +108,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     examples: ["topupd target failed tv", "topupd target failed tv --json"],
     async run(session, [name = ""]) {
       const failed = found(await listFailed(session, { name }), name);
-      session.showRows(failed.map(failedJson), () => table(FAILED_COLUMNS, failed.map(failedRow)));
+      session.showRows(failed.map(failedData), () => table(FAILED_COLUMNS, failed.map(failedRow)));
       if (failed.length === MAX_FAILED) runtime.stderr(`These are the oldest ${MAX_FAILED}; there may be more.\n`);
     },
   });

@@ -2,10 +2,11 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { AccessToken } from "../../domain/access-token.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { DAY_MS } from "../../domain/wall-time.ts";
-import { issueToken, type ListedToken, listTokens, revokeToken, rotateToken } from "../../services/staff/partners.ts";
+import { isoTime, isoTimeOrNull, tokenData } from "../../services/staff/data.ts";
+import { issueToken, listTokens, revokeToken, rotateToken } from "../../services/staff/partners.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags, readExpiry } from "../options.ts";
-import { isoTime, isoTimeOrNull, printable, table } from "../output/text.ts";
+import { printable, table } from "../output/text.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
 interface IssueFlags {
@@ -74,7 +75,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     description: "list access tokens, without what is secret, and when each was last used, half a minute late",
     examples: ["topupd token list", "topupd token list --json"],
     async run(session) {
-      const rows = (await listTokens(session)).map(tokenRow);
+      const rows = (await listTokens(session)).map(tokenData);
       session.show(rows, table(COLUMNS, rows));
     },
   });
@@ -88,7 +89,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
       await revokeToken(session, session.actor, { id });
       const listed = (await listTokens(session)).find(({ token }) => token.id === id);
       if (listed === undefined) throw new CommandFailed(NO_TOKEN);
-      const row = tokenRow(listed);
+      const row = tokenData(listed);
       session.show(row, table(COLUMNS, [row]));
     },
   });
@@ -124,12 +125,3 @@ function showToken(
 }
 
 const COLUMNS = ["id", "partner", "environment", "state", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"];
-
-function tokenRow({ token, state, lastUsedAt }: ListedToken) {
-  const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
-  return {
-    ...{ id, partner: partner.name, environment, state, createdAt: isoTime(createdAt) },
-    ...{ expiresAt: isoTimeOrNull(expiresAt), revokedAt: isoTimeOrNull(revokedAt) },
-    ...{ replacedBy: replacedBy ?? null, lastUsedAt: isoTimeOrNull(lastUsedAt) },
-  };
-}

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { isTransactionId } from "../../domain/transaction-id.ts";
 import { findCuidsByName } from "../../services/staff/customers.ts";
+import { partnerName, type Showing, showingOf, transactionData } from "../../services/staff/showing.ts";
 import {
   listTransactions,
   MAX_TRANSACTIONS,
@@ -12,18 +13,7 @@ import { MOST_CANDIDATES } from "../../store/search.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { type FilterFlags, flags, readAmount, readFilter, readPartner } from "../options.ts";
 import { fieldLines, isoTime, printable } from "../output/text.ts";
-import {
-  amountOf,
-  bouquetOf,
-  changeFields,
-  changeJson,
-  partnerName,
-  type Showing,
-  showingOf,
-  tellOfPruning,
-  transactionJson,
-  transactionLines,
-} from "../output/transactions.ts";
+import { bouquetOf, changeFields, changeJson, tellOfPruning, transactionLines } from "../output/transactions.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 
 interface ListFlags extends FilterFlags {
@@ -98,7 +88,7 @@ async function list(session: Session, _: unknown, given: ListFlags): Promise<voi
     );
   const page = await listTransactions({ store }, { filter, cuids: named?.cuids, cursor, limit });
   const showing = await showingOf(store, environment);
-  const rows = page.transactions.map((each) => transactionJson(each, showing));
+  const rows = page.transactions.map((each) => transactionData(each, showing));
   session.showRows(rows, () => transactionLines(page.transactions, showing));
   await tellOfPruning(session, filter.from);
   if (page.cursor !== undefined) runtime.stderr(`There are more: add --cursor ${page.cursor}\n`);
@@ -107,7 +97,7 @@ async function list(session: Session, _: unknown, given: ListFlags): Promise<voi
 function shownJson({ transaction, customer, plan, effect, reversal }: ShownTransaction, showing: Showing) {
   const reversed = reversal && { at: isoTime(reversal.at), author: reversal.author, reason: reversal.reason };
   return {
-    ...transactionJson(transaction, showing),
+    ...transactionData(transaction, showing),
     customer: customer === undefined ? null : { first_name: customer.firstName, last_name: customer.lastName },
     ...{ plan: plan ?? null, ...changeJson(effect) },
     reversal: reversed === undefined ? null : { ...reversed, ...changeJson(reversal?.effect) },
@@ -128,7 +118,7 @@ function shownWords(shown: ShownTransaction, zone: string, showing: Showing): st
     ["customer", `${cuid}${name} (${environment})`],
     ["connection", `${service} ${reqId}`],
     ["bouquet", bouquetOf(transaction, showing)],
-    ["amount", amountOf(transaction.amount, showing)],
+    ["amount", showing.formatAmount(transaction.amount)],
     ["udf1", udf1],
     ["udf2", udf2],
     ["plan", plan],
@@ -143,7 +133,7 @@ async function reverse(session: Session, [id = ""]: readonly string[], given: Re
   if (!("transaction" in answer)) throw new CommandFailed(answer.kind === "not_found" ? NOT_FOUND : HISTORY_GONE);
   const { transaction } = answer;
   const showing = await showingOf(store, transaction.environment);
-  const [amount, partner] = [amountOf(transaction.amount, showing), partnerName(transaction, showing)];
+  const [amount, partner] = [showing.formatAmount(transaction.amount), partnerName(transaction, showing)];
   if (answer.kind === "another")
     throw new CommandFailed(`nothing was reversed: this is a top-up of ${amount} of ${partner}`);
   if (answer.kind === "already_reversed") {
@@ -159,7 +149,7 @@ async function reverse(session: Session, [id = ""]: readonly string[], given: Re
     ["plan", answer.plan],
     ...changeFields(answer),
   ]);
-  session.show({ ...transactionJson(transaction, showing), plan: answer.plan, ...changeJson(answer) }, words);
+  session.show({ ...transactionData(transaction, showing), plan: answer.plan, ...changeJson(answer) }, words);
   if (answer.before !== undefined && answer.before.end === answer.after?.end)
     runtime.stderr(
       "The end has not moved: the time of this top-up was used up before, or the provider's records, imported since, hold it. See topupd why.\n",

@@ -3,11 +3,12 @@ import { SERVICES } from "../../domain/bouquet.ts";
 import type { Entry } from "../../domain/ledger.ts";
 import type { Period, WallTime } from "../../domain/wall-time.ts";
 import type { ConnectionRequest } from "../../services/staff/connections.ts";
+import { partnerName, type Showing, showingOf } from "../../services/staff/showing.ts";
 import { type ExplainedEntry, type Explanation, explainSubscriptions } from "../../services/staff/subscriptions.ts";
 import { addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
 import { count, isoTime, printable } from "../output/text.ts";
-import { amountOf, partnerName, type Showing, showingOf, subscriptionJson } from "../output/transactions.ts";
+import { subscriptionJson } from "../output/transactions.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import { connectionUnclear } from "./corrections.ts";
 
@@ -53,7 +54,7 @@ function readConnection([first, second]: readonly (string | undefined)[]) {
 function explanationJson({ connection, plans }: Explanation, showing: Showing) {
   const entryJson = ({ entry, before, reversedBy, isOpening, transaction }: ExplainedEntry) => ({
     ...{ seq: entry.seq, kind: entry.kind, at: isoTime(entry.at.instant), isOpening, reversedBy: reversedBy ?? null },
-    ...{ txnId: transaction?.txnId ?? null, amount: transaction ? amountOf(transaction.amount, showing) : null },
+    ...{ txnId: transaction?.txnId ?? null, amount: transaction ? showing.formatAmount(transaction.amount) : null },
     ...("reason" in entry ? { author: entry.author, reason: entry.reason } : { author: null, reason: null }),
     asOf: entry.kind === "import" ? isoTime(entry.asOf.instant) : null,
     reverses: entry.kind === "reversal" ? entry.of : null,
@@ -95,7 +96,7 @@ function entryTitle({ entry, reversedBy, transaction }: ExplainedEntry, showing:
       return `${when}  reversal by ${entry.author}: ${entry.reason}`;
     case "top_up": {
       if (transaction === undefined) return `${when}  top-up ${entry.txnId}, which is not on record: see topupd check`;
-      const paid = `${partnerName(transaction, showing)}, ${amountOf(transaction.amount, showing)}`;
+      const paid = `${partnerName(transaction, showing)}, ${showing.formatAmount(transaction.amount)}`;
       return `${when}  top-up ${entry.txnId} by ${paid}${reversed}`;
     }
   }

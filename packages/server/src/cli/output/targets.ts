@@ -1,28 +1,18 @@
 import { eventId } from "../../domain/event.ts";
 import type { RadiusDifference } from "../../domain/radius.ts";
-import { addressOf } from "../../domain/target.ts";
-import type { FailedDelivery, ShownTarget, TargetStatus } from "../../services/staff/targets.ts";
-import { count, fieldLines, isoTime, isoTimeOrNull, printable } from "./text.ts";
+import { isoTime, isoTimeOrNull, targetData } from "../../services/staff/data.ts";
+import type { FailedDelivery, ShownTarget } from "../../services/staff/targets.ts";
+import { count, fieldLines, printable } from "./text.ts";
 
-/* Targets, and what they did not take. Nothing here is secret: addresses have no password and no query. */
+/* Targets, and what they did not take, in words. */
 
 export const TARGET_COLUMNS = [
   ...["name", "kind", "address", "books", "paused", "behind", "failing", "setAside", "oldestAt"],
 ];
 
-/** `oldestAt`: when the oldest event happened that the target does not have. */
-export function targetRow({ target, progress }: TargetStatus) {
-  const { id, name, config, books, paused, createdAt } = target;
-  const { behind, failing, setAside, oldestAt } = progress;
-  return {
-    ...{ id, name, kind: config.kind, address: addressOf(config) ?? null, books, paused },
-    ...{ createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) },
-  };
-}
-
 export function shownJson(shown: ShownTarget) {
   const acknowledgedUntil = isoTimeOrNull(shown.acknowledgedUntil);
-  return { ...targetRow(shown), ...configJson(shown), acknowledgedUntil };
+  return { ...targetData(shown), ...configJson(shown), acknowledgedUntil };
 }
 
 /** What a kind has for itself. */
@@ -40,7 +30,7 @@ function configJson({ target: { config, secrets } }: ShownTarget) {
 }
 
 export function shownWords(shown: ShownTarget): string {
-  const { name, kind, address, books, paused, behind, failing, setAside, oldestAt } = targetRow(shown);
+  const { name, kind, address, books, paused, behind, failing, setAside, oldestAt } = targetData(shown);
   const [until, { config }] = [isoTimeOrNull(shown.acknowledgedUntil), shown.target];
   const groups = config.kind === "radius" ? Object.entries(config.groups).map((pair) => pair.join(" ")) : [];
   return fieldLines([
@@ -66,14 +56,6 @@ export function failedRow({ event, attempts, nextAt, setAside, problem }: Failed
   return {
     ...{ event: eventId(event), kind: event.kind, connection: `${cuid} ${service} ${reqId}${trial}`, attempts },
     ...{ next: setAside ? "set aside" : isoTime(nextAt), problem: problem ?? null },
-  };
-}
-
-export function failedJson({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
-  const { environment, cuid, service, reqId } = event.key;
-  return {
-    ...{ id: eventId(event), kind: event.kind, environment, cuid, service, reqId, attempts },
-    ...{ failedAt: isoTimeOrNull(failedAt), nextAt: isoTime(nextAt), setAside, problem: problem ?? null },
   };
 }
 

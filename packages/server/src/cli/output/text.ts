@@ -1,13 +1,9 @@
-import type { Instant } from "../../domain/wall-time.ts";
+import { printable, UNPRINTABLE } from "../../domain/printable.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** Marks that could move a terminal's cursor, colour what follows, or turn its direction round. */
-const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+export { isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
 
-/** What others have sent, made harmless for a terminal. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, "\ufffd");
-}
+export { printable };
 
 /** One line, in which marks that a terminal would act on are escaped. */
 export function jsonLine(data: unknown): string {
@@ -51,15 +47,6 @@ export function count(number: number, unit: string): string {
 /** A word as a shell takes it, whatever is in it. */
 export function shellWord(text: string): string {
   return /^[\w.@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Instants in ISO 8601, UTC: for operators and their programs, never for the wire. */
-export function isoTime(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
-
-export function isoTimeOrNull(instant: Instant | undefined): string | null {
-  return instant === undefined ? null : isoTime(instant);
 }
 
 const PROGRESS_MS = 300;

@@ -1,50 +1,15 @@
-import type { Environment } from "../../domain/customer.ts";
-import { formatMoney, type Money } from "../../domain/money.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { bouquetFinder } from "../../services/staff/import-file.ts";
+import { partnerName, type Showing } from "../../services/staff/showing.ts";
 import type { Effect } from "../../services/staff/subscriptions.ts";
 import { findPrunedBefore } from "../../services/staff/transactions.ts";
-import type { Store } from "../../store/store.ts";
 import type { Session } from "../command.ts";
-import { isoTime, printable, table } from "./text.ts";
-
-/** What amounts, partners and bouquets of one environment are shown with. */
-export interface Showing {
-  readonly currencyExponent: Store["provider"]["currencyExponent"];
-  /** By the partner's number. */
-  readonly partnerNames: ReadonlyMap<number, string>;
-  /** As they were defined last, whether they are still sold or not. */
-  readonly findBouquet: ReturnType<typeof bouquetFinder>;
-}
-
-export async function showingOf(store: Store, environment: Environment): Promise<Showing> {
-  const findBouquet = bouquetFinder(await store.catalogues.known(environment));
-  const { currencyExponent } = store.provider;
-  return { currencyExponent, partnerNames: await partnerNamesOf(store), findBouquet };
-}
-
-/** By the partners' numbers. */
-export async function partnerNamesOf(store: Store): Promise<ReadonlyMap<number, string>> {
-  return new Map((await store.partners.list()).map(({ id, name }) => [id, name]));
-}
-
-/** By the interface's own words where it has one; an amount is a decimal in a string, so that nobody rounds it. */
-export function transactionJson(transaction: Transaction, showing: Showing) {
-  const { txnId, checkoutId, status, environment, cuid, service, reqId, bouquetCode, at, txnDate } = transaction;
-  return {
-    ...{ txnId, checkoutId, status, partner: partnerName(transaction, showing), environment },
-    ...{ cuid, service, reqId, bouquetId: bouquetCode },
-    bouquetName: showing.findBouquet(service, bouquetCode)?.name ?? null,
-    ...{ amount: amountOf(transaction.amount, showing), txnDate, at: isoTime(at) },
-    ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
-  };
-}
+import { printable, table } from "./text.ts";
 
 /** Two lines for each, which a terminal has room for: what may have to be copied, and then what was bought from whom. */
 export function transactionLines(transactions: readonly Transaction[], showing: Showing): string {
   const rows = transactions.map(({ txnDate: time, txnId: transaction, cuid, reqId: reqid, amount }) => {
-    return { time, transaction, cuid, reqid, amount: amountOf(amount, showing) };
+    return { time, transaction, cuid, reqid, amount: showing.formatAmount(amount) };
   });
   const [header, ...lines] = table(["time", "transaction", "cuid", "reqid", "amount"], rows).trimEnd().split("\n");
   const details = transactions.map((transaction) => {
@@ -57,14 +22,6 @@ export function transactionLines(transactions: readonly Transaction[], showing: 
 export function bouquetOf({ service, bouquetCode }: Transaction, { findBouquet }: Showing): string {
   const name = findBouquet(service, bouquetCode)?.name;
   return name === undefined ? bouquetCode : `${name} (${bouquetCode})`;
-}
-
-export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { partnerNames }: Showing): string {
-  return partnerNames.get(partnerId) ?? String(partnerId);
-}
-
-export function amountOf(amount: Money, { currencyExponent }: Showing): string {
-  return formatMoney(amount, currencyExponent);
 }
 
 /** In the words of the interface (section 2), with what the end is counted from. */

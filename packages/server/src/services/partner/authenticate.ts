@@ -4,6 +4,7 @@ import type { Refusal } from "../../domain/failure.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Store } from "../../store/store.ts";
 import type { Caller, Ports } from "../ports.ts";
+import { RegularWriting } from "./regular-writing.ts";
 
 /** Who calls; and where the call may not go on, why, and whose token it was if that is known. */
 export type Admission =
@@ -40,9 +41,8 @@ export interface TokenUsesOptions {
  */
 export class TokenUses {
   readonly #options: TokenUsesOptions;
-  readonly #closing = new AbortController();
+  readonly #writing = new RegularWriting(WRITING_EVERY_MS, () => this.#write());
   #gathered = new Map<string, Instant>();
-  #writing: Promise<void> | undefined;
 
   constructor(options: TokenUsesOptions) {
     this.#options = options;
@@ -54,22 +54,12 @@ export class TokenUses {
 
   /** @param sleep resolves early where the signal says so. */
   keepWriting(sleep: (ms: number, signal: AbortSignal) => Promise<void>): void {
-    this.#writing = this.#writeUntilClosed(sleep);
+    this.#writing.start(sleep);
   }
 
-  /** Writes what is left, also what has come while a write was under way. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#writing;
-    await this.#write();
-  }
-
-  async #writeUntilClosed(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await sleep(WRITING_EVERY_MS, signal);
-      if (!signal.aborted) await this.#write();
-    }
+  /** Writes what is left. */
+  close(): Promise<void> {
+    return this.#writing.close();
   }
 
   async #write(): Promise<void> {

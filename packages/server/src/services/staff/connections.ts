@@ -1,6 +1,7 @@
 import { SERVICES, type Service } from "../../domain/bouquet.ts";
 import type { BlockOutcome } from "../../domain/correction.ts";
 import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
+import type { SingleCorrections } from "../../store/changes.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
 
 export interface ConnectionRequest {
@@ -56,9 +57,15 @@ export async function* connectionsMeant(
   }
 }
 
-export interface BlockRequest extends ConnectionRequest {
-  readonly blocked: boolean;
+/** Of every correction. */
+export interface CorrectionRequest extends ConnectionRequest {
   readonly reason: string;
+  /** Finds out what would be done, and does nothing. */
+  readonly preview?: boolean | undefined;
+}
+
+export interface BlockRequest extends CorrectionRequest {
+  readonly blocked: boolean;
 }
 
 export type BlockAnswer =
@@ -73,8 +80,16 @@ export async function setBlocked(ports: Ports, actor: Actor, request: BlockReque
   if (answer.kind !== "found") return answer;
   const { connection, customer } = answer;
   const by = correctingOf(ports, actor, request.reason);
-  const outcome = await ports.store.corrections.setBlocked(connection, request.blocked, by);
+  const outcome = await correctionsFor(ports, request).setBlocked(connection, request.blocked, by);
   if (outcome.kind === "not_found") return { kind: "no_connection" };
   if (outcome.kind === "blocked_by_records") return outcome;
   return { kind: "done", changed: outcome.audited !== undefined, connection, customer };
+}
+
+/** What makes corrections, or tells what they would do. */
+export function correctionsFor(
+  { store: { corrections } }: ReadingPorts,
+  { preview }: Pick<CorrectionRequest, "preview">,
+): SingleCorrections {
+  return preview === true ? corrections.preview : corrections;
 }

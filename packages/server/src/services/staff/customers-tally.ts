@@ -1,13 +1,8 @@
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
+import type { NumberedRow } from "./customer-rows.ts";
 import type { CustomersHooks, CustomersReport } from "./import-customers.ts";
 import type { RejectedLine } from "./import-file.ts";
-
-/** A row, and the line where it begins. */
-export interface NumberedRow {
-  readonly line: number;
-  readonly row: CustomerRowOfFile;
-}
 
 /** A row that names a connection of another customer. */
 interface SharedRow extends NumberedRow {
@@ -98,12 +93,13 @@ export class CustomersTally {
     };
   }
 
-  #add({ line, row }: NumberedRow, effect: CustomerEffect): void {
+  #add(numbered: NumberedRow, effect: CustomerEffect): void {
+    const { line } = numbered;
     const { cuid, kind, changes, heldBack, runningThoughInactive, shared } = effect;
     const isPlain = kind === "unchanged" && !effect.isStale && heldBack.length + runningThoughInactive.length === 0;
     if (!isPlain) this.#touched.add(cuid);
     if (kind === "refused") {
-      if (shared !== undefined) this.#shared.push({ line, row, shared });
+      if (shared !== undefined) this.#shared.push({ ...numbered, shared });
       return;
     }
     this.#counts[kind] += 1;
@@ -116,7 +112,7 @@ export class CustomersTally {
       if (to === undefined) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);
     if (this.#hooks === undefined) return;
     if (kind !== "unchanged") this.#hooks.onChange?.({ line, cuid, kind, changes });
-    for (const held of heldBack) this.#hooks.onHeldBack({ line, cuid, ...held });
+    for (const held of heldBack) this.#hooks.onHeldBack({ line, cuid, ...held }, numbered);
     for (const { service, reqId } of runningThoughInactive)
       this.#hooks.onWarning({ kind: "running_though_inactive", line, cuid, service, reqId });
   }

@@ -17,6 +17,7 @@ import {
   type SourceFile,
   type SourceRow,
 } from "./import-file.ts";
+import { recordRun } from "./import-runs.ts";
 
 export interface CatalogueImport extends SourceFile {
   readonly environment: Environment;
@@ -54,8 +55,19 @@ export type CatalogueImported =
 /** The part of the codes that a catalogue may drop without anybody saying so. */
 const MOST_DROPPED = 0.2;
 
-/** Publishes a file as the next catalogue revision: all of it, or nothing. */
-export async function importCatalogue(
+/** Publishes a file as the next catalogue revision: all of it, or nothing. A file with a name is remembered. */
+export function importCatalogue(
+  ports: Ports,
+  actor: Actor,
+  request: CatalogueImport,
+  hooks: CatalogueHooks,
+): Promise<CatalogueImported> {
+  if (request.dryRun === true || request.name === undefined) return publishFile(ports, actor, request, hooks);
+  const run = { kind: "catalogue", environment: request.environment, file: request.name, asOf: undefined } as const;
+  return recordRun(ports, actor, run, () => publishFile(ports, actor, request, hooks));
+}
+
+async function publishFile(
   ports: Ports,
   actor: Actor,
   { environment, open, readRows = readNdjson, skipInvalid, dryRun, allowLargeChange }: CatalogueImport,

@@ -1,40 +1,30 @@
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
-import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
-import type { Reading } from "../../domain/fields.ts";
-import {
-  AS_OF_PROBLEMS,
-  type AsOfProblem,
-  type AsOfRules,
-  readAsOf,
-  SETTLED_AFTER_MS,
-} from "../../domain/ledger-import.ts";
-import type { Moment } from "../../domain/wall-time.ts";
+import type { AsOfProblem } from "../../domain/ledger-import.ts";
 import type { CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import { type Actor, momentOf, type Ports } from "../ports.ts";
-import { CustomersTally, type NumberedRow } from "./customers-tally.ts";
 import {
-  bouquetFinder,
+  AS_OF_REQUIRED,
+  CUSTOMERS_AT_ONCE,
+  customerRowReader,
+  type NumberedRow,
+  type RowsRequest,
+  readChunks,
+} from "./customer-rows.ts";
+import { CustomersTally } from "./customers-tally.ts";
+import {
   FileChanged,
   type ImportHooks,
   isLargeChange,
   LARGE_FROM,
   type LargeChange,
-  type ReadRows,
-  type RejectedLine,
   readNdjson,
-  readRow,
   type SourceFile,
-  type SourceRow,
 } from "./import-file.ts";
+import { HeldBackRecords, recordRun } from "./import-runs.ts";
 
-export interface CustomersImport extends SourceFile {
-  readonly environment: Environment;
-  /** Up to when the records hold every top-up and reversal made here, as {@link readAsOf} reads it. */
-  readonly asOf?: string | undefined;
-  /** Records of more than 35 days ago are meant. */
-  readonly oldRecords?: boolean;
+export interface CustomersImport extends SourceFile, RowsRequest {
   /** Takes the good lines although others are bad. */
   readonly skipInvalid?: boolean;
   /** Finds out what would change, and writes nothing. */
@@ -50,7 +40,7 @@ export interface CustomersImport extends SourceFile {
 export interface CustomersHooks extends ImportHooks {
   /** Hears of each customer that is, or would be, added or changed, with every value before and after. */
   readonly onChange?: (change: ChangedCustomer) => void;
-  readonly onHeldBack: (heldBack: HeldBackSubscription) => void;
+  readonly onHeldBack: (heldBack: HeldBackSubscription, row: NumberedRow) => void;
   readonly onWarning: (warning: ImportWarning) => void;
 }
 
@@ -94,9 +84,6 @@ export type CustomersImported =
   /** `required`: something was topped up or granted here, and neither the file nor its rows say what they hold. */
   | { readonly kind: "as_of_refused"; readonly problem: AsOfProblem | "required" };
 
-/** Few enough that top-ups of a running service wait a tenth of a second at most. */
-const CUSTOMERS_AT_ONCE = 1000;
-
 /** The part of the running subscriptions that a file may end, and of the active customers that it may make inactive. */
 const MOST_CHANGED = 0.1;
 
@@ -107,9 +94,29 @@ const MOST_CHANGED = 0.1;
  * reading finds that nothing changes is not decided again: with what is topped up or reversed meanwhile, it changes nothing
  * either. A row that names another customer's connection is written after all others, which may free it, and rejected if
  * they do not.
+ * A file with a name is remembered, and what was held back of it takes the place of what was before.
  * @throws FileChanged
  */
-export async function importCustomers(
+export function importCustomers(
+  ports: Ports,
+  actor: Actor,
+  request: CustomersImport,
+  hooks: CustomersHooks,
+): Promise<CustomersImported> {
+  if (request.dryRun === true || request.name === undefined) return layOver(ports, actor, request, hooks);
+  const heldBack = new HeldBackRecords(request.environment);
+  const onHeldBack: CustomersHooks["onHeldBack"] = (held, row) => {
+    hooks.onHeldBack(held, row);
+    heldBack.add(held, row);
+  };
+  return recordRun(ports, actor, { ...request, kind: "customers", file: request.name }, async () => {
+    const imported = await layOver(ports, actor, request, { ...hooks, onHeldBack });
+    if (imported.kind === "done") await ports.store.importRuns.replaceHeldBack(request.environment, heldBack.list());
+    return imported;
+  });
+}
+
+async function layOver(
   ports: Ports,
   actor: Actor,
   request: CustomersImport,
@@ -118,7 +125,7 @@ export async function importCustomers(
   const { store } = ports;
   const { environment, open, readRows = readNdjson, skipInvalid, dryRun = false, allowLargeChange } = request;
   const { onRejected, onProgress } = hooks;
-  const reader = await rowReader(ports, request);
+  const reader = await customerRowReader(ports, request);
   if (typeof reader === "string") return { kind: "as_of_refused", problem: reader };
   const rulesNow = (): FileRules => {
     const { toleranceDays = 1, allowShorter = [] } = request;
@@ -185,76 +192,4 @@ async function largeChanges(
     { what: "active_customers_deactivated", count: deactivates, of: activeCustomers },
   ];
   return changes.filter((change) => isLargeChange(change, MOST_CHANGED));
-}
-
-type RowReader = (row: SourceRow) => Reading<CustomerRowOfFile>;
-
-/** Of a row that says nothing of it, in a file that must. */
-const AS_OF_REQUIRED: Rejected["problems"] = [{ field: "asOf", problem: "is required" }];
-
-/** Why the file's own moment is refused; or what reads its rows. */
-async function rowReader(ports: Ports, request: CustomersImport): Promise<RowReader | AsOfProblem> {
-  const { store, clock } = ports;
-  const { environment, oldRecords = false } = request;
-  const context = { findBouquet: bouquetFinder(await store.catalogues.known(environment)) };
-  const now = clock();
-  const prunedBefore = await store.retention.prunedBefore();
-  const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };
-  if (request.asOf !== undefined) {
-    const asOf = readAsOf(request.asOf, rules);
-    return typeof asOf === "string" ? asOf : readerOf(context, rules, asOf);
-  }
-  // A top-up whose commit is still under way counts too, though nobody sees it yet.
-  await store.search.awaitCommits();
-  if (await store.search.hasGrants(environment)) return readerOf(context, rules, undefined);
-  // Nothing was made here that the records could hold. The youngest moment there is lets the first top-up come meanwhile.
-  return readerOf(context, rules, store.provider.zone.moment(now - SETTLED_AFTER_MS));
-}
-
-function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefined): RowReader {
-  // Rows that say their own moment mostly say the same one.
-  let last: { readonly text: string; readonly asOf: Moment | AsOfProblem } | undefined;
-  return (row) => {
-    const reading = readRow(row, (object) => readCustomerRow(object, context));
-    if (!reading.ok) return reading;
-    const stated = reading.value;
-    if (stated.asOf === undefined)
-      return ofFile === undefined
-        ? { ok: false, problems: AS_OF_REQUIRED }
-        : { ok: true, value: { stated, asOf: ofFile } };
-    if (last?.text !== stated.asOf) last = { text: stated.asOf, asOf: readAsOf(stated.asOf, rules) };
-    const { asOf } = last;
-    if (typeof asOf !== "string") return { ok: true, value: { stated, asOf } };
-    return { ok: false, problems: [{ field: "asOf", problem: AS_OF_PROBLEMS[asOf] }] };
-  };
-}
-
-interface Chunk {
-  readonly rows: readonly NumberedRow[];
-  readonly rejected: readonly Rejected[];
-  /** Up to which line it goes. */
-  readonly lines: number;
-}
-
-interface Rejected {
-  readonly row: SourceRow;
-  readonly problems: RejectedLine["problems"];
-}
-
-async function* readChunks(source: ReturnType<ReadRows>, read: RowReader): AsyncGenerator<Chunk> {
-  let rows: NumberedRow[] = [];
-  let rejected: Rejected[] = [];
-  let lines = 0;
-  for await (const some of source) {
-    for (const row of some) {
-      lines = row.line;
-      const reading = read(row);
-      if (reading.ok) rows.push({ line: row.line, row: reading.value });
-      else rejected.push({ row, problems: reading.problems });
-      if (rows.length + rejected.length < CUSTOMERS_AT_ONCE) continue;
-      yield { rows, rejected, lines };
-      [rows, rejected] = [[], []];
-    }
-  }
-  if (rows.length + rejected.length > 0) yield { rows, rejected, lines };
 }

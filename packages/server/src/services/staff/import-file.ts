@@ -37,6 +37,8 @@ export interface ImportHooks {
 
 /** How a file is read: its bytes, from the beginning whenever it is opened. */
 export interface SourceFile {
+  /** By which its import is remembered; one without a name is not. */
+  readonly name?: string;
   readonly open: () => AsyncIterable<Uint8Array>;
   /** As NDJSON where nothing is said. */
   readonly readRows?: ReadRows;
@@ -65,6 +67,18 @@ export class FileChanged extends Error {
 
   constructor() {
     super("the file was changed while it was being imported: import it again");
+  }
+}
+
+/** A file is not what it should be: the message says why, to whoever gave it. */
+export class FileRefused extends Error {
+  override readonly name = "FileRefused";
+  /** What of a partner's file stands in a column that it does not have once. */
+  readonly column: "key" | "amount" | "status" | undefined;
+
+  constructor(message: string, column?: FileRefused["column"]) {
+    super(message);
+    this.column = column;
   }
 }
 

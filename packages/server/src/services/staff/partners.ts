@@ -15,7 +15,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
 
 /** 1 to 64 characters, without a blank at either end. */
-const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
+export const NAME = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u;
 
 export type PartnerAdded =
   | { readonly kind: "added"; readonly partner: Partner }

@@ -1,4 +1,5 @@
 import type { GoodwillOutcome, GoodwillReversalOutcome } from "../../domain/correction.ts";
+import type { ConnectionKey, ConnectionName } from "../../domain/customer.ts";
 import type { Entry, Ledger } from "../../domain/ledger.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
@@ -7,14 +8,15 @@ import {
   type ConnectionCandidate,
   type ConnectionRequest,
   type ConnectionUnclear,
+  type CorrectionRequest,
   connectionsMeant,
+  correctionsFor,
   findConnection,
 } from "./connections.ts";
 
-export interface GoodwillReversalRequest extends ConnectionRequest {
+export interface GoodwillReversalRequest extends CorrectionRequest {
   /** Undefined where the connection has but one that may be meant. */
   readonly plan: string | undefined;
-  readonly reason: string;
 }
 
 export interface GoodwillRequest extends GoodwillReversalRequest {
@@ -47,7 +49,7 @@ export async function grantGoodwill(ports: Ports, actor: Actor, request: Goodwil
   const answer = await findConnection(ports, request);
   if (answer.kind !== "found") return answer;
   const by = correctingOf(ports, actor, reason);
-  const outcome = await ports.store.corrections.grantGoodwill({ ...answer.connection, days, plan }, by);
+  const outcome = await correctionsFor(ports, request).grantGoodwill({ ...answer.connection, days, plan }, by);
   if (outcome.kind === "not_found") return { kind: "no_connection" };
   if (outcome.kind !== "granted") return outcome;
   return { kind: "granted", ...changeOf(answer, outcome, days) };
@@ -69,7 +71,7 @@ export async function reverseGoodwill(
   const answer = await findConnection(ports, request);
   if (answer.kind !== "found") return answer;
   const by = correctingOf(ports, actor, reason);
-  const outcome = await ports.store.corrections.reverseGoodwill({ ...answer.connection, plan }, by);
+  const outcome = await correctionsFor(ports, request).reverseGoodwill({ ...answer.connection, plan }, by);
   if (outcome.kind !== "reversed") return outcome;
   return { kind: "reversed", ...changeOf(answer, outcome, outcome.days) };
 }
@@ -127,6 +129,21 @@ export async function explainSubscriptions(
   const [explanation, another] = candidates;
   if (explanation === undefined) return { kind: "no_connection" };
   return another === undefined ? { kind: "explained", explanation } : { kind: "several_connections", candidates };
+}
+
+/** Reads all ledgers of a customer aloud, by connection and plan, also of connections that are gone. */
+export async function explainCustomer(
+  { store }: ReadingPorts,
+  { environment, cuid, service, reqId }: Pick<ConnectionKey, "environment" | "cuid"> & Partial<ConnectionName>,
+): Promise<(ExplainedPlan & ConnectionName)[]> {
+  const explained: (ExplainedPlan & ConnectionName)[] = [];
+  for (const ledger of await store.search.findLedgersOfCustomer(environment, cuid))
+    if ((service ?? ledger.service) === ledger.service && (reqId ?? ledger.reqId) === ledger.reqId)
+      explained.push({
+        ...{ service: ledger.service, reqId: ledger.reqId },
+        ...(await explainLedger({ store }, ledger)),
+      });
+  return explained;
 }
 
 /** Top-ups that are asked for at a time. */

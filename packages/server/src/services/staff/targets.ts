@@ -233,6 +233,14 @@ export async function openFeed({ store }: ReadingPorts, { name, cursor }: FeedRe
   return { kind: "opened", after: seq };
 }
 
+/** @returns the number of an event; undefined where there never was one of this id. One that is not kept any more is known. */
+export async function placeOfEvent({ store: { outbox } }: ReadingPorts, id: string): Promise<number | undefined> {
+  const seq = seqOfEventId(id);
+  if (seq === undefined || seq > (await outbox.lastEvent())) return undefined;
+  const [event] = await outbox.eventsOf([seq]);
+  return event === undefined || eventId(event) === id ? seq : undefined;
+}
+
 /** Many enough to be quick, few enough to be held. */
 const EVENTS_AT_ONCE = 500;
 

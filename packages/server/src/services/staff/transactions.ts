@@ -6,6 +6,7 @@ import { isTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
+import { correctionsFor } from "./connections.ts";
 import { type Effect, type ExplainedEntry, readAloud } from "./subscriptions.ts";
 
 /** The most that one page holds. */
@@ -115,7 +116,7 @@ function effectOf({ before, entry }: ExplainedEntry): Effect {
 }
 
 /** @param id a txnId or a checkoutId. */
-async function findTransaction({ store }: ReadingPorts, id: string): Promise<Transaction | undefined> {
+export async function findTransaction({ store }: ReadingPorts, id: string): Promise<Transaction | undefined> {
   return isTransactionId(id) ? (await store.search.findByTxnIds([id])).get(id) : store.findTransaction(id);
 }
 
@@ -126,6 +127,8 @@ export interface ReversalRequest {
   /** Whose and of what amount it must be; undefined for any. */
   readonly partnerId?: number | undefined;
   readonly amount?: Money | undefined;
+  /** Finds out what would be done, and does nothing. */
+  readonly preview?: boolean | undefined;
 }
 
 export type ReversalAnswer =
@@ -143,14 +146,17 @@ export type ReversalAnswer =
 export async function reverseTransaction(
   ports: Ports,
   actor: Actor,
-  { id, reason, partnerId, amount }: ReversalRequest,
+  { id, reason, partnerId, amount, preview }: ReversalRequest,
 ): Promise<ReversalAnswer> {
   const { store } = ports;
   const transaction = await findTransaction(ports, id);
   if (transaction === undefined) return { kind: "not_found" };
   const isOthers = partnerId !== undefined && partnerId !== transaction.partnerId;
   if (isOthers || (amount ?? transaction.amount) !== transaction.amount) return { kind: "another", transaction };
-  const outcome = await store.corrections.reverse(transaction.checkoutId, correctingOf(ports, actor, reason));
+  const outcome = await correctionsFor(ports, { preview }).reverse(
+    transaction.checkoutId,
+    correctingOf(ports, actor, reason),
+  );
   if (outcome.kind === "reversed") {
     const { plan, before, entry } = outcome.correction;
     return { kind: "reversed", transaction: outcome.transaction, plan, before, after: entry.after };

@@ -1,14 +1,20 @@
 import type { Instant } from "../../domain/wall-time.ts";
 import type { ProviderSettings, Store } from "../store.ts";
 import { partnersOf, secretsOf } from "./access.ts";
+import { attemptsOf } from "./attempts.ts";
 import { auditTrailOf } from "./audit.ts";
+import { bulkCorrectionsOf } from "./bulk-corrections.ts";
 import { cataloguesOf } from "./catalogues.ts";
 import { checkStore } from "./check.ts";
+import { connectionSearchOf } from "./connections.ts";
 import { correctionsOf } from "./corrections.ts";
 import { customerSearchOf } from "./customers.ts";
 import type { Engine } from "./engine.ts";
+import { importRunsOf } from "./import-runs.ts";
 import { outboxOf } from "./outbox.ts";
 import { retentionOf } from "./retention.ts";
+import { staffOf } from "./staff.ts";
+import { statisticsOf } from "./statistics.ts";
 import { targetsOf } from "./targets.ts";
 import { transactionSearchOf } from "./transactions.ts";
 
@@ -22,6 +28,10 @@ export type BackOffice = Pick<
   | "auditTrail"
   | "retention"
   | "targets"
+  | "staff"
+  | "attempts"
+  | "importRuns"
+  | "statistics"
   | "outbox"
   | "check"
 >;
@@ -32,11 +42,19 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
     partners: partnersOf(engine),
     secrets: secretsOf(engine),
     catalogues: cataloguesOf(engine, provider),
-    corrections: correctionsOf(engine, clock),
-    search: { ...customerSearchOf(engine, provider), ...transactionSearchOf(engine, provider) },
+    corrections: { ...correctionsOf(engine, clock), bulk: bulkCorrectionsOf(engine, clock) },
+    search: {
+      ...customerSearchOf(engine, provider),
+      ...connectionSearchOf(engine),
+      ...transactionSearchOf(engine, provider),
+    },
     auditTrail: auditTrailOf(engine),
     retention: retentionOf(engine, provider.zone),
     targets: targetsOf(engine),
+    staff: staffOf(engine),
+    attempts: attemptsOf(engine),
+    importRuns: importRunsOf(engine, clock),
+    statistics: statisticsOf(engine),
     outbox: outboxOf(engine),
     check: () => checkStore(engine),
   };

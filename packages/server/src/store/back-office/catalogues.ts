@@ -3,7 +3,7 @@ import { type Attribution, cataloguePublished } from "../../domain/audit.ts";
 import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { Catalogues } from "../changes.ts";
+import type { CatalogueRevision, Catalogues, RevisionPage } from "../changes.ts";
 import { bouquetRow, toBouquet } from "../rows.ts";
 import { verifyProvider } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -24,6 +24,16 @@ export function cataloguesOf(engine: Engine, provider: ProviderSettings): Catalo
         return addRevision(engine, tx, environment, bouquets, by);
       }),
     known: (environment) => knownBouquets(engine.db, environment),
+    list: (environment, page) => listRevisions(engine.db, environment, page),
+    async find(revision) {
+      const found = await engine.db
+        .selectFrom("catalogue_revision")
+        .select("created_at")
+        .where("revision", "=", revision)
+        .executeTakeFirst();
+      const catalogue = found && (await readCatalogue(engine.db, provider, revision));
+      return catalogue && { ...catalogue, createdAt: found.created_at };
+    },
   };
 }
 
@@ -67,6 +77,38 @@ async function addRevision(
       .execute();
   await appendAudit(engine, tx, cataloguePublished(environment, former, { revision, bouquets: rows.length }), by);
   return { revision, bouquets };
+}
+
+/** A revision that only makes codes known is followed by the one that is sold, in the same transaction and at the same time. */
+async function listRevisions(
+  db: Kysely<Tables>,
+  environment: Environment,
+  { before, limit }: RevisionPage,
+): Promise<CatalogueRevision[]> {
+  let query = db
+    .selectFrom("catalogue_revision as each")
+    .innerJoin("bouquet", "bouquet.revision", "each.revision")
+    .select((eb) => ["each.revision", "each.created_at", eb.fn.countAll().as("bouquets")])
+    .where("environment", "=", environment)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("catalogue_revision as next")
+            .select("next.revision")
+            .whereRef("next.environment", "=", "each.environment")
+            .whereRef("next.created_at", "=", "each.created_at")
+            .whereRef("next.revision", ">", "each.revision"),
+        ),
+      ),
+    )
+    .groupBy(["each.revision", "each.created_at"])
+    .orderBy("each.revision", "desc")
+    .limit(limit);
+  if (before !== undefined) query = query.where("each.revision", "<", before);
+  const rows = await query.execute();
+  return rows.map(({ revision, created_at, bouquets }) => ({
+    ...{ revision, createdAt: created_at, bouquets: Number(bouquets) },
+  }));
 }
 
 /** The newest definition of every code that any revision had. */

@@ -8,12 +8,12 @@ import {
   reverseGoodwill,
   reverseTopUp,
 } from "../../domain/correction.ts";
-import { type ConnectionKey, isBlocked, withHead } from "../../domain/customer.ts";
-import { eventOf } from "../../domain/event.ts";
+import { type Connection, type ConnectionKey, isBlocked, withHead } from "../../domain/customer.ts";
+import { eventOf, type NewEvent } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { isTooLateToRecord, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Corrections } from "../changes.ts";
+import type { Corrections, SingleCorrections } from "../changes.ts";
 import { GONE } from "../customer-files.ts";
 import { StoreUnavailable } from "../errors.ts";
 import { flag, keyColumns, toTransaction } from "../rows.ts";
@@ -25,34 +25,56 @@ import { appendEvents } from "./events.ts";
 
 type Tx = Kysely<Tables>;
 
-export function correctionsOf(engine: Engine, clock: () => Instant): Corrections {
-  /** Decides and writes in order with all else that happens to the customer. A day whose report was final stays as it is. */
-  const correct = <Outcome>(key: ConnectionKey, by: Correcting, work: (tx: Tx) => Promise<Outcome>): Promise<Outcome> =>
-    engine.transact(async (tx) => {
-      await engine.lockCustomers(tx, [key]);
-      const outcome = await work(tx);
-      if (isTooLateToRecord(by.at.instant, clock()))
-        throw new StoreUnavailable("the correction took too long, and was not made: make it again");
-      return outcome;
-    });
+export function correctionsOf(engine: Engine, clock: () => Instant): Omit<Corrections, "bulk"> {
+  const preview = singleCorrections(engine, { isPreview: true }, clock);
+  return { ...singleCorrections(engine, { isPreview: false }, clock), preview };
+}
+
+/** @throws StoreUnavailable where a day whose report is final by now would be changed. */
+export function refuseLate({ at }: Correcting, clock: () => Instant): void {
+  if (isTooLateToRecord(at.instant, clock()))
+    throw new StoreUnavailable("the correction took too long, and was not made: make it again");
+}
+
+function singleCorrections(
+  engine: Engine,
+  { isPreview }: { readonly isPreview: boolean },
+  clock: () => Instant,
+): SingleCorrections {
+  /** Decides and writes in order with all else that happens to the customer. */
+  const correct = <Outcome>(
+    key: ConnectionKey,
+    by: Correcting,
+    work: (tx: Tx) => Promise<Outcome>,
+  ): Promise<Outcome> =>
+    isPreview
+      ? work(engine.db)
+      : engine.transact(async (tx) => {
+          await engine.lockCustomers(tx, [key]);
+          const outcome = await work(tx);
+          refuseLate(by, clock);
+          return outcome;
+        });
 
   const readLedgers = async (tx: Tx, key: ConnectionKey) =>
     ledgersOfConnection(await engine.readLedgers(tx, key.environment, [key.cuid]), key);
 
-  /** @param ledgers those of the connection, as they were before. @param topUp that is taken back. */
+  /** @param ledgers those of the connection, as they were before. @param reversed the top-up that is taken back. */
   const write = async (
     tx: Tx,
     { key, plan, entry, audited }: Correction,
     ledgers: readonly Ledger[],
     by: Correcting,
-    topUp?: Transaction,
+    reversed?: Transaction,
   ): Promise<void> => {
+    if (isPreview) return;
+    if (reversed !== undefined) await markReversed(tx, reversed, by);
     await engine.appendEntry(tx, key, plan, entry);
     await appendAudit(engine, tx, audited, attributionOf(by));
     const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
     const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-    const kind = topUp === undefined ? "subscription.changed" : "topup.reversed";
-    await appendEvents(engine, tx, [eventOf(kind, by.at.instant, key, after, topUp)]);
+    const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
+    await appendEvents(engine, tx, [eventOf(kind, by.at.instant, key, after, reversed)]);
   };
 
   return {
@@ -63,9 +85,7 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
         const transaction = await findTransaction(tx, checkoutId);
         const ledgers = await readLedgers(tx, known);
         const outcome = reverseTopUp(transaction, ledgers, by);
-        if (outcome.kind !== "reversed") return outcome;
-        await markReversed(tx, outcome.transaction, by);
-        await write(tx, outcome.correction, ledgers, by, outcome.transaction);
+        if (outcome.kind === "reversed") await write(tx, outcome.correction, ledgers, by, outcome.transaction);
         return outcome;
       });
     },
@@ -90,20 +110,34 @@ export function correctionsOf(engine: Engine, clock: () => Instant): Corrections
       correct(key, by, async (tx) => {
         const connection = await findConnectionWithHeads(tx, key);
         const outcome = decideBlock(connection, key, blocked);
-        if (outcome.kind !== "done" || outcome.audited === undefined) return outcome;
-        const values = { blocked: flag(blocked) };
-        await tx
-          .updateTable("connection")
-          .set(values)
-          .where((eb) => eb.and(keyColumns(key)))
-          .execute();
+        if (isPreview || connection === undefined || outcome.kind !== "done" || outcome.audited === undefined)
+          return outcome;
+        await writeBlock(tx, key, blocked);
         await appendAudit(engine, tx, outcome.audited, attributionOf(by));
-        const kind = blocked ? "connection.blocked" : "connection.unblocked";
-        if (connection !== undefined && isBlocked(connection) !== isBlocked({ ...connection, blocked }))
-          await appendEvents(engine, tx, [eventOf(kind, by.at.instant, key, { ...connection, blocked })]);
+        await appendEvents(engine, tx, blockEvents(key, connection, blocked, by));
         return outcome;
       }),
   };
+}
+
+export async function writeBlock(tx: Tx, key: ConnectionKey, blocked: boolean): Promise<void> {
+  await tx
+    .updateTable("connection")
+    .set({ blocked: flag(blocked) })
+    .where((eb) => eb.and(keyColumns(key)))
+    .execute();
+}
+
+/** None where it makes no difference, since the provider's records say the same. @param connection as it was before. */
+export function blockEvents(
+  key: ConnectionKey,
+  connection: Connection,
+  blocked: boolean,
+  { at }: Correcting,
+): NewEvent[] {
+  const after = { ...connection, blocked };
+  if (isBlocked(connection) === isBlocked(after)) return [];
+  return [eventOf(blocked ? "connection.blocked" : "connection.unblocked", at.instant, key, after)];
 }
 
 async function findTransaction(db: Tx, checkoutId: string): Promise<Transaction | undefined> {
@@ -117,6 +151,6 @@ async function markReversed(tx: Tx, { checkoutId, txnId }: Transaction, { author
   await tx.insertInto("reversal").values(reversal).execute();
 }
 
-function attributionOf({ author, reason, at }: Correcting): Attribution {
+export function attributionOf({ author, reason, at }: Correcting): Attribution {
   return { author, reason, at: at.instant };
 }

@@ -1,15 +1,8 @@
 import type { Kysely } from "kysely";
-import type {
-  BareConnection,
-  Connection,
-  ConnectionKey,
-  Customer,
-  CustomerProfile,
-  Environment,
-} from "../../domain/customer.ts";
+import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
 import { CONNECTION_KEY, HEAD_COLUMNS, keyColumns, toBareConnection, toHead, toProfile } from "../rows.ts";
-import type { Search } from "../search.ts";
+import type { RecordedCustomer, Search } from "../search.ts";
 import { codesToFind } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { ConnectionRow, SubscriptionRow, Tables } from "../tables.ts";
@@ -17,7 +10,14 @@ import type { Engine } from "./engine.ts";
 
 type CustomerSearch = Pick<
   Search,
-  "findCuids" | "findCuidsByName" | "findCustomer" | "listCustomers" | "hasGrants" | "countRunning" | "findLedgers"
+  | "findCuids"
+  | "findCuidsByName"
+  | "findCustomer"
+  | "listCustomers"
+  | "hasGrants"
+  | "countRunning"
+  | "findLedgers"
+  | "findLedgersOfCustomer"
 >;
 
 /** Customers whose names are read together. */
@@ -26,23 +26,24 @@ const NAMES_AT_ONCE = 2_000;
 export function customerSearchOf(engine: Engine, provider: ProviderSettings): CustomerSearch {
   const { db } = engine;
   return {
-    async findCuids(environment, code, limit) {
+    async findCuids(environment, code, limit, after = "") {
       const query = db
         .selectFrom("customer_code")
         .select("cuid")
         .distinct()
         .where("environment", "=", environment)
         .where("code", "in", codesToFind(code, provider))
+        .where("cuid", ">", after)
         .orderBy("cuid")
         .limit(limit);
       return (await query.execute()).map(({ cuid }) => cuid);
     },
 
-    async findCuidsByName(environment, name, limit) {
+    async findCuidsByName(environment, name, limit, after = "") {
       const words = name.toLowerCase().split(/\s+/).filter(Boolean);
       const found: string[] = [];
       if (words.length === 0) return found;
-      for await (const { cuid, first_name, last_name } of namesOf(db, environment)) {
+      for await (const { cuid, first_name, last_name } of namesOf(db, environment, after)) {
         const full = `${first_name} ${last_name}`.toLowerCase();
         if (words.every((word) => full.includes(word))) found.push(cuid);
         if (found.length >= limit) break;
@@ -89,6 +90,10 @@ export function customerSearchOf(engine: Engine, provider: ProviderSettings): Cu
     async findLedgers(key) {
       return ledgersOfConnection(await engine.readLedgers(db, key.environment, [key.cuid]), key);
     },
+
+    async findLedgersOfCustomer(environment, cuid) {
+      return [...(await engine.readLedgers(db, environment, [cuid]))];
+    },
   };
 }
 
@@ -134,8 +139,8 @@ export async function findConnectionsWithHeads(
   });
 }
 
-async function* namesOf(db: Kysely<Tables>, environment: Environment) {
-  for (let after = ""; ; ) {
+async function* namesOf(db: Kysely<Tables>, environment: Environment, beyond: string) {
+  for (let after = beyond; ; ) {
     const page = await db
       .selectFrom("customer")
       .select(["cuid", "first_name", "last_name"])
@@ -158,7 +163,7 @@ function allCustomers(db: Kysely<Tables>) {
 }
 
 /** In one statement, which sees one moment: a row for each ledger, what stands above it repeated. */
-async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise<Customer[]> {
+async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise<RecordedCustomer[]> {
   const query = db
     .selectFrom(some.as("c"))
     .leftJoin("connection as n", (join) =>
@@ -177,9 +182,10 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
     .orderBy("c.cuid")
     .orderBy("n.position")
     .orderBy("s.plan");
-  const customers: (CustomerProfile & { readonly connections: GrowingConnection[] })[] = [];
+  const customers: (Omit<RecordedCustomer, "connections"> & { readonly connections: GrowingConnection[] })[] = [];
   for (const row of await query.execute()) {
-    if (customers.at(-1)?.cuid !== row.cuid) customers.push({ ...toProfile(row), connections: [] });
+    if (customers.at(-1)?.cuid !== row.cuid)
+      customers.push({ ...toProfile(row), asOf: row.as_of ?? undefined, connections: [] });
     if (row.connection_status === null) continue;
     const connections = customers.at(-1)?.connections ?? [];
     const connection = toBareConnection({ ...row, status: row.connection_status } as ConnectionRow);

@@ -41,6 +41,8 @@ export interface Engine {
    * called last, after {@link lockAuditTrail}.
    */
   lockEvents(tx: Kysely<Tables>): Promise<void>;
+  /** From here to the end of the transaction, nobody else notes refused calls, which are numbered. */
+  lockAttempts(tx: Kysely<Tables>): Promise<void>;
   /** All ledgers of some customers of one environment, by cuid, connection and plan. @param tx or `db`, or that of a view. */
   readLedgers(
     tx: Kysely<Tables>,

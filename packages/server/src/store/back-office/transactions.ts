@@ -6,7 +6,7 @@ import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id
 import { dayAfter, type Instant } from "../../domain/wall-time.ts";
 import { readDay } from "../../domain/zone.ts";
 import { toTransaction } from "../rows.ts";
-import type { Search, SettledDay, TransactionFilter, TransactionPage } from "../search.ts";
+import type { Search, SettledDay, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables, TopUpRow } from "../tables.ts";
 import type { Engine } from "./engine.ts";
@@ -41,7 +41,13 @@ interface Range {
 
 type TransactionSearch = Pick<
   Search,
-  "awaitCommits" | "findByTxnIds" | "findReversals" | "listTransactions" | "sumTopUps" | "sumReversals"
+  | "awaitCommits"
+  | "findByTxnIds"
+  | "findReversals"
+  | "listTransactions"
+  | "sumTransactions"
+  | "sumTopUps"
+  | "sumReversals"
 >;
 
 export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
@@ -65,6 +71,17 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
       return filter.cuid === undefined
         ? listInSteps(db, filter, page)
         : listOfCustomer(engine, filter.cuid, filter, page);
+    },
+
+    async sumTransactions(filter) {
+      const sums = [];
+      if (filter.cuid === undefined)
+        for await (const step of stepsOf(db, rangeOf(filter.from, filter.until)))
+          sums.push(...(await sumByStatus(inRange(topUps(db), step), filter)));
+      else
+        for await (const some of topUpsOfCustomer(engine, filter.cuid, filter, rangeOf(filter.from, filter.until)))
+          sums.push(...(await sumByStatus(some, filter)));
+      return addStatuses(sums);
     },
 
     async sumTopUps(of) {
@@ -100,32 +117,42 @@ async function listInSteps(db: Db, filter: TransactionFilter, page: TransactionP
   return found.map(toTransaction);
 }
 
-/** The customer's ledgers lead to the few that are its own. */
 async function listOfCustomer(
   engine: Engine,
   cuid: string,
   filter: TransactionFilter,
   page: TransactionPage,
 ): Promise<Transaction[]> {
-  const { least, beyond } = rangeOf(filter.from, filter.until, page.before);
-  const txnIds = (await engine.readLedgers(engine.db, filter.environment, [cuid]))
+  const found: TopUpRow[] = [];
+  const range = rangeOf(filter.from, filter.until, page.before);
+  for await (const some of topUpsOfCustomer(engine, cuid, filter, range)) {
+    found.push(...(await newest(some, filter, page.limit - found.length)));
+    if (found.length >= page.limit) break;
+  }
+  return found.map(toTransaction);
+}
+
+/** The customer's ledgers lead to the few that are its own: some at a time, the newest first. */
+async function* topUpsOfCustomer(
+  engine: Engine,
+  cuid: string,
+  { environment }: TransactionFilter,
+  { least, beyond }: Range,
+): AsyncGenerator<TopUps> {
+  const txnIds = (await engine.readLedgers(engine.db, environment, [cuid]))
     .flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])))
     .filter((txnId) => txnId >= least && txnId < beyond)
     .sort()
     .reverse();
-  const found: TopUpRow[] = [];
-  for (let from = 0; from < txnIds.length && found.length < page.limit; from += ROWS_AT_ONCE) {
-    const some = topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
-    found.push(...(await newest(some, filter, page.limit - found.length)));
-  }
-  return found.map(toTransaction);
+  for (let from = 0; from < txnIds.length; from += ROWS_AT_ONCE)
+    yield topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
 }
 
 function newest(query: TopUps, filter: TransactionFilter, limit: number): Promise<TopUpRow[]> {
   return filtered(query, filter).selectAll("t").orderBy("t.txn_id", "desc").limit(limit).execute();
 }
 
-function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
+export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
   const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until + TXN_ID_SLACK_MS);
   return {
     least: from === undefined ? "" : firstTransactionId(from - TXN_ID_SLACK_MS),
@@ -134,7 +161,7 @@ function rangeOf(from: Instant | undefined, until: Instant | undefined, before =
 }
 
 /** The ranges of {@link STEP_ROWS} top-ups each that a range is made of, the newest first. */
-async function* stepsOf(db: Db, { least, beyond: end }: Range): AsyncGenerator<Range> {
+export async function* stepsOf(db: Db, { least, beyond: end }: Range): AsyncGenerator<Range> {
   for (let beyond = end; ; ) {
     const boundary = await inRange(topUps(db), { least, beyond })
       .select("t.txn_id")
@@ -148,20 +175,20 @@ async function* stepsOf(db: Db, { least, beyond: end }: Range): AsyncGenerator<R
   }
 }
 
-function topUps(db: Db) {
+export function topUps(db: Db) {
   return db.selectFrom("top_up as t");
 }
 
 type TopUps = ReturnType<typeof topUps>;
 
-function inRange(query: TopUps, { least, beyond }: Range): TopUps {
+export function inRange(query: TopUps, { least, beyond }: Range): TopUps {
   return query.where("t.txn_id", ">=", least).where("t.txn_id", "<", beyond);
 }
 
 function filtered(query: TopUps, filter: TransactionFilter): TopUps {
-  const { environment, partnerId, service, cuid, reqId, amount, status, udf1, udf2, from, until } = filter;
+  const { environment, partnerId, service, cuid, reqId, bouquetCode, amount, status, udf1, udf2, from, until } = filter;
   const given = {
-    ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId },
+    ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId, bouquet_code: bouquetCode },
     ...{ amount: amount === undefined ? undefined : Number(amount), status, udf1, udf2 },
   };
   let narrowed = query;
@@ -170,6 +197,26 @@ function filtered(query: TopUps, filter: TransactionFilter): TopUps {
   if (from !== undefined) narrowed = narrowed.where("t.at", ">=", from);
   if (until !== undefined) narrowed = narrowed.where("t.at", "<", until);
   return narrowed;
+}
+
+function sumByStatus(query: TopUps, filter: TransactionFilter) {
+  return filtered(query, filter)
+    .select((eb) => ["t.status", eb.fn.countAll<number>().as("count")])
+    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
+    .groupBy("t.status")
+    .execute();
+}
+
+function addStatuses(sums: readonly Awaited<ReturnType<typeof sumByStatus>>[number][]): TransactionSum {
+  const total = { count: 0, amount: 0n, reversed: 0, reversedAmount: 0n };
+  for (const { status, count, amount } of sums) {
+    total.count += Number(count);
+    total.amount += BigInt(amount);
+    if (status !== "reversed") continue;
+    total.reversed += Number(count);
+    total.reversedAmount += BigInt(amount);
+  }
+  return total;
 }
 
 interface SumRow {

@@ -302,6 +302,114 @@ CREATE TABLE ends_told (
   told_until TEXT    NOT NULL
 ) STRICT;
 
+-- Refused calls of partners, for a while: what staff look at when a customer complains.
+CREATE TABLE attempt (
+  id          INTEGER PRIMARY KEY,
+  at          INTEGER NOT NULL,
+  partner_id  INTEGER NOT NULL,
+  environment TEXT    NOT NULL,
+  -- As the path has it.
+  operation   TEXT    NOT NULL,
+  -- Of the failure, as on the wire.
+  reason      TEXT    NOT NULL,
+  -- The customer id or code that was sent; null where none was.
+  code        TEXT,
+  request_id  TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX attempt_by_code ON attempt (code, id) WHERE code IS NOT NULL;
+
+-- People who work with the console.
+CREATE TABLE staff (
+  id              INTEGER PRIMARY KEY,
+  name            TEXT    NOT NULL UNIQUE,
+  role            TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
+  -- scrypt, with its parameters and its salt.
+  password        TEXT    NOT NULL,
+  -- Of one-time codes, in base 32; null where the person has not switched them on.
+  totp_secret     TEXT,
+  -- The step of the last one-time code that was taken: none is taken twice.
+  totp_step       INTEGER,
+  -- A JSON list of hashes of the codes that are left.
+  recovery_codes  TEXT    NOT NULL,
+  created_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE staff_session (
+  hash         BLOB    PRIMARY KEY,
+  -- Names it to its owner; of no use to a thief.
+  id           TEXT    NOT NULL UNIQUE,
+  staff_id     INTEGER NOT NULL REFERENCES staff,
+  created_at   INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  address      TEXT,
+  user_agent   TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Of the provider's own systems.
+CREATE TABLE staff_key (
+  hash         BLOB    PRIMARY KEY,
+  name         TEXT    NOT NULL UNIQUE,
+  role         TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
+  created_at   INTEGER NOT NULL,
+  last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Answers to requests with an Idempotency-Key, for a day.
+CREATE TABLE staff_answer (
+  -- SHA-256 of who asked and of the key.
+  hash    BLOB    PRIMARY KEY,
+  -- SHA-256 of what was asked.
+  request BLOB    NOT NULL,
+  at      INTEGER NOT NULL,
+  -- Null until it is answered.
+  status  INTEGER,
+  -- Null where it holds a secret, which is shown once.
+  body    TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX staff_answer_by_at ON staff_answer (at);
+
+-- The last imports of files.
+CREATE TABLE import_run (
+  id          INTEGER PRIMARY KEY,
+  kind        TEXT    NOT NULL CHECK (kind IN ('customers', 'catalogue')),
+  environment TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  file        TEXT    NOT NULL,
+  as_of       TEXT,
+  started_at  INTEGER NOT NULL,
+  -- Null while it runs, and of one that was interrupted.
+  ended_at    INTEGER,
+  outcome     TEXT    NOT NULL CHECK (outcome IN ('running', 'done', 'refused', 'failed')),
+  -- A JSON object: its counts.
+  report      TEXT
+) STRICT;
+
+-- Subscriptions of the last customers file of each environment that it would have ended though they were paid for.
+CREATE TABLE held_back (
+  id          INTEGER PRIMARY KEY,
+  environment TEXT    NOT NULL,
+  cuid        TEXT    NOT NULL,
+  service     TEXT    NOT NULL,
+  req_id      TEXT    NOT NULL,
+  plan        TEXT    NOT NULL,
+  -- What is kept, and until when; and when the file ends it, null where it does not have it.
+  code        TEXT    NOT NULL,
+  kept_end    TEXT    NOT NULL,
+  stated_end  TEXT,
+  txn_id      TEXT,
+  line        INTEGER NOT NULL,
+  -- The customer's row of the file, as JSON, with its asOf.
+  source_row  TEXT    NOT NULL
+) STRICT;
+
+-- When a backup was last taken.
+CREATE TABLE backup_taken (
+  only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+  at       INTEGER NOT NULL
+) STRICT;
+
 -- Ledgers, top-ups and the audit trail stay as they were recorded. Only what is from before the horizon may go.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry

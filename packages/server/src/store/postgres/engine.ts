@@ -7,6 +7,7 @@ import type { LedgerEntryRow, Tables } from "../tables.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";
 import {
   awaitCommits,
+  LOCK_ATTEMPTS,
   LOCK_AUDIT,
   LOCK_CUSTOMERS,
   LOCK_EVENTS,
@@ -47,6 +48,9 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     },
     async lockEvents(tx) {
       await run(tx, LOCK_EVENTS);
+    },
+    async lockAttempts(tx) {
+      await run(tx, LOCK_ATTEMPTS);
     },
     async holderOf(tx, lease) {
       const [row] = await run<{ readonly holder: string }>(tx, { ...HOLDER, values: [lease] });

@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { openApiDocument } from "../../../src/admin/openapi.ts";
+import { ROUTES } from "../../../src/admin/routes.ts";
 import { documentOf } from "../../support/contract.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { tool } from "../../support/tools.ts";
@@ -29,6 +31,10 @@ test.each(["v1.0.1", "v1.0.0"])(
     expect(await lint(documentOf(version))).toEqual([]);
   },
 );
+
+test("the document of the staff API passes it too", async () => {
+  expect(await lint(openApiDocument(ROUTES, { version: "1.0.0", prefix: "/api/v1" }))).toEqual([]);
+});
 
 test("the linter finds what is wrong", async () => {
   const { security, ...unsecured } = documentOf("v1.0.1");

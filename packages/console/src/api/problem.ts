@@ -1,0 +1,41 @@
+import type { Problem } from "./types.ts";
+
+/** A request that was refused or failed. `status` 0: nothing was heard. */
+export class ApiProblem extends Error {
+  override readonly name = "ApiProblem";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail ?? problem.title);
+    this.problem = problem;
+  }
+
+  /** What is found wrong before anything is sent, to be shown at its field. */
+  static ofField(field: string, problem: string): ApiProblem {
+    return new ApiProblem({
+      type: "about:blank",
+      title: "",
+      status: 422,
+      code: "invalid",
+      fields: [{ field, problem }],
+    });
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+
+  get code(): string {
+    return this.problem.code;
+  }
+
+  /** Whether it is unknown what became of the request. Sent again with the same key, it is not done twice. */
+  get mayBeDone(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
+
+  /** Whether a request with the same key came before, and nobody knows what became of that: somebody must look. */
+  get isCutOff(): boolean {
+    return this.code === "answer_unknown";
+  }
+}

@@ -1,0 +1,87 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { type ComponentType, lazy, Suspense, useState } from "react";
+import { Route, Switch } from "wouter";
+import { createClient, MeContext, useMay, useSession } from "./api/session.tsx";
+import { ErrorNote, Loading } from "./components/states.tsx";
+import { type PageProps, type PageRoute, ROUTES } from "./routes.ts";
+import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
+import { Layout } from "./shell/layout.tsx";
+import { LogIn } from "./shell/log-in.tsx";
+import { ErrorBoundary, Forbidden, NotFound } from "./shell/plain-pages.tsx";
+import { ToastProvider } from "./shell/toasts.tsx";
+
+/** A page's code is loaded when somebody goes there. */
+const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({
+  ...route,
+  Page: lazy(route.load),
+}));
+
+export function App() {
+  const [client] = useState(createClient);
+  return (
+    <ErrorBoundary>
+      <QueryClientProvider client={client}>
+        <ToastProvider>
+          <Console />
+        </ToastProvider>
+      </QueryClientProvider>
+    </ErrorBoundary>
+  );
+}
+
+function Console() {
+  const { data: me, error, refetch } = useSession();
+  if (me === null) return <LogIn />;
+  if (me === undefined) {
+    return (
+      <main className="page">
+        {error === null ? <Loading /> : <ErrorNote error={error} onRetry={() => void refetch()} />}
+      </main>
+    );
+  }
+  return (
+    <MeContext value={me}>
+      <EnvironmentProvider>
+        <Layout>
+          <Pages />
+        </Layout>
+      </EnvironmentProvider>
+    </MeContext>
+  );
+}
+
+/** A page begins anew where its address, or the environment, is another. */
+function Pages() {
+  const environment = useEnvironment();
+  return (
+    <Switch>
+      {PAGES.map((page) => (
+        <Route key={page.path} path={page.path}>
+          {(params) => (
+            <LetIn
+              key={`${environment} ${JSON.stringify(params)}`}
+              page={page}
+              params={params as PageProps["params"]}
+            />
+          )}
+        </Route>
+      ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  );
+}
+
+function LetIn({ page: { permission, Page }, params }: { page: (typeof PAGES)[number] } & PageProps) {
+  if (!useMay(permission)) return <Forbidden />;
+  return (
+    <ErrorBoundary>
+      <Suspense fallback={<Loading />}>
+        <div className="stack">
+          <Page params={params} />
+        </div>
+      </Suspense>
+    </ErrorBoundary>
+  );
+}

@@ -1,0 +1,166 @@
+import {
+  type ColumnDef,
+  flexRender,
+  getCoreRowModel,
+  getSortedRowModel,
+  type SortingState,
+  useReactTable,
+} from "@tanstack/react-table";
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import { Link } from "wouter";
+import type { Pages } from "../api/hooks.ts";
+import { formatCount } from "../format.ts";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+import { ErrorNote, Loading } from "./states.tsx";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** What it is sorted by, where all rows are there: it can be, then. */
+  readonly sort?: (row: Row) => string | number;
+  /** Figures stand at the end of their column. */
+  readonly isNumber?: boolean;
+  /** Whether the header is only read out: of buttons. */
+  readonly hideHeader?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the table lists, as it is read out. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The page of a row: its first cell is the link, and the whole row leads there. */
+  readonly rowHref?: (row: Row) => string;
+  /** Shown in place of a table without rows: an EmptyState. */
+  readonly empty: ReactNode;
+}
+
+/** Rows with a head that stays in sight; on a narrow page each row is a card. */
+export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
+  const [sorting, setSorting] = useState<SortingState>([]);
+  const definitions = useMemo(() => columns.map((column) => define(column)), [columns]);
+  const table = useReactTable({
+    data: rows as Row[],
+    columns: definitions,
+    state: { sorting },
+    onSortingChange: setSorting,
+    getRowId: (row) => rowKey(row),
+    getCoreRowModel: getCoreRowModel(),
+    getSortedRowModel: getSortedRowModel(),
+  });
+  if (rows.length === 0) return empty;
+  return (
+    <div className="table-frame">
+      <table className="table" aria-label={label}>
+        <thead>
+          <tr>
+            {table.getFlatHeaders().map(({ id, column }) => {
+              const { header, isNumber, hideHeader } = columnOf(columns, id);
+              const sorted = column.getIsSorted();
+              return (
+                <th
+                  key={id}
+                  scope="col"
+                  className={isNumber ? "cell-number" : undefined}
+                  aria-sort={sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : undefined}
+                >
+                  {column.getCanSort() ? (
+                    <button type="button" className="sort" onClick={column.getToggleSortingHandler()}>
+                      {header}
+                      {sorted !== false && <Icon name={sorted === "asc" ? "up" : "down"} />}
+                    </button>
+                  ) : (
+                    <span className={hideHeader ? "visually-hidden" : undefined}>{header}</span>
+                  )}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody onKeyDown={walkRows}>
+          {table.getRowModel().rows.map((row) => (
+            <tr key={row.id} className={rowHref && "row-linked"}>
+              {row.getVisibleCells().map(({ id, column, getContext }, index) => {
+                const { header, isNumber, hideHeader } = columnOf(columns, column.id);
+                const content = flexRender(column.columnDef.cell, getContext());
+                return (
+                  <td key={id} className={isNumber ? "cell-number" : undefined} data-label={hideHeader ? "" : header}>
+                    {rowHref !== undefined && index === 0 ? (
+                      <Link href={rowHref(row.original)} className="row-link">
+                        {content}
+                      </Link>
+                    ) : (
+                      content
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A list that comes page by page: its table, and the button that asks for more. */
+export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "rows"> & { pages: Pages<Row> }) {
+  if (pages.error !== null && pages.first === undefined)
+    return <ErrorNote error={pages.error} onRetry={pages.reload} />;
+  if (pages.first === undefined) return <Loading />;
+  return (
+    <>
+      <DataTable {...table} rows={pages.items} />
+      <LoadMore pages={pages} />
+    </>
+  );
+}
+
+export function LoadMore({ pages }: { pages: Pages<unknown> }) {
+  const { common } = texts;
+  if (pages.items.length === 0) return null;
+  const count = formatCount(pages.items.length);
+  return (
+    <div className="load-more">
+      <p className="muted" role="status">
+        {pages.hasMore ? common.someShown(count) : common.allShown(count)}
+      </p>
+      {pages.hasMore && (
+        <Button busy={pages.isLoadingMore} onClick={pages.loadMore}>
+          {common.loadMore}
+        </Button>
+      )}
+      {pages.error !== null && <ErrorNote error={pages.error} />}
+    </div>
+  );
+}
+
+function define<Row>({ id, header, cell, sort }: Column<Row>): ColumnDef<Row> {
+  return {
+    id,
+    header,
+    cell: ({ row }) => cell(row.original),
+    enableSorting: sort !== undefined,
+    sortDescFirst: false,
+    ...(sort !== undefined && { accessorFn: sort }),
+  };
+}
+
+function columnOf<Row>(columns: readonly Column<Row>[], id: string): Column<Row> {
+  return columns.find((column) => column.id === id) as Column<Row>;
+}
+
+/** The arrow keys go from row to row. */
+function walkRows(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || !(event.target instanceof HTMLAnchorElement)) return;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".row-link")];
+  const next = links[links.indexOf(event.target) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}

@@ -1,0 +1,89 @@
+import * as Radix from "@radix-ui/react-dialog";
+import type { ReactNode } from "react";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { TextInput } from "./controls.tsx";
+import { Field, Form } from "./form.tsx";
+import { Icon } from "./icon.tsx";
+
+interface DialogProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly title: string;
+  /** In a sentence, what it is for. */
+  readonly description?: ReactNode;
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Over the page; Escape closes it, and the focus goes back to where it was. */
+export function Dialog({ open, onOpenChange, title, description, wide = false, children }: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="overlay" />
+        <Radix.Content
+          className={wide ? "dialog dialog-wide" : "dialog"}
+          {...(description === undefined && { "aria-describedby": undefined })}
+        >
+          <header className="dialog-head">
+            <Radix.Title>{title}</Radix.Title>
+            <Radix.Close className="icon-button" aria-label={texts.common.close}>
+              <Icon name="close" />
+            </Radix.Close>
+          </header>
+          {description !== undefined && <Radix.Description className="muted">{description}</Radix.Description>}
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
+  /** On the button that does it. */
+  readonly confirm: string;
+  readonly danger?: boolean;
+  /** Whether a reason is asked for, which `onConfirm` is given. */
+  readonly reason?: boolean;
+  /** Until what it would do is known and allowed. */
+  readonly disabled?: boolean;
+  /** Does it; the dialog closes when it is done, and says why where it is not. */
+  readonly onConfirm: (reason: string) => Promise<unknown>;
+  /** What it will do: a BeforeAfter, or fields. */
+  readonly children?: ReactNode;
+}
+
+/** Asks before something is done. */
+export function ConfirmDialog({
+  confirm,
+  danger = false,
+  reason = false,
+  disabled = false,
+  onConfirm,
+  children,
+  ...dialog
+}: ConfirmDialogProps) {
+  const close = () => dialog.onOpenChange(false);
+  return (
+    <Dialog {...dialog}>
+      <Form
+        submit={confirm}
+        danger={danger}
+        disabled={disabled}
+        onSubmit={async (values) => {
+          await onConfirm(values.text("reason"));
+          close();
+        }}
+        actions={<Button onClick={close}>{texts.common.cancel}</Button>}
+      >
+        {children}
+        {reason && (
+          <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
+            <TextInput required maxLength={200} />
+          </Field>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

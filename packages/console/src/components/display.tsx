@@ -1,0 +1,158 @@
+import { type ReactNode, useId, useState } from "react";
+import { useMe } from "../api/session.tsx";
+import type { Run } from "../api/types.ts";
+import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+import type { Tone } from "./states.tsx";
+
+/** A status in a word. */
+export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
+  return <span className={`badge badge-${tone}`}>{children}</span>;
+}
+
+interface CardProps {
+  readonly title?: string;
+  /** At the end of the title's line. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A part of a page, with its own heading. */
+export function Card({ title, actions, children }: CardProps) {
+  const id = useId();
+  return (
+    <section className="card" aria-labelledby={title === undefined ? undefined : id}>
+      {(title !== undefined || actions !== undefined) && (
+        <header className="card-head">
+          {title !== undefined && <h2 id={id}>{title}</h2>}
+          {actions !== undefined && <div className="row">{actions}</div>}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** Cards or figures beside each other, as many as there is room for. */
+export function Grid({ children, wide = false }: { children: ReactNode; wide?: boolean }) {
+  return <div className={wide ? "grid grid-wide" : "grid"}>{children}</div>;
+}
+
+/** One figure. */
+export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="stat">
+      <p className="stat-label">{label}</p>
+      <p className="stat-value number">{value}</p>
+      {note !== undefined && <p className="stat-note">{note}</p>}
+    </div>
+  );
+}
+
+/** What is known of one thing. A value that is null is shown as a dash. */
+export function KeyValue({ items }: { items: readonly (readonly [label: string, value: ReactNode])[] }) {
+  return (
+    <dl className="key-value">
+      {items.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value ?? "–"}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface TimeProps {
+  /** An instant or a wall time; null is a dash. */
+  readonly of: string | null;
+  /** How long ago, for an instant. */
+  readonly age?: boolean;
+}
+
+export function Time({ of, age = false }: TimeProps) {
+  const { timeZone } = useMe().provider;
+  if (of === null) return "–";
+  const seconds = formatSeconds(of, timeZone);
+  return (
+    <time dateTime={of.replace(" ", "T")} title={seconds} className="number">
+      {age ? formatAge(of) : formatTime(of, timeZone)}
+    </time>
+  );
+}
+
+export function Amount({ of }: { of: string | null }) {
+  return of === null ? "–" : <span className="number">{formatAmount(of)}</span>;
+}
+
+/** Code that people compare or type: an id, a secret. */
+export function Code({ children }: { children: ReactNode }) {
+  return <code className="code">{children}</code>;
+}
+
+/** What is shown once, or often needed elsewhere. */
+export function Copyable({ label, value, once = false }: { label: string; value: string; once?: boolean }) {
+  const id = useId();
+  const [state, setState] = useState<"copied" | "failed">();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setState("copied");
+    } catch {
+      setState("failed");
+    }
+  };
+  return (
+    <div className="copyable">
+      <label htmlFor={id} className="field-label">
+        {label}
+      </label>
+      <div className="row">
+        <input id={id} className="control code" readOnly value={value} onFocus={({ target }) => target.select()} />
+        <Button icon="copy" onClick={() => void copy()}>
+          {texts.common.copy}
+        </Button>
+      </div>
+      <p className="field-hint" role="status">
+        {state === "copied" ? texts.common.copied : state === "failed" ? texts.common.copyFailed : ""}
+        {state === undefined && once ? texts.common.shownOnce : ""}
+      </p>
+    </div>
+  );
+}
+
+/** Two states side by side: what is, and what will be. */
+export function BeforeAfter({ before, after }: { before: ReactNode; after: ReactNode }) {
+  return (
+    <div className="before-after">
+      <div>
+        <p className="field-label">{texts.common.before}</p>
+        {before}
+      </div>
+      <Icon name="arrow" />
+      <div>
+        <p className="field-label">{texts.common.after}</p>
+        {after}
+      </div>
+    </div>
+  );
+}
+
+/** The ends of a subscription before and after a correction. */
+export function RunChange({ before, after }: { before: Run | null; after: Run | null }) {
+  return <BeforeAfter before={<RunEnd run={before} />} after={<RunEnd run={after} />} />;
+}
+
+function RunEnd({ run }: { run: Run | null }) {
+  if (run === null) return <p className="muted">{texts.common.nothingRuns}</p>;
+  return (
+    <>
+      <p className="strong">
+        <Time of={run.end} />
+      </p>
+      <p className="muted">{run.name}</p>
+    </>
+  );
+}

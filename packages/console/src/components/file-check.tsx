@@ -1,0 +1,51 @@
+import type { FieldChange, RejectedLine } from "../api/types.ts";
+import { formatCount } from "../format.ts";
+import { texts } from "../texts/index.ts";
+import { DataTable } from "./data-table.tsx";
+import { Icon } from "./icon.tsx";
+
+const t = texts.imports;
+
+/** Values before and after, a line each. What there was, or will be, nothing of is left out. */
+export function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
+  return (
+    <ul className="changes">
+      {changes.map(({ field, from, to }) => (
+        <li key={field}>
+          <span className="muted">{field}</span>
+          {from !== null && <del>{from}</del>}
+          {from !== null && to !== null && <Icon name="arrow" />}
+          {to !== null && <ins>{to}</ins>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The lines of a file that cannot be taken, and why. */
+export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
+  return (
+    <DataTable
+      label={t.badLines}
+      rows={lines}
+      rowKey={({ line }) => String(line)}
+      columns={[
+        { id: "line", header: t.line, cell: ({ line }) => formatCount(line), sort: ({ line }) => line },
+        {
+          id: "problems",
+          header: t.problems,
+          cell: ({ problems }) => (
+            <ul className="changes">
+              {problems.map(({ field, problem }) => (
+                <li key={`${field} ${problem}`}>
+                  <span className="muted">{field}</span> {problem}
+                </li>
+              ))}
+            </ul>
+          ),
+        },
+      ]}
+      empty={null}
+    />
+  );
+}

@@ -1,0 +1,190 @@
+import { createContext, type ReactNode, type SubmitEvent, useContext, useEffect, useId, useRef, useState } from "react";
+import { ApiProblem } from "../api/problem.ts";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { ErrorNote } from "./states.tsx";
+
+/** What was entered, trimmed. */
+export class FormValues {
+  readonly #data: FormData;
+
+  constructor(data: FormData) {
+    this.#data = data;
+  }
+
+  text(name: string): string {
+    const value = this.#data.get(name);
+    return typeof value === "string" ? value.trim() : "";
+  }
+
+  /** Undefined where nothing was entered. */
+  optional(name: string): string | undefined {
+    return this.text(name) || undefined;
+  }
+
+  /** As it was entered, with its blanks: a password. */
+  raw(name: string): string {
+    const value = this.#data.get(name);
+    return typeof value === "string" ? value : "";
+  }
+
+  number(name: string): number {
+    return Number(this.text(name));
+  }
+
+  checked(name: string): boolean {
+    return this.#data.has(name);
+  }
+
+  /** Undefined where none was chosen. */
+  file(name: string): File | undefined {
+    const value = this.#data.get(name);
+    return value instanceof File && value.size > 0 ? value : undefined;
+  }
+}
+
+interface FormState {
+  readonly busy: boolean;
+  readonly errorOf: (name: string) => string | undefined;
+  readonly register: (name: string) => () => void;
+}
+
+const FormContext = createContext<FormState>({ busy: false, errorOf: () => undefined, register: () => () => {} });
+
+interface FormProps {
+  /** Sends it. A refusal's fields are shown at their fields, all else above the buttons. */
+  readonly onSubmit: (values: FormValues) => Promise<unknown>;
+  /** On the button. */
+  readonly submit: string;
+  readonly danger?: boolean;
+  /** Whether it can be sent. */
+  readonly disabled?: boolean;
+  /** Beside the button. */
+  readonly actions?: ReactNode;
+  /** All in one row: the button is at its end. */
+  readonly inline?: boolean;
+  readonly onChange?: (values: FormValues) => void;
+  readonly children: ReactNode;
+}
+
+export function Form({ onSubmit, submit, danger = false, inline = false, children, ...rest }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const names = useRef(new Set<string>());
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const fields = failure instanceof ApiProblem ? (failure.problem.fields ?? []) : [];
+  const atFields = fields.filter(({ field }) => names.current.has(field));
+
+  useEffect(() => {
+    if (failure !== undefined) form.current?.querySelector<HTMLElement>("[aria-invalid=true], .note-danger")?.focus();
+  }, [failure]);
+
+  const send = async (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    // A form within a dialog is, to React, within the form whose page opened it.
+    event.stopPropagation();
+    if (busy) return;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await onSubmit(new FormValues(new FormData(event.currentTarget)));
+    } catch (error) {
+      setFailure(error);
+    }
+    setBusy(false);
+  };
+
+  const state: FormState = {
+    busy,
+    errorOf: (name) => atFields.find(({ field }) => field === name)?.problem,
+    register: (name) => {
+      names.current.add(name);
+      return () => names.current.delete(name);
+    },
+  };
+  const { onChange } = rest;
+  return (
+    <FormContext value={state}>
+      <form
+        ref={form}
+        className={inline ? "form form-inline" : "form"}
+        onSubmit={(event) => void send(event)}
+        onChange={onChange && ((event) => onChange(new FormValues(new FormData(event.currentTarget))))}
+      >
+        {children}
+        {failure !== undefined && atFields.length < Math.max(fields.length, 1) && (
+          <ErrorNote error={failure} ofChange except={atFields.map(({ field }) => field)} />
+        )}
+        <div className="form-actions">
+          <Button type="submit" kind={danger ? "danger" : "primary"} busy={busy} disabled={rest.disabled ?? false}>
+            {submit}
+          </Button>
+          {rest.actions}
+        </div>
+      </form>
+    </FormContext>
+  );
+}
+
+/** What the control within a Field is given. */
+interface FieldIds {
+  readonly name: string;
+  readonly id: string;
+  readonly invalid: boolean;
+  readonly describedBy: string | undefined;
+}
+
+const FieldContext = createContext<FieldIds | undefined>(undefined);
+
+interface FieldProps {
+  /** Of the value in FormValues, and of the field in a refusal. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  /** Read out and not seen: where the place says what it is. */
+  readonly hideLabel?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A label, a hint and what is wrong, around one control. */
+export function Field({ name, label, hint, error, hideLabel = false, children }: FieldProps) {
+  const id = useId();
+  const { errorOf, register } = useContext(FormContext);
+  const wrong = error ?? errorOf(name);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a form's register is the same in effect whenever it is made
+  useEffect(() => register(name), [name]);
+  const describedBy = [hint !== undefined && `${id}-hint`, wrong !== undefined && `${id}-error`].filter(Boolean);
+  return (
+    <FieldContext value={{ name, id, invalid: wrong !== undefined, describedBy: describedBy.join(" ") || undefined }}>
+      <div className="field">
+        <label htmlFor={id} className={hideLabel ? "visually-hidden" : "field-label"}>
+          {label}
+        </label>
+        {children}
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="field-hint">
+            {hint}
+          </p>
+        )}
+        {wrong !== undefined && (
+          <p id={`${id}-error`} className="field-error">
+            {wrong}
+          </p>
+        )}
+      </div>
+    </FieldContext>
+  );
+}
+
+/** What a control within a Field spreads onto its element. */
+export function useField() {
+  const field = useContext(FieldContext);
+  if (field === undefined) throw new Error(`${texts.common.failed}: a control is without its Field`);
+  return {
+    id: field.id,
+    name: field.name,
+    "aria-invalid": field.invalid || undefined,
+    "aria-describedby": field.describedBy,
+  };
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from "react";
+import { ErrorNote, Loading } from "./states.tsx";
+
+interface PreviewedProps<Effect> {
+  /** A result of useCorrection. */
+  readonly of: { readonly effect: Effect | undefined; readonly error: Error | null; readonly isReady: boolean };
+  readonly children: (effect: Effect) => ReactNode;
+}
+
+/** What a correction would do, read out when it changes; or why it cannot be done. */
+export function Previewed<Effect>({ of: { effect, error, isReady }, children }: PreviewedProps<Effect>) {
+  if (error !== null) return <ErrorNote error={error} />;
+  if (effect === undefined) return <Loading />;
+  return (
+    <div role="status" className={isReady ? undefined : "outdated"}>
+      {children(effect)}
+    </div>
+  );
+}

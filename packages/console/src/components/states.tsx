@@ -1,0 +1,98 @@
+import type { ReactNode } from "react";
+import { ApiProblem } from "../api/problem.ts";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+/** Where a list is empty: what that means, and what to do. */
+export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children !== undefined && <p className="muted">{children}</p>}
+      {action}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <p className="loading" role="status">
+      <span className="spinner" aria-hidden="true" />
+      {texts.common.loading}
+    </p>
+  );
+}
+
+interface ErrorNoteProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+  /** Whether a change failed, which may have been made all the same. */
+  readonly ofChange?: boolean;
+  /** What is said elsewhere. */
+  readonly except?: readonly string[];
+}
+
+/** What failed, in the words of the API. */
+export function ErrorNote({ error, onRetry, ofChange = false, except = [] }: ErrorNoteProps) {
+  const all = error instanceof ApiProblem ? (error.problem.fields ?? []) : [];
+  const fields = all.filter(({ field }) => !except.includes(field));
+  const message = error instanceof Error ? error.message : texts.common.failed;
+  return (
+    <Note tone="danger">
+      <p>{message}</p>
+      {fields.length > 0 && (
+        <ul>
+          {fields.map(({ field, problem: what }) => (
+            <li key={`${field} ${what}`}>
+              {field}: {what}
+            </li>
+          ))}
+        </ul>
+      )}
+      {ofChange && error instanceof ApiProblem && error.mayBeDone && <p>{texts.common.mayBeDone}</p>}
+      {onRetry !== undefined && <Button onClick={onRetry}>{texts.common.tryAgain}</Button>}
+    </Note>
+  );
+}
+
+export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
+
+/** A few sentences that stand out. A danger is read out at once. */
+export function Note({ tone = "info", children }: { tone?: Tone; children: ReactNode }) {
+  const urgent = tone === "danger";
+  return (
+    <div className={`note note-${tone}`} role={urgent ? "alert" : undefined} tabIndex={urgent ? -1 : undefined}>
+      <Icon name={tone === "success" ? "check" : tone === "info" || tone === "neutral" ? "info" : "alert"} />
+      <div className="note-body">{children}</div>
+    </div>
+  );
+}
+
+interface LoadedProps<Data> {
+  /** A result of useApi or usePoll. */
+  readonly of: {
+    readonly data: Data | undefined;
+    readonly error: ApiProblem | null;
+    readonly refetch: () => unknown;
+  };
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** Shows what was asked for, that it is under way, or why it failed. */
+export function Loaded<Data>({ of: { data, error, refetch }, children }: LoadedProps<Data>) {
+  if (data !== undefined) return children(data);
+  if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  return <Loading />;
+}
+
+export function Progress({ label, share }: { label: string; share: number }) {
+  const percent = Math.round(Math.min(Math.max(share, 0), 1) * 100);
+  return (
+    <div className="progress">
+      <span>{label}</span>
+      <progress max={100} value={percent} aria-label={label} />
+      <span className="number">{percent} %</span>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import * as Radix from "@radix-ui/react-tabs";
+import type { ReactNode } from "react";
+import { useFilters } from "./filters.tsx";
+
+interface Tab {
+  readonly id: string;
+  readonly label: string;
+  readonly content: ReactNode;
+}
+
+/** Parts of a page of which one shows; the address keeps which. Only the one that shows is rendered. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const [{ tab }, setFilters] = useFilters(["tab"]);
+  const shown = tabs.find(({ id }) => id === tab) ?? tabs[0];
+  return (
+    <Radix.Root value={shown?.id ?? ""} onValueChange={(next) => setFilters({ tab: next })} activationMode="manual">
+      <Radix.List className="tabs" aria-label={label}>
+        {tabs.map(({ id, label: text }) => (
+          <Radix.Trigger key={id} value={id} className="tab">
+            {text}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map(({ id, content }) => (
+        <Radix.Content key={id} value={id} className="tab-content stack">
+          {content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  );
+}

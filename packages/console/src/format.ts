@@ -1,0 +1,81 @@
+/*
+ * How times and amounts are shown: 24 hours, ISO-like, by the provider's clock. Amounts stay decimals in strings: they never
+ * pass through floating point.
+ */
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Such as `2026-11-23 14:05`. `of`: an instant (ISO 8601, UTC) or a wall time. */
+export function formatTime(of: string, timeZone: string): string {
+  return formatSeconds(of, timeZone).slice(0, 16);
+}
+
+/** Such as `2026-11-23 14:05:09`. */
+export function formatSeconds(of: string, timeZone: string): string {
+  return isInstant(of) ? wallOf(Date.parse(of), timeZone) : of;
+}
+
+/** Such as `2026-11-23`. */
+export function formatDay(of: string, timeZone: string): string {
+  return formatSeconds(of, timeZone).slice(0, 10);
+}
+
+/** Now by the provider's clock, as a wall time. */
+export function wallNow(timeZone: string, now = Date.now()): string {
+  return wallOf(now, timeZone);
+}
+
+/** Such as `3 hours ago` or `in 2 days`. `of`: an instant. */
+export function formatAge(of: string, now = Date.now()): string {
+  const seconds = (Date.parse(of) - now) / 1_000;
+  const [size, unit] = AGES.find(([size]) => Math.abs(seconds) >= size) ?? ([1, "second"] as const);
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+}
+
+const AGES = [
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+] as const;
+
+/** `12345.60` is `12,345.60`. */
+export function formatAmount(amount: string): string {
+  const [, sign = "", whole = amount, rest = ""] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
+  return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ",") + rest;
+}
+
+/** The sum of amounts, which all have the same decimals; "0" of none. */
+export function addAmounts(amounts: readonly string[]): string {
+  const decimals = amounts[0]?.split(".")[1]?.length ?? 0;
+  const sum = amounts.reduce((sum, amount) => sum + BigInt(amount.replace(".", "")), 0n);
+  const digits = String(sum < 0n ? -sum : sum).padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  return (sum < 0n ? "-" : "") + (decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`);
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en");
+}
+
+/** Such as `1 day` or `30 days`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** The milliseconds of a wall time or a day on a line of time without zones: for drawing only. */
+export function placeOf(wall: string): number {
+  return Date.parse(`${wall.slice(0, 10)}T${wall.slice(11) || "00:00:00"}Z`);
+}
+
+function isInstant(of: string): boolean {
+  return of[10] === "T";
+}
+
+function wallOf(milliseconds: number, timeZone: string): string {
+  let format = formats.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "medium" });
+    formats.set(timeZone, format);
+  }
+  return format.format(milliseconds);
+}

@@ -1,0 +1,44 @@
+import { useState } from "react";
+import { useSend } from "../../api/hooks.ts";
+import { ApiProblem } from "../../api/problem.ts";
+import { useMe } from "../../api/session.tsx";
+import { TextInput } from "../../components/controls.tsx";
+import { Card } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.account;
+
+export function PasswordCard() {
+  const { name } = useMe();
+  const send = useSend();
+  const toast = useToast();
+  /** Empties the fields when it was changed. */
+  const [times, setTimes] = useState(0);
+  const submit = async (values: FormValues) => {
+    const password = values.raw("password");
+    if (values.raw("again") !== password) throw ApiProblem.ofField("again", t.notTheSame);
+    const body = { current: values.raw("current"), password };
+    await send.mutateAsync({ method: "put", path: "/session/password", body });
+    setTimes(times + 1);
+    toast(t.changed);
+  };
+  return (
+    <Card title={t.password}>
+      <Form key={times} submit={t.change} onSubmit={submit}>
+        {/* Password managers see by it whose password it is. */}
+        <input type="text" autoComplete="username" value={name} readOnly hidden />
+        <Field name="current" label={t.current}>
+          <TextInput required type="password" autoComplete="current-password" />
+        </Field>
+        <Field name="password" label={t.next} hint={t.nextHint}>
+          <TextInput required type="password" minLength={12} maxLength={256} autoComplete="new-password" />
+        </Field>
+        <Field name="again" label={t.again}>
+          <TextInput required type="password" autoComplete="new-password" />
+        </Field>
+      </Form>
+    </Card>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from "react";
+import { useSend } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { RecoveryCodes, TotpOffer } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { TextInput } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Badge, Card, Copyable } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.account;
+
+interface TotpCardProps {
+  /** Is given the recovery codes. */
+  readonly onSwitchedOn: (codes: readonly string[]) => void;
+}
+
+export function TotpCard({ onSwitchedOn }: TotpCardProps) {
+  const { hasTotp } = useMe();
+  const [open, setOpen] = useState(false);
+  const [offer, setOffer] = useState<TotpOffer>();
+  const close = () => {
+    setOpen(false);
+    setOffer(undefined);
+  };
+  return (
+    <Card title={t.totp} actions={<Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>}>
+      <p>{hasTotp ? t.totpOn : t.totpOff}</p>
+      <div className="row">
+        <Button kind={hasTotp ? "plain" : "primary"} onClick={() => setOpen(true)}>
+          {hasTotp ? t.switchOff : t.switchOn}
+        </Button>
+      </div>
+      {hasTotp ? (
+        <SwitchOff open={open} onClose={close} />
+      ) : (
+        <Dialog
+          open={open}
+          onOpenChange={(next) => !next && close()}
+          title={t.switchOnTitle}
+          description={offer === undefined ? t.switchOnText : t.secretLead}
+        >
+          {offer === undefined ? (
+            <AskForOffer onOffer={setOffer} />
+          ) : (
+            <Confirm
+              offer={offer}
+              onConfirmed={(codes) => {
+                close();
+                onSwitchedOn(codes);
+              }}
+            />
+          )}
+        </Dialog>
+      )}
+    </Card>
+  );
+}
+
+function AskForOffer({ onOffer }: { onOffer: (offer: TotpOffer) => void }) {
+  const send = useSend<TotpOffer>();
+  const ask = async (values: FormValues) => {
+    const body = { password: values.raw("password") };
+    onOffer(await send.mutateAsync({ method: "post", path: "/session/totp", body }));
+  };
+  return (
+    <Form key="password" submit={t.continue} onSubmit={ask}>
+      <PasswordField />
+    </Form>
+  );
+}
+
+interface ConfirmProps {
+  readonly offer: TotpOffer;
+  readonly onConfirmed: (codes: readonly string[]) => void;
+}
+
+function Confirm({ offer: { secret, uri }, onConfirmed }: ConfirmProps) {
+  const send = useSend<RecoveryCodes>();
+  const confirm = async (values: FormValues) => {
+    const body = { code: values.text("code") };
+    const { recoveryCodes } = await send.mutateAsync({ method: "put", path: "/session/totp", body });
+    onConfirmed(recoveryCodes);
+  };
+  return (
+    <>
+      <Copyable label={t.secret} value={inFours(secret)} />
+      <p>
+        <a href={uri}>{t.openApp}</a>
+      </p>
+      <Form key="code" submit={t.switchOn} onSubmit={confirm}>
+        <Field name="code" label={t.code} hint={t.codeHint}>
+          <TextInput required autoComplete="one-time-code" inputMode="numeric" maxLength={7} />
+        </Field>
+      </Form>
+    </>
+  );
+}
+
+function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const send = useSend();
+  const toast = useToast();
+  const switchOff = async (values: FormValues) => {
+    await send.mutateAsync({ method: "delete", path: "/session/totp", body: { password: values.raw("password") } });
+    onClose();
+    toast(t.switchedOff);
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => !next && onClose()}
+      title={t.switchOffTitle}
+      description={t.switchOffText}
+    >
+      <Form submit={t.switchOff} onSubmit={switchOff}>
+        <PasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+function PasswordField() {
+  return (
+    <Field name="password" label={t.current}>
+      <TextInput required type="password" autoComplete="current-password" />
+    </Field>
+  );
+}
+
+/** As people type it; apps take it with the blanks. */
+function inFours(secret: string): string {
+  return secret.replace(/.{4}(?=.)/g, "$& ");
+}

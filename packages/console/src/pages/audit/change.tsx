@@ -1,0 +1,124 @@
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import { useMe } from "../../api/session.tsx";
+import type { AuditEntry } from "../../api/types.ts";
+import { formatCount, formatTime } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.audit;
+
+/** What these keep is by cuid. */
+const OF_MANY = ["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"];
+/** More values than so many are folded. */
+const MOST_SHOWN = 6;
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface ChangeProps {
+  readonly of: AuditEntry;
+  /** Whether it tells of one customer alone. */
+  readonly ofCustomer: boolean;
+}
+
+/** What was changed: each value before and after. */
+export function Change({ of: { action, subject, before, after }, ofCustomer }: ChangeProps) {
+  if (OF_MANY.includes(action) && !ofCustomer)
+    return <Customers environment={subject} before={valuesOf(before)} after={valuesOf(after)} />;
+  const lines = linesOf(before, after);
+  if (lines.length <= MOST_SHOWN) return <Lines lines={lines} />;
+  return <Fold label={t.values(formatCount(lines.length))}>{() => <Lines lines={lines} />}</Fold>;
+}
+
+function Customers({ environment, before, after }: { environment: string; before: Values; after: Values }) {
+  const shown = useEnvironment();
+  const cuids = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return (
+    <Fold label={t.customers(formatCount(cuids.length))}>
+      {() =>
+        cuids.map((cuid) => (
+          <div key={cuid}>
+            <p className="strong">
+              {environment === shown ? <Link href={`/customers/${encodeURIComponent(cuid)}`}>{cuid}</Link> : cuid}
+            </p>
+            <Lines lines={linesOf(before[cuid], after[cuid])} />
+          </div>
+        ))
+      }
+    </Fold>
+  );
+}
+
+/** What is within is made when it is opened: an import's entry is long. */
+function Fold({ label, children }: { label: string; children: () => ReactNode }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{label}</summary>
+      {open && <div className="changes">{children()}</div>}
+    </details>
+  );
+}
+
+interface Line {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+function Lines({ lines }: { lines: readonly Line[] }) {
+  const { timeZone } = useMe().provider;
+  const show = (value: unknown) => showValue(value, timeZone);
+  return (
+    <dl className="changes">
+      {lines.map(({ field, from, to }) => (
+        <div key={field}>
+          <dt>{field}</dt>
+          <dd>
+            {from !== undefined && <span className="muted">{show(from)} → </span>}
+            {show(to)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What differs. Of what was added nothing was before; of what was removed nothing is after. */
+function linesOf(before: unknown, after: unknown): Line[] {
+  const [from, to] = [valuesOf(before), valuesOf(after)];
+  const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  return fields
+    .map((field) => ({
+      field: nameOf(field),
+      from: isNothing(before) ? undefined : (from[field] ?? null),
+      to: to[field] ?? null,
+    }))
+    .filter((line) => JSON.stringify(line.from) !== JSON.stringify(line.to));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+function valuesOf(value: unknown): Values {
+  return typeof value === "object" && value !== null ? (value as Values) : {};
+}
+
+/** `expiresAt` and `first_name` in words; a connection or a plan stays as it is. */
+function nameOf(field: string): string {
+  if (!/^[a-z]+(?:[A-Z_][A-Za-z]*)*$/.test(field)) return field;
+  return field.replaceAll("_", " ").replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+function showValue(value: unknown, timeZone: string): string {
+  if (value === null || value === "") return t.nothing;
+  if (typeof value === "boolean") return value ? texts.common.yes : texts.common.no;
+  if (typeof value === "string") return INSTANT.test(value) ? formatTime(value, timeZone) : value;
+  if (Array.isArray(value)) return value.map((each) => showValue(each, timeZone)).join(", ") || t.nothing;
+  if (typeof value !== "object") return String(value);
+  const parts = Object.entries(value).map(([field, each]) => `${nameOf(field)}: ${showValue(each, timeZone)}`);
+  return parts.join(", ") || t.nothing;
+}

@@ -1,0 +1,120 @@
+import { useState } from "react";
+import { useSend } from "../../api/hooks.ts";
+import type { BulkEffect, BulkPreview, BulkRequest, BulkRun } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ConfirmDialog } from "../../components/dialog.tsx";
+import { Badge, Card, Grid, Stat, Time } from "../../components/display.tsx";
+import { EmptyState, Note } from "../../components/states.tsx";
+import { countOf, formatCount } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "../customers/connection-badge.tsx";
+import { customerHref } from "../customers/links.ts";
+
+const t = texts.bulk;
+
+interface BulkResultProps {
+  readonly request: BulkRequest;
+  readonly preview: BulkPreview;
+  readonly onStarted: (run: BulkRun) => void;
+}
+
+/** What a bulk change would do, and the button that begins it. */
+export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
+  const environment = useEnvironment();
+  const send = useSend<BulkRun>();
+  const [isAsking, setAsking] = useState(false);
+  const { effects, count, problems } = preview;
+  const { action, days = 0 } = request;
+  const repeated = effects.filter((effect) => effect.repeated).length;
+  const confirm = t.confirm[action](countOf(days, "day"), countOf(count, "connection"));
+  return (
+    <>
+      <Card
+        title={t.result}
+        actions={
+          count > 0 && (
+            <Button kind={action === "block" ? "danger" : "primary"} onClick={() => setAsking(true)}>
+              {confirm}
+            </Button>
+          )
+        }
+      >
+        <Grid>
+          <Stat label={t.count} value={formatCount(count)} />
+          <Stat label={t.unclear} value={formatCount(problems.length)} />
+          {action === "goodwill" && request.skipRepeated !== true && (
+            <Stat label={t.repeated} value={formatCount(repeated)} />
+          )}
+        </Grid>
+        {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
+        {count > effects.length && <p className="muted">{t.firstThousand(formatCount(count))}</p>}
+        <DataTable
+          label={t.effects}
+          columns={action === "goodwill" ? [...WHOM, ...ENDS] : WHOM}
+          rows={effects}
+          rowKey={({ cuid, service, reqId }) => `${cuid} ${service} ${reqId}`}
+          rowHref={customerHref}
+          empty={<EmptyState title={t.nothingTitle}>{t.nothingText}</EmptyState>}
+        />
+      </Card>
+      {problems.length > 0 && (
+        <Card title={t.problems}>
+          <DataTable
+            label={t.problems}
+            columns={PROBLEMS}
+            rows={problems}
+            rowKey={({ line, problem }) => `${line} ${problem}`}
+            empty={null}
+          />
+        </Card>
+      )}
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        title={confirm}
+        description={t.confirmText}
+        confirm={confirm}
+        danger={action === "block"}
+        onConfirm={async () =>
+          onStarted(await send.mutateAsync({ method: "post", path: "/bulk", query: { environment }, body: request }))
+        }
+      >
+        {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+const WHOM: readonly Column<BulkEffect>[] = [
+  { id: "cuid", header: t.customer, cell: ({ cuid }) => cuid, sort: ({ cuid }) => cuid },
+  { id: "connection", header: t.connection, cell: (effect) => connectionName(effect) },
+];
+
+const ENDS: readonly Column<BulkEffect>[] = [
+  { id: "plan", header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
+  {
+    id: "before",
+    header: t.before,
+    cell: ({ before }) => <Time of={before?.end ?? null} />,
+    sort: ({ before }) => before?.end ?? "",
+  },
+  {
+    id: "after",
+    header: t.after,
+    cell: ({ after }) => <Time of={after?.end ?? null} />,
+    sort: ({ after }) => after?.end ?? "",
+  },
+  {
+    id: "note",
+    header: t.note,
+    cell: ({ repeated }) => repeated && <Badge tone="warning">{t.repeatedBadge}</Badge>,
+    sort: ({ repeated }) => (repeated ? 0 : 1),
+  },
+];
+
+const PROBLEMS: readonly Column<BulkPreview["problems"][number]>[] = [
+  { id: "line", header: t.line, cell: ({ line }) => line },
+  { id: "problem", header: t.problem, cell: ({ problem }) => problem },
+];

@@ -1,0 +1,74 @@
+import { usePoll } from "../../api/hooks.ts";
+import type { BulkRun } from "../../api/types.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Badge, Card } from "../../components/display.tsx";
+import { Loaded, Note, Progress } from "../../components/states.tsx";
+import { countOf, formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.bulk;
+
+const TONES = { running: "info", done: "success", failed: "danger" } as const;
+
+/** How far the last bulk change is, or what became of it. */
+export function RunState({ id, onForget }: { id: string; onForget: () => void }) {
+  const run = usePoll<BulkRun>(`/bulk/${encodeURIComponent(id)}`, ({ state }) => state !== "running");
+  const isUnknown = run.error?.code === "not_found";
+  const isOver = isUnknown || run.data?.state === "done" || run.data?.state === "failed";
+  return (
+    <Card
+      title={t.run}
+      actions={
+        <>
+          {run.data !== undefined && (
+            <LinkButton href={`/audit?action=bulk.${run.data.action}`}>{t.toAudit}</LinkButton>
+          )}
+          {isOver && (
+            <Button kind="quiet" onClick={onForget}>
+              {t.forget}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {isUnknown ? <p>{t.unknownRun}</p> : <Loaded of={run}>{(found) => <Told run={found} />}</Loaded>}
+    </Card>
+  );
+}
+
+function Told({ run: { action, author, state, done, count, failed, problem } }: { run: BulkRun }) {
+  return (
+    <>
+      <p className="row" role="status">
+        <Badge tone={TONES[state]}>{t.states[state]}</Badge>
+        {t.by(t.actions[action], author)}
+      </p>
+      <Progress label={t.progress(formatCount(done), countOf(count, "connection"))} share={done / count} />
+      {state === "running" && <p className="muted">{t.runLeave}</p>}
+      {state === "failed" && (
+        <Note tone="danger">
+          {problem !== null && <p>{problem}</p>}
+          <p>{t.runFailed}</p>
+        </Note>
+      )}
+      {failed.length > 0 && (
+        <>
+          <h3>{t.failed}</h3>
+          <DataTable
+            label={t.failed}
+            columns={FAILED}
+            rows={failed}
+            rowKey={({ connection, problem: why }) => `${connection} ${why}`}
+            empty={null}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+const FAILED: readonly Column<BulkRun["failed"][number]>[] = [
+  { id: "connection", header: t.connection, cell: ({ connection }) => connection },
+  { id: "problem", header: t.problem, cell: ({ problem }) => problem },
+];

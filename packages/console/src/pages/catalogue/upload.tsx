@@ -1,0 +1,164 @@
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useUpload } from "../../api/hooks.ts";
+import type { CatalogueChange } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { Checkbox, FileInput } from "../../components/controls.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ConfirmDialog } from "../../components/dialog.tsx";
+import { Badge, Card, Code, Grid, Stat } from "../../components/display.tsx";
+import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
+import { Field, Form } from "../../components/form.tsx";
+import { Note, Progress } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.catalogue;
+
+/** A file, what it would change, and then its publication. */
+export function CatalogueUpload() {
+  const [checked, setChecked] = useState<{ file: File; change: CatalogueChange }>();
+  const environment = useEnvironment();
+  const check = useUpload<CatalogueChange>();
+  return (
+    <>
+      <Card>
+        <Form
+          submit={t.check}
+          onChange={() => setChecked(undefined)}
+          onSubmit={async (values) => {
+            const file = values.file("file");
+            if (file === undefined) return;
+            const query = { environment, preview: true };
+            setChecked({ file, change: await check.mutateAsync({ path: "/catalogue", file, query }) });
+          }}
+        >
+          <Field name="file" label={t.file} hint={t.fileHint}>
+            <FileInput required accept=".csv,.ndjson,.jsonl,.json" />
+          </Field>
+          {check.isPending && <Progress label={t.checking} share={check.progress} />}
+          {checked === undefined && <p className="muted">{t.checkHint}</p>}
+        </Form>
+      </Card>
+      {checked !== undefined && <Diff {...checked} />}
+    </>
+  );
+}
+
+function Diff({ file, change }: { file: File; change: CatalogueChange }) {
+  const { added, changed, removed, unchanged, reorders, rejected, problems, bouquets, largeChange } = change;
+  const [allowsLarge, setAllowsLarge] = useState(false);
+  const isBad = rejected > 0 || problems.length > 0;
+  const isSame = !isBad && added + changed + removed === 0 && !reorders;
+  return (
+    <Card
+      title={t.result}
+      actions={
+        !isBad &&
+        !isSame && <Publish file={file} disabled={largeChange !== null && !allowsLarge} {...{ allowsLarge }} />
+      }
+    >
+      {isBad && (
+        <>
+          <Note tone="danger">{t.badLines(t.line(rejected))}</Note>
+          <RejectedLines lines={problems} />
+        </>
+      )}
+      {isSame && <Note tone="success">{t.same}</Note>}
+      {!isBad && !isSame && (
+        <>
+          <Grid>
+            <Stat label={t.added} value={formatCount(added)} />
+            <Stat label={t.changed} value={formatCount(changed)} />
+            <Stat label={t.removed} value={formatCount(removed)} />
+            <Stat label={t.unchanged} value={formatCount(unchanged)} />
+          </Grid>
+          {largeChange !== null && (
+            <Note tone="warning">
+              <p>{t.large(largeChange.count, largeChange.of)}</p>
+              <Checkbox
+                name="allowLargeChange"
+                label={t.allowLarge}
+                checked={allowsLarge}
+                onChange={({ target }) => setAllowsLarge(target.checked)}
+              />
+            </Note>
+          )}
+          {bouquets.map((bouquet) => (
+            <Reach key={`${bouquet.service} ${bouquet.code}`} bouquet={bouquet} />
+          ))}
+          {reorders && <Note>{t.reorders}</Note>}
+          <DataTable
+            label={t.result}
+            columns={COLUMNS}
+            rows={bouquets}
+            rowKey={({ service, code }) => `${service} ${code}`}
+            empty={null}
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+type ChangedBouquet = CatalogueChange["bouquets"][number];
+
+/** A change of plan or kind reaches what was bought before. */
+function Reach({ bouquet: { kind, code, fields } }: { bouquet: ChangedBouquet }) {
+  if (kind !== "changed") return null;
+  const plan = fields.find(({ field }) => field === "plan");
+  if (plan !== undefined) return <Note tone="warning">{t.reach(code, t.reachPlan(plan.from ?? ""))}</Note>;
+  if (!fields.some(({ field }) => field === "add-on")) return null;
+  return <Note tone="warning">{t.reach(code, t.reachAddOn)}</Note>;
+}
+
+const TONES = { added: "success", changed: "info", removed: "danger" } as const;
+
+const COLUMNS: readonly Column<ChangedBouquet>[] = [
+  {
+    id: "kind",
+    header: t.kind,
+    cell: ({ kind }) => <Badge tone={TONES[kind]}>{t[kind]}</Badge>,
+    sort: ({ kind }) => kind,
+  },
+  {
+    id: "service",
+    header: t.service,
+    cell: ({ service }) => texts.common.services[service],
+    sort: ({ service }) => service,
+  },
+  { id: "code", header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
+  { id: "changes", header: t.changes, cell: ({ fields }) => <FieldChanges changes={fields} /> },
+];
+
+function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boolean; disabled: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  const environment = useEnvironment();
+  const upload = useUpload<CatalogueChange>();
+  const toast = useToast();
+  const [, navigate] = useLocation();
+  return (
+    <>
+      <Button kind="primary" disabled={disabled} onClick={() => setOpen(true)}>
+        {t.publish}
+      </Button>
+      <ConfirmDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={t.publishTitle}
+        description={t.publishText}
+        confirm={t.publishConfirm}
+        onConfirm={async () => {
+          const query = { environment, allowLargeChange: allowsLarge || undefined };
+          const { revision } = await upload.mutateAsync({ path: "/catalogue", file, query });
+          toast(t.done(revision));
+          navigate("/catalogue");
+        }}
+      >
+        {upload.isPending && <Progress label={t.checking} share={upload.progress} />}
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import type { Connection } from "../../api/types.ts";
+import { Badge } from "../../components/display.tsx";
+import { texts } from "../../texts/index.ts";
+
+type Named = Pick<Connection, "service" | "reqId" | "status">;
+
+export const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
+
+/** A connection in a list, with a mark of what it is like. */
+export function ConnectionBadge({ connection }: { connection: Named }) {
+  const { status } = connection;
+  return (
+    <Badge tone={STATUS_TONES[status]}>
+      {connectionName(connection)}
+      {status === "active" ? "" : ` · ${texts.customers.statuses[status].toLowerCase()}`}
+    </Badge>
+  );
+}
+
+/** Such as `TV 000100000000001`. */
+export function connectionName({ service, reqId }: Pick<Connection, "service" | "reqId">): string {
+  return `${texts.common.services[service]} ${reqId}`;
+}

@@ -1,0 +1,95 @@
+import { useState } from "react";
+import { useMay } from "../../api/session.tsx";
+import type { Connection, PlanLedger } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { Badge, Card, Grid } from "../../components/display.tsx";
+import { type Span, TimeLine } from "../../components/time-line.tsx";
+import { texts } from "../../texts/index.ts";
+import { BlockDialog } from "./block-dialog.tsx";
+import { connectionName, STATUS_TONES } from "./connection-badge.tsx";
+import { GoodwillDialog } from "./goodwill-dialog.tsx";
+import { GoodwillReversalDialog } from "./goodwill-reversal-dialog.tsx";
+import { LedgerHistory } from "./ledger-history.tsx";
+
+const t = texts.customers;
+
+interface ConnectionCardProps {
+  readonly cuid: string;
+  readonly connection: Connection;
+  readonly ledgers: readonly PlanLedger[];
+  readonly spans: readonly Span[];
+  /** Of all the customer's connections. */
+  readonly allSpans: readonly Span[];
+}
+
+/** A connection: what it is like, what runs on it over time, and beside that what happened, in words. */
+export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: ConnectionCardProps) {
+  const mayCorrect = useMay("correct");
+  const { status, blockedByStaff, segment } = connection;
+  const name = connectionName(connection);
+  return (
+    <Card title={name} actions={mayCorrect && <Corrections cuid={cuid} connection={connection} ledgers={ledgers} />}>
+      <p className="row">
+        <Badge tone={STATUS_TONES[status]}>{t.statuses[status]}</Badge>
+        {status === "blocked" && (
+          <span className="muted">{blockedByStaff ? t.blockedByStaff : t.blockedByRecords}</span>
+        )}
+        {segment !== null && <span className="muted">{t.segment(segment)}</span>}
+      </p>
+      {spans.length === 0 && ledgers.length === 0 ? (
+        <p className="muted">{t.noSubscriptions}</p>
+      ) : (
+        <Grid wide>
+          <TimeLine label={t.timeLine(name)} spans={spans} scaleOf={allSpans} />
+          <div className="stack">
+            {ledgers.map((ledger) => (
+              <LedgerHistory key={ledger.plan} ledger={ledger} title={ledger.plan} />
+            ))}
+          </div>
+        </Grid>
+      )}
+    </Card>
+  );
+}
+
+type Correction = "goodwill" | "goodwill-reversal" | "block";
+
+/** What staff can set right here, and the dialog of the one that was chosen. */
+function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "spans" | "allSpans">) {
+  const [chosen, setChosen] = useState<Correction>();
+  const close = () => setChosen(undefined);
+  const name = connectionName(connection);
+  const block = connection.blockedByStaff ? t.unblock : t.block;
+  const given = ledgers.filter(({ entries }) =>
+    entries.some(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null),
+  );
+  return (
+    <>
+      {ledgers.length > 0 && (
+        <Button aria-label={t.of(t.giveDays, name)} onClick={() => setChosen("goodwill")}>
+          {t.giveDays}
+        </Button>
+      )}
+      {given.length > 0 && (
+        <Button aria-label={t.of(t.takeBack, name)} onClick={() => setChosen("goodwill-reversal")}>
+          {t.takeBack}
+        </Button>
+      )}
+      <Button aria-label={t.of(block, name)} onClick={() => setChosen("block")}>
+        {block}
+      </Button>
+      {chosen === "goodwill" && (
+        <GoodwillDialog cuid={cuid} connection={connection} plans={ledgers.map(({ plan }) => plan)} onClose={close} />
+      )}
+      {chosen === "goodwill-reversal" && (
+        <GoodwillReversalDialog
+          cuid={cuid}
+          connection={connection}
+          plans={given.map(({ plan }) => plan)}
+          onClose={close}
+        />
+      )}
+      {chosen === "block" && <BlockDialog cuid={cuid} connection={connection} onClose={close} />}
+    </>
+  );
+}

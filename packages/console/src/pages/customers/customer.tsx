@@ -1,0 +1,137 @@
+import { type Pages, useApi, usePages } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { Attempt, Connection, Customer as CustomerData, PlanLedger } from "../../api/types.ts";
+import { LinkButton } from "../../components/button.tsx";
+import { Badge, Card, KeyValue, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { wallNow } from "../../format.ts";
+import type { PageProps } from "../../routes.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { SwitchEnvironment } from "../../shell/other-environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { ATTEMPTS_ID, Attempts } from "./attempts.tsx";
+import { connectionName } from "./connection-badge.tsx";
+import { ConnectionCard } from "./connection-card.tsx";
+import { GoneConnections } from "./gone-connections.tsx";
+import { spansOf } from "./spans.ts";
+
+const t = texts.customers;
+
+export default function Customer({ params: { cuid = "" } }: PageProps) {
+  const environment = useEnvironment();
+  const path = `/customers/${encodeURIComponent(cuid)}`;
+  const customer = useApi<CustomerData>(path, { environment });
+  const ledgers = useApi<{ plans: PlanLedger[] }>(`${path}/ledgers`, { environment });
+  const attempts = usePages<Attempt>(`${path}/attempts`, { environment });
+  const { data } = customer;
+  const name = data === undefined ? "" : `${data.firstName} ${data.lastName}`.trim();
+  const isGone = data === undefined && customer.error?.code === "not_found";
+  return (
+    <>
+      <PageHead
+        title={name || cuid}
+        up={{ href: "/customers", title: texts.shell.pages.customers }}
+        actions={<LinkButton href={`/transactions?cuid=${encodeURIComponent(cuid)}`}>{t.transactions}</LinkButton>}
+      />
+      {isGone ? (
+        <NoSuchCustomer cuid={cuid} />
+      ) : (
+        <Loaded of={customer}>
+          {(found) => (
+            <>
+              <Profile customer={found} attempts={attempts} />
+              <Loaded of={ledgers}>{({ plans }) => <Connections customer={found} ledgers={plans} />}</Loaded>
+              <Attempts attempts={attempts} />
+            </>
+          )}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function Profile({ customer, attempts }: { customer: CustomerData; attempts: Pages<Attempt> }) {
+  const { cuid, mobile, status, asOf } = customer;
+  const [last] = attempts.items;
+  return (
+    <Card>
+      <KeyValue
+        items={[
+          [
+            t.cuid,
+            <span key="cuid" className="number">
+              {cuid}
+            </span>,
+          ],
+          [
+            t.mobile,
+            mobile === null ? null : (
+              <a key="mobile" href={`tel:${mobile}`}>
+                {mobile}
+              </a>
+            ),
+          ],
+          [
+            t.status,
+            <Badge key="status" tone={status === "active" ? "success" : "danger"}>
+              {t.statuses[status]}
+            </Badge>,
+          ],
+          [
+            t.lastAttempt,
+            last === undefined ? (
+              ((attempts.first && texts.common.none) ?? null)
+            ) : (
+              <a key="attempts" href={`#${ATTEMPTS_ID}`}>
+                <Time of={last.at} />
+              </a>
+            ),
+          ],
+          [t.asOf, asOf === null ? t.neverImported : <Time key="asOf" of={asOf} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** A card for each connection, and one for what is left of those that are gone. */
+function Connections({ customer, ledgers }: { customer: CustomerData; ledgers: readonly PlanLedger[] }) {
+  const { timeZone } = useMe().provider;
+  const { cuid, connections } = customer;
+  const now = wallNow(timeZone);
+  const isOf = (ledger: PlanLedger, { service, reqId }: Connection) =>
+    ledger.service === service && ledger.reqId === reqId;
+  const gone = ledgers.filter((ledger) => !connections.some((connection) => isOf(ledger, connection)));
+  const each = connections.map((connection) => {
+    const its = ledgers.filter((ledger) => isOf(ledger, connection));
+    return { connection, ledgers: its, spans: spansOf(connection, its, now) };
+  });
+  const allSpans = each.flatMap(({ spans }) => spans);
+  return (
+    <>
+      {connections.length === 0 && <EmptyState title={t.noConnectionsTitle}>{t.noConnectionsText}</EmptyState>}
+      {each.map((props) => (
+        <ConnectionCard key={connectionName(props.connection)} cuid={cuid} allSpans={allSpans} {...props} />
+      ))}
+      {gone.length > 0 && <GoneConnections ledgers={gone} />}
+    </>
+  );
+}
+
+function NoSuchCustomer({ cuid }: { cuid: string }) {
+  const environment = useEnvironment();
+  return (
+    <EmptyState
+      title={t.goneTitle(cuid, texts.common.environments[environment])}
+      action={
+        <span className="row">
+          <SwitchEnvironment to={environment === "trial" ? "production" : "trial"} />
+          <LinkButton href="/customers">{t.toSearch}</LinkButton>
+        </span>
+      }
+    >
+      {t.goneText}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,161 @@
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { usePages } from "../../api/hooks.ts";
+import type { CustomerMatch, CustomerMatches } from "../../api/types.ts";
+import { LinkButton } from "../../components/button.tsx";
+import { type Column, PagedTable } from "../../components/data-table.tsx";
+import { Badge, Card } from "../../components/display.tsx";
+import { useFilters } from "../../components/filters.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { OtherEnvironment } from "../../shell/other-environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { TransactionFacts } from "../transactions/facts.tsx";
+import { transactionHref } from "../transactions/links.ts";
+import { ConnectionBadge } from "./connection-badge.tsx";
+import { customerHref } from "./links.ts";
+
+const t = texts.customers;
+
+/** From the last key until it is asked. */
+const PAUSE_MS = 200;
+
+export default function Customers() {
+  const environment = useEnvironment();
+  const [, navigate] = useLocation();
+  const search = useSearchText();
+  const found = usePages<CustomerMatch, CustomerMatches>(
+    "/customers",
+    { environment, q: search.asked },
+    { keep: true },
+  );
+  const { first, isKept } = found;
+  const transaction = first?.transaction ?? null;
+  const [isOpening, setOpening] = useState(false);
+
+  // Enter opens the one that is found for what was typed last, and never one of an answer before it.
+  useEffect(() => {
+    if (!isOpening || first === undefined || isKept || search.asked !== search.text.trim()) return;
+    setOpening(false);
+    const [match, another] = first.items;
+    if (transaction !== null) navigate(transactionHref(transaction));
+    else if (match !== undefined && another === undefined) navigate(customerHref(match));
+  }, [isOpening, first, isKept, search, transaction, navigate]);
+
+  const press = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      document.querySelector<HTMLElement>("main .row-link")?.focus();
+    }
+    if (event.key !== "Enter" || search.text.trim() === "") return;
+    search.ask(search.text);
+    setOpening(true);
+  };
+
+  return (
+    <>
+      <PageHead title={texts.shell.pages.customers} />
+      <search className="search-field">
+        <input
+          ref={search.field}
+          type="search"
+          className="control"
+          aria-label={t.search}
+          aria-describedby="search-hint"
+          autoComplete="off"
+          spellCheck={false}
+          value={search.text}
+          onChange={({ target }) => {
+            setOpening(false);
+            search.setText(target.value);
+          }}
+          onKeyDown={press}
+        />
+        <p id="search-hint" className="field-hint">
+          {t.searchHint}
+        </p>
+      </search>
+      {transaction !== null && (
+        <>
+          <OtherEnvironment of={transaction.environment} />
+          <Card
+            title={t.transactionFound}
+            actions={<LinkButton href={transactionHref(transaction)}>{texts.transactions.open}</LinkButton>}
+          >
+            <TransactionFacts transaction={transaction} />
+          </Card>
+        </>
+      )}
+      <PagedTable
+        label={t.list}
+        pages={found}
+        columns={COLUMNS}
+        rowKey={({ cuid }) => cuid}
+        rowHref={customerHref}
+        empty={search.asked === "" ? <NobodyYet /> : <EmptyState title={t.noMatchTitle}>{t.noMatchText}</EmptyState>}
+      />
+    </>
+  );
+}
+
+function NobodyYet() {
+  return (
+    <EmptyState title={t.noneTitle} action={<LinkButton href="/imports">{t.toImports}</LinkButton>}>
+      {t.noneText}
+    </EmptyState>
+  );
+}
+
+const COLUMNS: readonly Column<CustomerMatch>[] = [
+  { id: "name", header: t.name, cell: ({ firstName, lastName }) => `${firstName} ${lastName}`.trim() || "–" },
+  { id: "cuid", header: t.cuid, cell: ({ cuid }) => <span className="number">{cuid}</span> },
+  { id: "mobile", header: t.mobile, cell: ({ mobile }) => <span className="number">{mobile ?? "–"}</span> },
+  {
+    id: "status",
+    header: t.status,
+    cell: ({ status }) => <Badge tone={status === "active" ? "success" : "neutral"}>{t.statuses[status]}</Badge>,
+  },
+  {
+    id: "connections",
+    header: t.connections,
+    cell: ({ connections }) => (
+      <span className="row">
+        {connections.map((connection) => (
+          <ConnectionBadge key={`${connection.service} ${connection.reqId}`} connection={connection} />
+        ))}
+      </span>
+    ),
+  },
+];
+
+/** What is typed, and what is asked for: the address keeps it. */
+function useSearchText() {
+  const [{ q }, setFilters] = useFilters(["q"]);
+  const [text, setText] = useState(q);
+  const asked = useRef(q);
+  const field = useRef<HTMLInputElement>(null);
+
+  // The head of the page takes the focus when one comes: the field takes it after that.
+  useEffect(() => field.current?.focus(), []);
+  // The search of the shell leads here too.
+  useEffect(() => {
+    if (q === asked.current) return;
+    asked.current = q;
+    setText(q);
+    field.current?.focus();
+  }, [q]);
+  const ask = useCallback(
+    (next: string) => {
+      asked.current = next.trim();
+      setFilters({ q: next.trim() });
+    },
+    [setFilters],
+  );
+  useEffect(() => {
+    if (text.trim() === asked.current) return;
+    const timer = setTimeout(() => ask(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, ask]);
+  return { text, setText, asked: q, ask, field };
+}

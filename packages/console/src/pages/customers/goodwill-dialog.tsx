@@ -1,0 +1,90 @@
+import { useState } from "react";
+import type { Connection, CorrectionEffect } from "../../api/types.ts";
+import { useCorrection } from "../../api/use-correction.ts";
+import { Button } from "../../components/button.tsx";
+import { Select, TextInput } from "../../components/controls.tsx";
+import { ConfirmDialog } from "../../components/dialog.tsx";
+import { RunChange } from "../../components/display.tsx";
+import { Field } from "../../components/form.tsx";
+import { Previewed } from "../../components/previewed.tsx";
+import { countOf } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "./connection-badge.tsx";
+import { minuteOf } from "./ledger-words.ts";
+import { customerHref } from "./links.ts";
+
+const t = texts.customers;
+
+const QUICK = [1, 3, 7];
+const MOST_DAYS = 366;
+
+interface GoodwillDialogProps {
+  readonly cuid: string;
+  readonly connection: Connection;
+  /** Those of the connection. */
+  readonly plans: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Gives a subscription days for nothing: the end is shown before, and moves with the days that are entered. */
+export function GoodwillDialog({ cuid, connection, plans, onClose }: GoodwillDialogProps) {
+  const { service, reqId, subscriptions } = connection;
+  const environment = useEnvironment();
+  const toast = useToast();
+  const [days, setDays] = useState("1");
+  const [plan, setPlan] = useState(subscriptions.find(({ addOn }) => !addOn)?.plan ?? plans[0] ?? "");
+  const count = /^\d{1,3}$/.test(days) ? Number(days) : 0;
+  const isGiven = count >= 1 && count <= MOST_DAYS;
+  const goodwill = useCorrection<CorrectionEffect>(
+    `${customerHref({ cuid })}/goodwill`,
+    isGiven ? { service, reqId, plan, days: count } : null,
+    { environment },
+  );
+  const name = connectionName(connection);
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={onClose}
+      title={t.of(t.giveDays, name)}
+      description={t.giveDaysText}
+      confirm={isGiven ? t.giveConfirm(countOf(count, "day")) : t.giveDays}
+      reason
+      disabled={!goodwill.isReady}
+      onConfirm={async (reason) => {
+        const { after } = await goodwill.commit(reason);
+        toast(t.given(name, minuteOf(after?.end ?? "")));
+      }}
+    >
+      {plans.length > 1 && (
+        <Field name="plan" label={t.plan}>
+          <Select
+            options={plans.map((each) => [each, each] as const)}
+            value={plan}
+            onChange={({ target }) => setPlan(target.value)}
+          />
+        </Field>
+      )}
+      <Field name="days" label={t.days} hint={t.daysHint}>
+        <TextInput
+          required
+          inputMode="numeric"
+          maxLength={3}
+          value={days}
+          onChange={({ target }) => setDays(target.value.trim())}
+        />
+      </Field>
+      <div className="row">
+        {QUICK.map((each) => (
+          <Button key={each} aria-pressed={count === each} onClick={() => setDays(String(each))}>
+            {countOf(each, "day")}
+          </Button>
+        ))}
+      </div>
+      {isGiven && (
+        <Previewed of={goodwill}>{({ before, after }) => <RunChange before={before} after={after} />}</Previewed>
+      )}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,70 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { useMay } from "../../api/session.tsx";
+import type { LedgerEntry, PlanLedger } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { History, type HistoryItem } from "../../components/history.tsx";
+import { formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+import { transactionHref } from "../transactions/links.ts";
+import { ReversalDialog } from "../transactions/reversal-dialog.tsx";
+import { entryWords, minuteOf } from "./ledger-words.ts";
+
+const t = texts.customers;
+
+/** As many are shown at first, where there are more than a few beyond them. */
+const FEW = 6;
+const A_FEW_MORE = 3;
+
+/** A ledger in words, the newest first. */
+export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: string }) {
+  const { entries } = ledger;
+  const mayCorrect = useMay("correct");
+  const [areAllShown, setAllShown] = useState(false);
+  const [reversing, setReversing] = useState<LedgerEntry>();
+  const newest = entries.toReversed();
+  const hasMore = !areAllShown && newest.length > FEW + A_FEW_MORE;
+  const items = (hasMore ? newest.slice(0, FEW) : newest).map((entry): HistoryItem => {
+    const { seq, wall, txnId, reversedBy } = entry;
+    const reversal = reversedBy === null ? undefined : entries.find((each) => each.seq === reversedBy);
+    const at = minuteOf(wall);
+    return {
+      ...{ id: String(seq), at: wall, text: entryWords(entry, entries), struck: reversal !== undefined },
+      ...(reversal !== undefined && { note: t.wasReversed(minuteOf(reversal.wall)) }),
+      ...(txnId !== null && {
+        actions: (
+          <>
+            <Link href={transactionHref({ txnId })} aria-label={t.transactionOf(at)}>
+              {t.transaction}
+            </Link>
+            {mayCorrect && reversal === undefined && (
+              <button
+                type="button"
+                className="link-button"
+                aria-label={t.reverseOf(at)}
+                onClick={() => setReversing(entry)}
+              >
+                {t.reverse}
+              </button>
+            )}
+          </>
+        ),
+      }),
+    };
+  });
+  const { txnId = null } = reversing ?? {};
+  return (
+    <div className="stack">
+      <h3>{title}</h3>
+      <History label={t.ledger(title)} items={items} />
+      {hasMore && (
+        <div>
+          <Button kind="quiet" onClick={() => setAllShown(true)}>
+            {t.showAll(formatCount(newest.length))}
+          </Button>
+        </div>
+      )}
+      {txnId !== null && <ReversalDialog id={txnId} of={ledger} onClose={() => setReversing(undefined)} />}
+    </div>
+  );
+}

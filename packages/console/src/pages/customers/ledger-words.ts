@@ -1,0 +1,54 @@
+import type { LedgerEntry } from "../../api/types.ts";
+import { countOf, formatAmount, formatTime } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.customers;
+
+/** What an entry did, such as `topped up by Blue Wallet, 1 month for 450.00: ends 2026-12-24 14:05 instead of …`. */
+export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
+  const what = whatWords(entry, entries);
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${endWords(entry)}.${entry.isOpening ? ` ${t.opening}.` : ""}`;
+}
+
+/** Such as `1 month and 2 days`. */
+export function periodWords({ months, days }: { readonly months: number; readonly days: number }): string {
+  const parts = [months > 0 && countOf(months, "month"), days > 0 && countOf(days, "day")];
+  return parts.filter((part) => part !== false).join(" and ");
+}
+
+/** Of a wall time, to the minute. */
+export function minuteOf(wall: string): string {
+  return formatTime(wall, "UTC");
+}
+
+function whatWords(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
+  const { kind, period, partner, amount, author, reason, asOf, reverses } = entry;
+  const granted = period === null ? "" : periodWords(period);
+  switch (kind) {
+    case "top_up":
+      return t.topUp(granted, partner, amount === null ? null : formatAmount(amount));
+    case "goodwill":
+      return t.goodwill(granted, author ?? "", reason ?? "");
+    case "reversal":
+      return t.reversal(reversedWords(entries.find(({ seq }) => seq === reverses)), author ?? "", reason ?? "");
+    case "import":
+      return t.import(minuteOf(asOf ?? entry.wall));
+  }
+}
+
+function reversedWords(entry: LedgerEntry | undefined): string {
+  if (entry === undefined) return t.reversedUnknown;
+  const at = minuteOf(entry.wall);
+  return entry.kind === "goodwill" ? t.reversedGoodwill(at) : t.reversedTopUp(at);
+}
+
+/** A run that was over before it, or that follows another, has an end of its own: the former is not moved. */
+function endWords({ before, after, wall }: LedgerEntry): string {
+  if (after === null) return t.nothingLeft;
+  const end = minuteOf(after.end);
+  if (before === null) return t.runsUntil(end);
+  const now = before.bouquetId === after.bouquetId ? "" : `, ${t.nowBouquet(after.name)}`;
+  if (before.end === after.end) return t.stillEnds(end) + now;
+  if (before.end <= wall && after.start >= before.end) return t.startsAgain(end) + now;
+  return t.endsInstead(end, minuteOf(before.end)) + now;
+}

@@ -1,0 +1,141 @@
+import { useApi } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { Health as HealthData, Target } from "../../api/types.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Badge, Card, Grid, KeyValue, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { formatCount, formatTime } from "../../format.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { StateBadge, targetPath } from "../targets/state.tsx";
+
+const t = texts.health;
+
+type Migration = HealthData["migrations"][number];
+
+export default function Health() {
+  const health = useApi<HealthData>("/health");
+  const readAgain = (
+    <Button kind="quiet" busy={health.isFetching} onClick={() => void health.refetch()}>
+      {texts.common.readAgain}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={readAgain} />
+      <Loaded of={health}>{(shown) => <Shown health={shown} />}</Loaded>
+    </>
+  );
+}
+
+function Shown({ health }: { health: HealthData }) {
+  const { version, store, database, recordingFailsSince, lastBackupAt, prunedBefore, migrations, targets } = health;
+  const isAway = database === "away";
+  return (
+    <>
+      <Verdict health={health} />
+      <Grid wide>
+        <Card title={t.service}>
+          <KeyValue
+            items={[
+              [t.version, version],
+              [t.database, `${t.stores[store]} ${isAway ? t.away : t.answers}`],
+              [
+                t.recording,
+                recordingFailsSince === null ? (
+                  t.recorded
+                ) : (
+                  <>
+                    {t.notRecordedSince} <Time of={recordingFailsSince} />
+                  </>
+                ),
+              ],
+            ]}
+          />
+        </Card>
+        {!isAway && (
+          <Card title={t.data}>
+            <KeyValue
+              items={[
+                [t.lastBackup, lastBackupAt === null ? t.noBackup : <WithAge key="backup" of={lastBackupAt} />],
+                [t.prunedBefore, prunedBefore === null ? t.notPruned : <Time key="pruned" of={prunedBefore} />],
+              ]}
+            />
+            {lastBackupAt === null && <p className="muted">{t.noBackupText}</p>}
+          </Card>
+        )}
+      </Grid>
+      {!isAway && (
+        <>
+          <Card title={t.targets} actions={<LinkButton href="/targets">{t.toTargets}</LinkButton>}>
+            <DataTable
+              label={t.targets}
+              columns={TARGET_COLUMNS}
+              rows={targets}
+              rowKey={({ name }) => name}
+              rowHref={targetPath}
+              empty={<EmptyState title={t.noTargets}>{t.noTargetsText}</EmptyState>}
+            />
+          </Card>
+          <Card title={t.migrations}>
+            <DataTable
+              label={t.migrations}
+              columns={MIGRATION_COLUMNS}
+              rows={migrations}
+              rowKey={({ name }) => name}
+              empty={<EmptyState title={t.noMigrations} />}
+            />
+          </Card>
+        </>
+      )}
+    </>
+  );
+}
+
+function Verdict({ health: { database, recordingFailsSince } }: { health: HealthData }) {
+  const { timeZone } = useMe().provider;
+  if (database === "ok" && recordingFailsSince === null) {
+    return (
+      <Note tone="success">
+        <p>{t.allWell}</p>
+      </Note>
+    );
+  }
+  return (
+    <Note tone="danger">
+      {database === "away" && <p>{t.databaseAway}</p>}
+      {recordingFailsSince !== null && <p>{t.recordingFails(formatTime(recordingFailsSince, timeZone))}</p>}
+      <p>{t.recordingAdvice}</p>
+    </Note>
+  );
+}
+
+function WithAge({ of }: { of: string }) {
+  return (
+    <>
+      <Time of={of} /> (<Time of={of} age />)
+    </>
+  );
+}
+
+const TARGET_COLUMNS: readonly Column<Target>[] = [
+  { id: "name", header: texts.targets.name, cell: ({ name }) => name },
+  { id: "state", header: texts.targets.state, cell: (target) => <StateBadge target={target} /> },
+  {
+    ...{ id: "behind", header: texts.targets.behind, isNumber: true },
+    cell: ({ behind, failing, setAside }) => formatCount(behind + failing + setAside),
+  },
+  { id: "oldest", header: texts.targets.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
+];
+
+const MIGRATION_COLUMNS: readonly Column<Migration>[] = [
+  { id: "name", header: t.migration, cell: ({ name }) => name },
+  {
+    ...{ id: "state", header: t.migrationState },
+    cell: ({ state }) => (
+      <Badge tone={state === "applied" ? "success" : "warning"}>{t.migrationStates[state] ?? state}</Badge>
+    ),
+  },
+  { id: "appliedAt", header: t.appliedAt, cell: ({ appliedAt }) => <Time of={appliedAt} /> },
+];

@@ -1,0 +1,98 @@
+import { useState } from "react";
+import { usePages, useSend } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { HeldBack } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { type Column, PagedTable } from "../../components/data-table.tsx";
+import { ConfirmDialog } from "../../components/dialog.tsx";
+import { BeforeAfter, KeyValue, Time } from "../../components/display.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+import { HELD_BACK_COLUMNS } from "./findings.tsx";
+
+const t = texts.imports;
+
+interface Decision {
+  readonly decision: "take" | "leave";
+  readonly held: HeldBack;
+}
+
+/** What the last customers file would have taken away: each is taken away after all, or left. */
+export function HeldBackList() {
+  const heldBack = usePages<HeldBack>("/held-back", { environment: useEnvironment() });
+  const mayDecide = useMay("administer");
+  const [asked, setAsked] = useState<Decision>();
+  return (
+    <>
+      {heldBack.items.length > 0 && (
+        <p>
+          {t.heldBackLead} {t.heldBackTodo}
+        </p>
+      )}
+      <PagedTable
+        label={t.heldBack}
+        pages={heldBack}
+        columns={mayDecide ? [...HELD_BACK_COLUMNS, decisions(setAsked)] : HELD_BACK_COLUMNS}
+        rowKey={({ id }) => String(id)}
+        empty={<EmptyState title={t.noHeldBack}>{t.noHeldBackHint}</EmptyState>}
+      />
+      {asked !== undefined && <Decide {...asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
+  return {
+    id: "actions",
+    header: texts.common.actions,
+    hideHeader: true,
+    cell: (held) => (
+      <span className="row">
+        <Button aria-label={`${t.leave} ${held.reqId}`} onClick={() => ask({ decision: "leave", held })}>
+          {t.leave}
+        </Button>
+        <Button aria-label={`${t.take} ${held.reqId}`} onClick={() => ask({ decision: "take", held })}>
+          {t.take}
+        </Button>
+      </span>
+    ),
+  };
+}
+
+function Decide({ decision, held, onClose }: Decision & { onClose: () => void }) {
+  const { id, cuid, service, reqId, keptEnd, statedEnd } = held;
+  const send = useSend();
+  const toast = useToast();
+  const isTaken = decision === "take";
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={onClose}
+      title={isTaken ? t.takeTitle : t.leaveTitle}
+      description={isTaken ? t.takeText(cuid) : t.leaveText}
+      confirm={isTaken ? t.takeConfirm : t.leaveConfirm}
+      danger={isTaken}
+      onConfirm={async () => {
+        await send.mutateAsync({ method: "post", path: `/held-back/${id}`, body: { decision } });
+        toast(isTaken ? t.taken(cuid) : t.left);
+      }}
+    >
+      <KeyValue
+        items={[
+          [t.customer, cuid],
+          [t.connection, `${texts.common.services[service]} ${reqId}`],
+        ]}
+      />
+      {isTaken ? (
+        <BeforeAfter
+          before={<Time of={keptEnd} />}
+          after={statedEnd === null ? t.notInFile : <Time of={statedEnd} />}
+        />
+      ) : (
+        <KeyValue items={[[t.keptEnd, <Time key="kept" of={keptEnd} />]]} />
+      )}
+    </ConfirmDialog>
+  );
+}

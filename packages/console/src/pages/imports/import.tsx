@@ -1,0 +1,135 @@
+import { useEffect } from "react";
+import { usePoll, useSend } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { Upload } from "../../api/types.ts";
+import { LinkButton } from "../../components/button.tsx";
+import { Checkbox } from "../../components/controls.tsx";
+import { Badge, Card, Grid, KeyValue, Stat } from "../../components/display.tsx";
+import { Form } from "../../components/form.tsx";
+import { Loaded, Note } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import type { PageProps } from "../../routes.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { readStored, store } from "../../storage.ts";
+import { texts } from "../../texts/index.ts";
+import { UploadFindings } from "./findings.tsx";
+import { AsOf, isUnderWay, LAST_UPLOAD, UploadProgress } from "./progress.tsx";
+
+const t = texts.imports;
+const TONES = {
+  checking: "info",
+  checked: "warning",
+  writing: "info",
+  done: "success",
+  refused: "danger",
+  failed: "danger",
+} as const;
+
+/** A customers file that was sent: what it would do, its import, and what that did. */
+export default function Import({ params: { id = "" } }: PageProps) {
+  const upload = usePoll<Upload>(`/imports/${encodeURIComponent(id)}`, ({ state }) => !isUnderWay(state));
+  const { data, error } = upload;
+  const isOver = error?.status === 404 || data?.state === "done" || data?.state === "refused";
+  useEffect(() => {
+    if (isOver && readStored(LAST_UPLOAD) === id) store(LAST_UPLOAD, null);
+  }, [isOver, id]);
+  return (
+    <>
+      <PageHead
+        title={data?.file ?? texts.shell.pages.import}
+        up={{ href: "/imports", title: texts.shell.pages.imports }}
+      />
+      <Loaded of={upload}>{(found) => <Shown upload={found} />}</Loaded>
+    </>
+  );
+}
+
+function Shown({ upload }: { upload: Upload }) {
+  const { state, asOf, environment, author, report, problem } = upload;
+  const count = (name: string) => formatCount(report?.[name] ?? 0);
+  return (
+    <>
+      <Card>
+        <KeyValue
+          items={[
+            [
+              t.outcome,
+              <Badge key="state" tone={TONES[state]}>
+                {t.states[state]}
+              </Badge>,
+            ],
+            [t.asOf, asOf === null ? t.noAsOf : <AsOf key="asOf" of={asOf} />],
+            [t.environment, texts.common.environments[environment]],
+            [t.author, author],
+          ]}
+        />
+      </Card>
+      {isUnderWay(state) && <UploadProgress upload={upload} />}
+      {state === "done" && <Note tone="success">{t.doneNote}</Note>}
+      {state === "refused" && <Note tone="danger">{t.refused(problem ?? "")}</Note>}
+      {state === "failed" && <Note tone="danger">{t.failed(problem ?? "")}</Note>}
+      {!isUnderWay(state) && <Next upload={upload} />}
+      {report !== null && (
+        <Grid>
+          <Stat label={t.added} value={count("added")} />
+          <Stat label={t.changed} value={count("changed")} />
+          <Stat label={t.unchanged} value={count("unchanged")} />
+          <Stat label={t.heldBack} value={count("heldBack")} />
+          <Stat label={t.rejected} value={count("rejected")} />
+          {(report["stale"] ?? 0) > 0 && <Stat label={t.stale} value={count("stale")} note={t.staleNote} />}
+        </Grid>
+      )}
+      {state !== "writing" && <UploadFindings upload={upload} />}
+    </>
+  );
+}
+
+/** What can be done now. */
+function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload }) {
+  const mayImport = useMay("administer");
+  const send = useSend<Upload>();
+  const toast = useToast();
+  const another = <LinkButton href="/imports?tab=upload">{t.another}</LinkButton>;
+  const isImportable = state === "checked" || (state === "failed" && report !== null);
+  if (!mayImport) return null;
+  if (!isImportable) {
+    return (
+      <div className="row">
+        {state === "done" && (report?.["heldBack"] ?? 0) > 0 && (
+          <LinkButton kind="primary" href="/imports?tab=held-back">
+            {t.toHeldBack}
+          </LinkButton>
+        )}
+        {another}
+      </div>
+    );
+  }
+  return (
+    <Card>
+      <Form
+        submit={state === "failed" ? t.importAgain : t.importNow}
+        actions={another}
+        onSubmit={async (values) => {
+          const body = { allowLargeChange: values.checked("allowLargeChange") };
+          await send.mutateAsync({ method: "post", path: `/imports/${id}/run`, body });
+          toast(t.started);
+        }}
+      >
+        {largeChanges.length > 0 ? (
+          <Note tone="warning">
+            <p className="strong">{t.largeTitle}</p>
+            <ul>
+              {largeChanges.map(({ what, count, of }) => (
+                <li key={what}>{t.large[what](formatCount(count), formatCount(of))}</li>
+              ))}
+            </ul>
+            <Checkbox name="allowLargeChange" label={t.allowLarge} required />
+          </Note>
+        ) : (
+          <p>{t.atOnce}</p>
+        )}
+      </Form>
+    </Card>
+  );
+}

@@ -1,0 +1,101 @@
+import { useApi, usePoll } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { ImportRun, Page, Upload } from "../../api/types.ts";
+import { LinkButton } from "../../components/button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Badge, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { Tabs } from "../../components/tabs.tsx";
+import { formatCount } from "../../format.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { readStored } from "../../storage.ts";
+import { texts } from "../../texts/index.ts";
+import { HeldBackList } from "./held-back.tsx";
+import { AsOf, isUnderWay, LAST_UPLOAD } from "./progress.tsx";
+import { CustomersUpload } from "./upload.tsx";
+
+const t = texts.imports;
+
+export default function Imports() {
+  const mayImport = useMay("administer");
+  const parts = [
+    { id: "list", label: t.list, content: <Runs /> },
+    { id: "held-back", label: t.heldBack, content: <HeldBackList /> },
+  ];
+  const upload = { id: "upload", label: t.upload, content: <CustomersUpload /> };
+  return (
+    <>
+      <PageHead title={texts.shell.pages.imports} lead={t.lead} />
+      {mayImport && <LastUpload />}
+      <Tabs label={t.parts} tabs={mayImport ? [...parts, upload] : parts} />
+    </>
+  );
+}
+
+/** Leads back to the file that was sent from this browser, until it is imported. */
+function LastUpload() {
+  const id = readStored(LAST_UPLOAD);
+  const { data } = usePoll<Upload>(id === null ? null : `/imports/${id}`, ({ state }) => !isUnderWay(state));
+  if (data === undefined || data.state === "done" || data.state === "refused") return null;
+  return (
+    <Note>
+      <p>
+        {t.underWay} <strong>{data.file}</strong>. {t.states[data.state]}.
+      </p>
+      <LinkButton href={`/imports/${data.id}`}>{t.open}</LinkButton>
+    </Note>
+  );
+}
+
+function Runs() {
+  const runs = useApi<Page<ImportRun>>("/imports");
+  return (
+    <Loaded of={runs}>
+      {({ items }) => (
+        <DataTable
+          label={t.list}
+          columns={COLUMNS}
+          rows={items}
+          rowKey={({ id }) => String(id)}
+          empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const TONES = { running: "info", done: "success", refused: "warning", failed: "danger" } as const;
+
+const COLUMNS: readonly Column<ImportRun>[] = [
+  {
+    id: "startedAt",
+    header: t.startedAt,
+    cell: ({ startedAt }) => <Time of={startedAt} />,
+    sort: (run) => run.startedAt,
+  },
+  { id: "file", header: t.file, cell: ({ file }) => file, sort: ({ file }) => file },
+  { id: "kind", header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
+  {
+    id: "environment",
+    header: t.environment,
+    cell: ({ environment }) => texts.common.environments[environment],
+    sort: ({ environment }) => environment,
+  },
+  { id: "author", header: t.author, cell: ({ author }) => author, sort: ({ author }) => author },
+  { id: "asOf", header: t.asOf, cell: ({ asOf }) => asOf !== null && <AsOf of={asOf} /> },
+  {
+    id: "outcome",
+    header: t.outcome,
+    cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>,
+    sort: ({ outcome }) => outcome,
+  },
+  { id: "result", header: t.result, cell: ({ report }) => report && countsOf(report) },
+];
+
+function countsOf(report: NonNullable<ImportRun["report"]>): string {
+  const parts = Object.entries(t.counts).flatMap(([name, what]) => {
+    const count = report[name];
+    return typeof count === "number" && count > 0 ? `${formatCount(count)} ${what}` : [];
+  });
+  return parts.join(", ") || t.nothing;
+}

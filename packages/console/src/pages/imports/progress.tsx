@@ -1,0 +1,34 @@
+import type { Upload } from "../../api/types.ts";
+import { Time } from "../../components/display.tsx";
+import { Note, Progress } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.imports;
+
+/** Where the browser keeps which file was sent last. */
+export const LAST_UPLOAD = "lastUpload";
+
+export function isUnderWay(state: Upload["state"]): boolean {
+  return state === "checking" || state === "writing";
+}
+
+/** How far the check, or the import, is. */
+export function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }) {
+  const all = (report?.["accepted"] ?? 0) + (report?.["rejected"] ?? 0);
+  return (
+    <Note>
+      {state === "writing" && all > 0 ? (
+        <Progress label={t.writing} share={lines / all} />
+      ) : (
+        <p role="status">{t.checking(formatCount(lines))}</p>
+      )}
+      <p>{t.canLeave}</p>
+    </Note>
+  );
+}
+
+/** As it was given: an instant of UTC, or a time of the provider's clock. What is neither was refused. */
+export function AsOf({ of }: { of: string }) {
+  return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} />;
+}

@@ -1,0 +1,92 @@
+import type { Share, Statistics } from "../../api/types.ts";
+import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
+import { Card, Grid } from "../../components/display.tsx";
+import { formatAmount, formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.overview;
+
+/** What the charts show: money, or how many top-ups. */
+type Measure = "amount" | "topUps";
+
+interface ChartsProps {
+  readonly statistics: Statistics;
+  readonly measure: Measure;
+}
+
+export function Charts({ statistics, measure }: ChartsProps) {
+  const { hours, days, byService, byPartner, byBouquet, failures } = statistics;
+  const valueHeader = measure === "amount" ? t.money : t.topUps;
+  const barOf = (label: string, sum: Pick<Share, Measure>): Bar => ({ label, ...measured(sum, measure) });
+  const services = byService.map((share) => ({ ...share, name: serviceName(share.name) }));
+  return (
+    <>
+      <Grid wide>
+        <Card>
+          <Bars
+            {...{ title: t.hours, labelHeader: t.hour, valueHeader }}
+            bars={hours.map(({ hour, ...sum }) => barOf(`${String(hour).padStart(2, "0")}:00`, sum))}
+            tick={({ label }) => label.slice(0, 2)}
+          />
+        </Card>
+        <Card>
+          <Bars
+            {...{ title: t.days, labelHeader: t.day, valueHeader }}
+            bars={days.map(({ day, ...sum }) => barOf(day, sum))}
+            tick={({ label }) => label.slice(5)}
+          />
+        </Card>
+      </Grid>
+      <Grid wide>
+        <Card>
+          <ShareBars
+            {...{ title: t.byService, labelHeader: t.service, valueHeader }}
+            bars={sharesOf(services, measure)}
+          />
+        </Card>
+        <Card>
+          <ShareBars
+            {...{ title: t.byPartner, labelHeader: t.partner, valueHeader }}
+            bars={sharesOf(byPartner, measure)}
+          />
+        </Card>
+        <Card>
+          <ShareBars
+            {...{ title: t.byBouquet, labelHeader: t.bouquet, valueHeader }}
+            bars={sharesOf(byBouquet, measure)}
+          />
+        </Card>
+        <Card>
+          <ShareBars
+            {...{ title: t.failures, labelHeader: t.reason, valueHeader: t.calls }}
+            bars={failures.map(({ reason, count }) => ({
+              ...{ label: texts.reasons[reason] ?? reason, value: count, text: formatCount(count) },
+            }))}
+          />
+        </Card>
+      </Grid>
+    </>
+  );
+}
+
+function serviceName(name: string | null): string | null {
+  const names: Readonly<Record<string, string>> = texts.common.services;
+  return name === null ? null : (names[name] ?? name);
+}
+
+/** The largest first, but what is put together at the end; each with its part of the whole. */
+function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
+  const all = shares.reduce((sum, share) => sum + measured(share, measure).value, 0);
+  const bars = shares.map((share) => ({ name: share.name, ...measured(share, measure) }));
+  bars.sort((a, b) => Number(a.name === null) - Number(b.name === null) || b.value - a.value);
+  return bars.map(({ name, value, text }) => ({
+    ...{ label: name ?? t.others, value },
+    text: all === 0 ? text : t.share(text, Math.round((value / all) * 100)),
+  }));
+}
+
+/** For drawing as a number, for reading with all digits. */
+function measured({ amount, topUps }: Pick<Share, Measure>, measure: Measure): Pick<Bar, "value" | "text"> {
+  if (measure === "amount") return { value: Number(amount), text: formatAmount(amount) };
+  return { value: topUps, text: formatCount(topUps) };
+}

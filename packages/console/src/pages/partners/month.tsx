@@ -1,0 +1,79 @@
+import { sumAmounts } from "../../amounts.ts";
+import { useApi } from "../../api/hooks.ts";
+import type { Statistics } from "../../api/types.ts";
+import { Bars, ShareBars } from "../../components/charts.tsx";
+import { Card, Grid, Stat } from "../../components/display.tsx";
+import { Loaded, Note } from "../../components/states.tsx";
+import { formatAmount, formatCount } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.partners;
+
+/** What a partner topped up in the last 30 days, and what was refused. */
+export function PartnerMonth({ name }: { name: string }) {
+  const statistics = useApi<Statistics>("/statistics", { environment: useEnvironment(), partner: name });
+  return (
+    <Loaded of={statistics}>
+      {({ complete, days, byBouquet, failures }) => {
+        const count = (of: "topUps" | "reversals") => formatCount(days.reduce((all, day) => all + day[of], 0));
+        const amount = (of: "amount" | "reversed") => formatAmount(sumAmounts(days.map((day) => day[of])));
+        return (
+          <>
+            {!complete && <Note>{t.gathering}</Note>}
+            <Grid>
+              <Stat label={t.topUps} value={count("topUps")} />
+              <Stat label={t.amount} value={amount("amount")} />
+              <Stat label={t.reversals} value={count("reversals")} />
+              <Stat label={t.reversedAmount} value={amount("reversed")} />
+            </Grid>
+            <Grid wide>
+              <Card>
+                <Bars
+                  title={t.byDay}
+                  labelHeader={t.day}
+                  valueHeader={t.topUps}
+                  bars={days.map(({ day, topUps }) => ({ label: day, value: topUps, text: formatCount(topUps) }))}
+                  tick={({ label }) => label.slice(5)}
+                />
+              </Card>
+              <Card>
+                <Bars
+                  title={t.amountByDay}
+                  labelHeader={t.day}
+                  valueHeader={t.amount}
+                  bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
+                  tick={({ label }) => label.slice(5)}
+                />
+              </Card>
+              <Card>
+                <ShareBars
+                  title={t.byBouquet}
+                  labelHeader={t.bouquet}
+                  valueHeader={t.amount}
+                  bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
+                    label: bouquet ?? t.otherBouquets,
+                    value: Number(of),
+                    text: formatAmount(of),
+                  }))}
+                />
+              </Card>
+              <Card>
+                <ShareBars
+                  title={t.failures}
+                  labelHeader={t.reason}
+                  valueHeader={t.calls}
+                  bars={failures.map(({ reason, count: value }) => ({
+                    label: texts.reasons[reason] ?? reason,
+                    value,
+                    text: formatCount(value),
+                  }))}
+                />
+              </Card>
+            </Grid>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,105 @@
+import { useState } from "react";
+import { useApi, usePages, useSend } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { Attempt, Partner as PartnerData } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { PagedTable } from "../../components/data-table.tsx";
+import { ConfirmDialog } from "../../components/dialog.tsx";
+import { Code, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { Tabs } from "../../components/tabs.tsx";
+import type { PageProps } from "../../routes.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+import { AllowedAddresses } from "./addresses.tsx";
+import { PartnerMonth } from "./month.tsx";
+import { Tokens } from "./tokens.tsx";
+
+const t = texts.partners;
+
+export default function Partner({ params: { name = "" } }: PageProps) {
+  const partner = useApi<PartnerData>(`/partners/${encodeURIComponent(name)}`);
+  const mayChange = useMay("administer");
+  return (
+    <>
+      <PageHead
+        title={name}
+        up={{ href: "/partners", title: texts.shell.pages.partners }}
+        actions={mayChange && partner.data && <StatusButton partner={partner.data} />}
+      />
+      <Loaded of={partner}>
+        {(found) => (
+          <>
+            {found.status === "suspended" && <Note tone="warning">{t.suspendedNote}</Note>}
+            <Tabs
+              label={t.parts}
+              tabs={[
+                {
+                  id: "access",
+                  label: t.access,
+                  content: (
+                    <>
+                      <Tokens partner={name} />
+                      <AllowedAddresses partner={found} />
+                    </>
+                  ),
+                },
+                { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
+                { id: "attempts", label: t.attempts, content: <Attempts name={name} /> },
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
+  const [isOpen, setOpen] = useState(false);
+  const send = useSend();
+  const toast = useToast();
+  const isActive = status === "active";
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{isActive ? t.suspend : t.resume}</Button>
+      <ConfirmDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={isActive ? t.suspendTitle(name) : t.resumeTitle(name)}
+        description={isActive ? t.suspendText : t.resumeText}
+        confirm={isActive ? t.suspendConfirm : t.resumeConfirm}
+        danger={isActive}
+        onConfirm={async () => {
+          const body = { status: isActive ? "suspended" : "active" };
+          await send.mutateAsync({ method: "patch", path: `/partners/${encodeURIComponent(name)}`, body });
+          toast(isActive ? t.suspended(name) : t.resumed(name));
+        }}
+      />
+    </>
+  );
+}
+
+function Attempts({ name }: { name: string }) {
+  const attempts = usePages<Attempt>("/attempts", { environment: useEnvironment(), partner: name });
+  return (
+    <>
+      <p className="muted">{t.attemptsHint}</p>
+      <PagedTable
+        label={t.attempts}
+        pages={attempts}
+        rowKey={({ at, requestId }) => `${at} ${requestId}`}
+        columns={[
+          { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> },
+          { id: "reason", header: t.reason, cell: ({ reason }) => texts.reasons[reason] ?? reason },
+          { id: "operation", header: t.operation, cell: ({ operation }) => texts.operations[operation] ?? operation },
+          { id: "code", header: t.code, cell: ({ code }) => code ?? "–" },
+          { id: "requestId", header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
+        ]}
+        empty={<EmptyState title={t.noAttempts}>{t.noAttemptsHint}</EmptyState>}
+      />
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useApi, useSend } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { ListedPartner, Page, Partner } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { TextInput } from "../../components/controls.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Badge, Time } from "../../components/display.tsx";
+import { Field, Form } from "../../components/form.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.partners;
+
+export default function Partners() {
+  const partners = useApi<Page<ListedPartner>>("/partners");
+  const mayAdd = useMay("administer");
+  const [isAdding, setAdding] = useState(false);
+  const add = (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      {t.add}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={texts.shell.pages.partners} lead={t.lead} actions={mayAdd && add} />
+      <Loaded of={partners}>
+        {({ items }) => (
+          <DataTable
+            label={t.list}
+            columns={COLUMNS}
+            rows={items}
+            rowKey={({ name }) => name}
+            rowHref={({ name }) => partnerPath(name)}
+            empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
+          />
+        )}
+      </Loaded>
+      <AddPartner open={isAdding} onOpenChange={setAdding} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<ListedPartner>[] = [
+  { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name.toLowerCase() },
+  {
+    id: "status",
+    header: t.status,
+    cell: ({ status }) => <PartnerStatus status={status} />,
+    sort: ({ status }) => status,
+  },
+  {
+    id: "tokens",
+    header: t.validTokens,
+    cell: ({ validTokens }) => formatCount(validTokens),
+    sort: ({ validTokens }) => validTokens,
+    isNumber: true,
+  },
+  {
+    id: "lastUsed",
+    header: t.lastUsed,
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
+    sort: ({ lastUsedAt }) => lastUsedAt ?? "",
+  },
+  {
+    id: "addresses",
+    header: t.addresses,
+    cell: ({ allowedAddresses: all }) => (all === null ? t.anywhere : t.countOfAddresses(all.length)),
+  },
+  {
+    id: "added",
+    header: t.added,
+    cell: ({ createdAt }) => <Time of={createdAt} />,
+    sort: ({ createdAt }) => createdAt,
+  },
+];
+
+function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const send = useSend<Partner>();
+  const [, navigate] = useLocation();
+  const toast = useToast();
+  return (
+    <Dialog {...dialog} title={t.add} description={t.addHint}>
+      <Form
+        submit={t.add}
+        onSubmit={async (values) => {
+          const body = { name: values.text("name") };
+          const { name } = await send.mutateAsync({ method: "post", path: "/partners", body });
+          toast(t.addDone(name));
+          navigate(partnerPath(name));
+        }}
+      >
+        <Field name="name" label={t.name} hint={t.nameHint}>
+          <TextInput required maxLength={64} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+export function PartnerStatus({ status }: Pick<Partner, "status">) {
+  return <Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>;
+}
+
+function partnerPath(name: string): string {
+  return `/partners/${encodeURIComponent(name)}`;
+}

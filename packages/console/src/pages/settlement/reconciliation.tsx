@@ -1,0 +1,118 @@
+import { useState } from "react";
+import { useApi, useUpload } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { Page, Partner, Reconciliation as ReconciliationData } from "../../api/types.ts";
+import { FileInput, Select, TextInput } from "../../components/controls.tsx";
+import { Card, Grid } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { Progress } from "../../components/states.tsx";
+import { wallNow } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { daysOf, PeriodFields } from "./period.tsx";
+import { ReconciliationResult } from "./result.tsx";
+
+const t = texts.settlement;
+
+interface Compared {
+  readonly title: string;
+  readonly found: ReconciliationData;
+}
+
+/** A partner's book against ours. */
+export default function Reconciliation() {
+  const environment = useEnvironment();
+  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
+  const partners = useApi<Page<Partner>>("/partners");
+  const upload = useUpload<ReconciliationData>();
+  const [compared, setCompared] = useState<Compared>();
+
+  const submit = async (values: FormValues) => {
+    const file = values.file("file");
+    if (file === undefined) return;
+    setCompared(undefined);
+    const partner = values.text("partner");
+    const period = { period: values.text("period"), from: values.text("from"), to: values.text("to") };
+    const days = daysOf(period, today);
+    const given = Object.fromEntries(OPTIONAL.map((name) => [name, values.optional(name)]));
+    const query = { environment, partner, ...days, ...given };
+    const found = await upload.mutateAsync({ path: "/reconciliations", file, query });
+    setCompared({ title: t.resultOf(partner, days.from, days.to), found });
+  };
+
+  return (
+    <>
+      <PageHead title={texts.shell.pages.reconciliation} lead={t.reconciliationLead} />
+      <Card>
+        <Form submit={t.compare} onSubmit={submit}>
+          <Grid>
+            <Field name="partner" label={t.partner}>
+              <Select
+                required
+                options={(partners.data?.items ?? []).map(({ name }) => [name, name])}
+                any={t.choose}
+                defaultValue=""
+              />
+            </Field>
+            <PeriodFields today={today} />
+          </Grid>
+          <Field name="file" label={t.theirFile} hint={t.theirFileHint}>
+            <FileInput required accept=".csv,.txt" />
+          </Field>
+          <Columns />
+          {upload.isPending && <Progress label={t.sending} share={upload.progress} />}
+        </Form>
+      </Card>
+      {compared !== undefined && <ReconciliationResult {...compared} />}
+    </>
+  );
+}
+
+const WORDS = [
+  ["successValues", t.successUsual],
+  ["reversedValues", t.reversedUsual],
+  ["failedValues", t.failedUsual],
+] as const;
+const OPTIONAL = [
+  ...["key", "keyColumn", "amountColumn", "statusColumn", "delimiter"],
+  ...WORDS.map(([name]) => name),
+] as const;
+
+/** How the file is to be read. */
+function Columns() {
+  return (
+    <>
+      <Grid>
+        <Field name="key" label={t.key}>
+          <Select options={Object.entries(t.keys)} />
+        </Field>
+        <Field name="keyColumn" label={t.keyColumn} hint={t.keyColumnHint}>
+          <TextInput placeholder={t.asNamed} maxLength={200} />
+        </Field>
+        <Field name="amountColumn" label={t.amountColumn}>
+          <TextInput placeholder="amount" maxLength={200} />
+        </Field>
+        <Field name="statusColumn" label={t.statusColumn} hint={t.statusColumnHint}>
+          <TextInput placeholder={t.noColumn} maxLength={200} />
+        </Field>
+        <Field name="delimiter" label={t.delimiter}>
+          <Select options={Object.entries(t.delimiters)} />
+        </Field>
+      </Grid>
+      <details>
+        <summary>{t.words}</summary>
+        <div className="stack">
+          <p className="muted">{t.wordsHint}</p>
+          <Grid>
+            {WORDS.map(([name, usual]) => (
+              <Field key={name} name={name} label={t[name]}>
+                <TextInput placeholder={usual} maxLength={500} />
+              </Field>
+            ))}
+          </Grid>
+        </div>
+      </details>
+    </>
+  );
+}

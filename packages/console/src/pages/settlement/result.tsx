@@ -1,0 +1,158 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Difference, Reconciliation } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Amount, Card, Code, Time } from "../../components/display.tsx";
+import { Note } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+import { downloadDifferences } from "./differences-csv.ts";
+
+const t = texts.settlement;
+const AT_ONCE = 200;
+
+/** What was found, in totals, and then each finding with what to do about it. */
+export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
+  const { total, verdicts, differences } = found;
+  const all = { verdict: "", advice: null, ...total };
+  const findings = verdicts.filter(({ advice }) => advice !== null);
+  const count = findings.reduce((sum, { rows }) => sum + rows, 0);
+  return (
+    <>
+      <Card
+        title={`${t.result}: ${title}`}
+        actions={
+          differences.length > 0 && (
+            <Button icon="download" onClick={() => downloadDifferences(differences)}>
+              {t.differencesCsv}
+            </Button>
+          )
+        }
+      >
+        {findings.length === 0 && <Note tone="success">{t.same}</Note>}
+        {count > differences.length && <Note tone="warning">{t.atMost(formatCount(differences.length))}</Note>}
+        <DataTable
+          label={t.result}
+          columns={TOTALS}
+          rows={[...verdicts, all]}
+          rowKey={({ verdict }) => verdict}
+          empty={null}
+        />
+      </Card>
+      {findings.map(({ verdict, advice }) => (
+        <Finding
+          key={verdict}
+          title={verdictName(verdict)}
+          advice={advice}
+          differences={differences.filter((each) => each.verdict === verdict)}
+        />
+      ))}
+    </>
+  );
+}
+
+interface FindingProps {
+  readonly title: string;
+  readonly advice: string | null;
+  readonly differences: readonly Difference[];
+}
+
+function Finding({ title, advice, differences }: FindingProps) {
+  const [most, setMost] = useState(AT_ONCE);
+  const shown = differences.slice(0, most);
+  const isUnreadable = shown.every(({ problem }) => problem !== null);
+  return (
+    <Card title={title}>
+      <p>
+        <strong>{t.whatToDo}</strong> {advice}
+      </p>
+      <DataTable
+        label={title}
+        columns={isUnreadable ? [LINE, KEY, PROBLEM] : [LINE, KEY, ...BOOKS]}
+        rows={shown}
+        rowKey={({ line, key, txnId }) => [line, key, txnId].join(" ")}
+        empty={null}
+      />
+      {shown.length < differences.length && (
+        <div className="load-more">
+          <p className="muted" role="status">
+            {t.shown(shown.length, formatCount(differences.length))}
+          </p>
+          <Button onClick={() => setMost(most + AT_ONCE)}>{t.more}</Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+export function verdictName(verdict: string): string {
+  return t.verdicts[verdict] ?? verdict;
+}
+
+type Total = Reconciliation["verdicts"][number];
+
+const TOTALS: readonly Column<Total>[] = [
+  {
+    id: "verdict",
+    header: t.finding,
+    cell: ({ verdict }) => (verdict === "" ? <strong>{t.total}</strong> : verdictName(verdict)),
+  },
+  { id: "rows", header: t.rows, cell: ({ rows }) => formatCount(rows), isNumber: true },
+  { id: "theirs", header: t.theirs, cell: ({ theirs }) => <Amount of={theirs} />, isNumber: true },
+  { id: "ours", header: t.ours, cell: ({ ours }) => <Amount of={ours} />, isNumber: true },
+  {
+    id: "difference",
+    header: t.difference,
+    cell: ({ difference }) => (
+      <strong>
+        <Amount of={difference} />
+      </strong>
+    ),
+    isNumber: true,
+  },
+];
+
+const LINE: Column<Difference> = {
+  id: "line",
+  header: t.line,
+  cell: ({ line }) => (line === null ? "–" : formatCount(line)),
+  sort: ({ line }) => line ?? Number.MAX_SAFE_INTEGER,
+};
+
+const KEY: Column<Difference> = {
+  id: "key",
+  header: t.keyValue,
+  cell: ({ key, checkoutId }) => <Code>{key ?? checkoutId ?? "–"}</Code>,
+};
+
+const PROBLEM: Column<Difference> = { id: "problem", header: t.problem, cell: ({ problem }) => problem };
+
+const BOOKS: readonly Column<Difference>[] = [
+  {
+    id: "theirs",
+    header: t.theirs,
+    cell: ({ theirAmount, theirStatus }) => <OneBook amount={theirAmount} status={theirStatus} />,
+    isNumber: true,
+  },
+  {
+    id: "ours",
+    header: t.ours,
+    cell: ({ ourAmount, ourStatus }) => <OneBook amount={ourAmount} status={ourStatus} />,
+    isNumber: true,
+  },
+  { id: "txnDate", header: t.txnDate, cell: ({ txnDate }) => <Time of={txnDate} /> },
+  {
+    id: "transaction",
+    header: t.transaction,
+    cell: ({ txnId }) => (txnId === null ? "–" : <Link href={`/transactions/${txnId}`}>{txnId}</Link>),
+  },
+];
+
+function OneBook({ amount, status }: { amount: string | null; status: string | null }) {
+  return (
+    <span>
+      <Amount of={amount} /> {status !== null && <span className="muted">{status}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,103 @@
+import { sumAmounts } from "../../amounts.ts";
+import { apiUrl } from "../../api/client.ts";
+import { useApi } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { Page, Partner, SettlementAmounts, Settlement as SettlementData } from "../../api/types.ts";
+import { Button, DownloadButton } from "../../components/button.tsx";
+import { Select } from "../../components/controls.tsx";
+import { Card, Grid, Stat } from "../../components/display.tsx";
+import { Filters, useFilters } from "../../components/filters.tsx";
+import { Field } from "../../components/form.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { formatAmount, formatCount, wallNow } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { daysOf, PERIOD_NAMES, PeriodFields } from "./period.tsx";
+import { LinesTable, PartnersTable } from "./tables.tsx";
+
+const t = texts.settlement;
+const NAMES = ["partner", ...PERIOD_NAMES, "lines"] as const;
+
+/** What partners owe: a page that prints well. */
+export default function Settlement() {
+  const environment = useEnvironment();
+  const { timeZone } = useMe().provider;
+  const [values] = useFilters(NAMES);
+  const today = wallNow(timeZone).slice(0, 10);
+  const days = daysOf(values, today);
+  const lines = values.lines || "partner";
+  const detail = lines === "partner" ? "day" : lines;
+  const query = { environment, partner: values.partner, ...days, detail };
+  const settlement = useApi<SettlementData>("/settlement", query);
+  const partners = useApi<Page<Partner>>("/partners");
+  return (
+    <>
+      <PageHead
+        title={texts.shell.pages.settlement}
+        lead={[t.lead(days.from, days.to, timeZone), values.partner, environment === "trial" && t.trial]
+          .filter(Boolean)
+          .join(" · ")}
+        actions={
+          <>
+            <DownloadButton href={apiUrl("/settlement.csv", query)}>{texts.common.download}</DownloadButton>
+            <Button onClick={() => window.print()}>{texts.common.print}</Button>
+          </>
+        }
+      />
+      <Filters names={NAMES}>
+        <PeriodFields today={today} chosen={values} />
+        <Field name="partner" label={t.partner}>
+          <Select
+            key={partners.data?.items.length}
+            options={(partners.data?.items ?? []).map(({ name }) => [name, name])}
+            any={t.allPartners}
+            defaultValue={values.partner}
+          />
+        </Field>
+        <Field name="lines" label={t.lines}>
+          <Select options={Object.entries(t.detail)} defaultValue={lines} />
+        </Field>
+      </Filters>
+      <Loaded of={settlement}>{(found) => <Shown settlement={found} showsLines={lines !== "partner"} />}</Loaded>
+    </>
+  );
+}
+
+function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
+  const { to, open, lines, total } = settlement;
+  return (
+    <>
+      {open && <Note tone="warning">{t.open(to)}</Note>}
+      <Grid>
+        <Stat label={t.topUps} value={formatCount(total.topUps)} />
+        <Stat label={t.gross} value={formatAmount(total.gross)} />
+        <Stat label={t.reversals} value={formatCount(total.reversals)} />
+        <Stat label={t.reversed} value={formatAmount(total.reversed)} />
+        <Stat label={t.net} value={formatAmount(total.net)} note={t.netNote} />
+      </Grid>
+      {lines.length === 0 ? (
+        <EmptyState title={t.none}>{t.noneHint}</EmptyState>
+      ) : (
+        <Card title={t.byPartner}>
+          <PartnersTable partners={sumByPartner(lines)} total={total} />
+        </Card>
+      )}
+      {showsLines && lines.length > 0 && (
+        <Card title={t.byDay}>
+          <LinesTable lines={lines} />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function sumByPartner(lines: SettlementData["lines"]): (SettlementAmounts & { partner: string })[] {
+  return [...new Set(lines.map(({ partner }) => partner))].map((partner) => {
+    const own = lines.filter((line) => line.partner === partner);
+    const count = (of: "topUps" | "reversals") => own.reduce((all, line) => all + line[of], 0);
+    const amount = (of: "gross" | "reversed" | "net") => sumAmounts(own.map((line) => line[of]));
+    const counts = { topUps: count("topUps"), reversals: count("reversals") };
+    return { partner, ...counts, gross: amount("gross"), reversed: amount("reversed"), net: amount("net") };
+  });
+}

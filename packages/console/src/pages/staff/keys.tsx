@@ -1,0 +1,114 @@
+import { useMemo, useState } from "react";
+import { useApi, useSend } from "../../api/hooks.ts";
+import type { AddedStaffKey, Page, StaffKey } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
+import { TextInput } from "../../components/controls.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { Card, Time } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OnceDialog } from "../../components/once-dialog.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+import { RoleField } from "./role-field.tsx";
+
+const t = texts.staff;
+
+/** The keys of systems. */
+export function Keys() {
+  const keys = useApi<Page<StaffKey>>("/staff-keys");
+  const send = useSend();
+  const toast = useToast();
+  const [adding, setAdding] = useState(false);
+  const [added, setAdded] = useState<AddedStaffKey>();
+  const [removing, setRemoving] = useState<string>();
+  const columns = useMemo(() => columnsFor(setRemoving), []);
+  const remove = async (name: string) => {
+    await send.mutateAsync({ method: "delete", path: `/staff-keys/${encodeURIComponent(name)}` });
+    toast(t.keyRemoved(name));
+  };
+  return (
+    <Card title={t.keys} actions={<Button onClick={() => setAdding(true)}>{t.addKey}</Button>}>
+      <p className="muted">{t.keysLead}</p>
+      <Loaded of={keys}>
+        {({ items }) => (
+          <DataTable
+            label={t.keys}
+            columns={columns}
+            rows={items}
+            rowKey={({ name }) => name}
+            empty={<EmptyState title={t.keysEmptyTitle}>{t.keysEmpty}</EmptyState>}
+          />
+        )}
+      </Loaded>
+      <AddKey open={adding} onOpenChange={setAdding} onAdded={setAdded} />
+      {added && (
+        <OnceDialog
+          title={t.keyTitle(added.name)}
+          description={t.keyLead}
+          label={t.key}
+          value={added.key}
+          onClose={() => setAdded(undefined)}
+        />
+      )}
+      <ConfirmDialog
+        open={removing !== undefined}
+        onOpenChange={() => setRemoving(undefined)}
+        title={t.keyRemoveTitle(removing ?? "")}
+        description={t.keyRemoveText}
+        confirm={t.remove}
+        danger
+        onConfirm={() => remove(removing ?? "")}
+      />
+    </Card>
+  );
+}
+
+function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>[] {
+  return [
+    { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
+    { id: "role", header: t.role, cell: ({ role }) => texts.common.roles[role] },
+    { id: "created", header: t.added, cell: ({ createdAt }) => <Time of={createdAt} /> },
+    {
+      ...{ id: "lastUsed", header: t.lastUsed },
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
+    },
+    {
+      ...{ id: "actions", header: texts.common.actions, hideHeader: true, isNumber: true },
+      cell: ({ name }) => (
+        <Button kind="quiet" aria-label={t.keyRemoveTitle(name)} onClick={() => onRemove(name)}>
+          {t.remove}
+        </Button>
+      ),
+    },
+  ];
+}
+
+interface AddKeyProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly onAdded: (key: AddedStaffKey) => void;
+}
+
+function AddKey({ open, onOpenChange, onAdded }: AddKeyProps) {
+  const send = useSend<AddedStaffKey>();
+  const toast = useToast();
+  const submit = async (values: FormValues) => {
+    const body = { name: values.text("name"), role: values.text("role") };
+    const key = await send.mutateAsync({ method: "post", path: "/staff-keys", body });
+    onOpenChange(false);
+    toast(t.keyAdded(key.name));
+    onAdded(key);
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.addKey} description={t.addKeyText}>
+      <Form submit={t.addKey} onSubmit={submit}>
+        <Field name="name" label={t.name} hint={t.keyNameHint}>
+          <TextInput required maxLength={64} autoCapitalize="none" />
+        </Field>
+        <RoleField />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,113 @@
+import { useSend } from "../../api/hooks.ts";
+import type { Role, StaffMember } from "../../api/types.ts";
+import { TextInput } from "../../components/controls.tsx";
+import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+import { RoleField } from "./role-field.tsx";
+
+const t = texts.staff;
+
+interface DialogProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+}
+
+type MemberDialogProps = DialogProps & { readonly member: StaffMember };
+
+export function AddPerson({ open, onOpenChange }: DialogProps) {
+  const send = useSend<StaffMember>();
+  const toast = useToast();
+  const submit = async (values: FormValues) => {
+    const body = { name: values.text("name"), role: values.text("role"), password: values.raw("password") };
+    const { name } = await send.mutateAsync({ method: "post", path: "/staff", body });
+    onOpenChange(false);
+    toast(t.personAdded(name));
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.addPerson} description={t.addPersonText}>
+      <Form submit={t.addPerson} onSubmit={submit}>
+        <Field name="name" label={t.name} hint={t.nameHint}>
+          <TextInput required maxLength={64} />
+        </Field>
+        <RoleField />
+        <PasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function ChangeRole({ member: { name, role }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  const submit = (values: FormValues) => {
+    const next = values.text("role") as Role;
+    return change({ role: next }, t.roleChanged(name, texts.common.roles[next]));
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.changeRoleTitle(name)} description={t.endsLogIns}>
+      <Form submit={t.save} onSubmit={submit}>
+        <RoleField initially={role} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function SetPassword({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.newPasswordTitle(name)} description={t.endsLogIns}>
+      <Form submit={t.save} onSubmit={(values) => change({ password: values.raw("password") }, t.passwordSet(name))}>
+        <PasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function SwitchTotpOff({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  return (
+    <ConfirmDialog
+      {...{ open, onOpenChange, title: t.totpOffTitle(name), description: t.totpOffText, confirm: t.totpOff }}
+      onConfirm={() => change({ totp: false }, t.totpIsOff(name))}
+    />
+  );
+}
+
+export function RemovePerson({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const send = useSend();
+  const toast = useToast();
+  return (
+    <ConfirmDialog
+      {...{ open, onOpenChange, title: t.removeTitle(name), description: t.removeText, confirm: t.remove }}
+      danger
+      onConfirm={async () => {
+        await send.mutateAsync({ method: "delete", path: pathOf(name) });
+        toast(t.removed(name));
+      }}
+    />
+  );
+}
+
+/** It is read out to the person or copied: it shows. */
+function PasswordField() {
+  return (
+    <Field name="password" label={t.password} hint={t.passwordHint}>
+      <TextInput required minLength={12} maxLength={256} autoCapitalize="none" className="code" />
+    </Field>
+  );
+}
+
+function useChange(name: string, onOpenChange: (open: boolean) => void) {
+  const send = useSend<StaffMember>();
+  const toast = useToast();
+  return async (body: object, done: string) => {
+    await send.mutateAsync({ method: "patch", path: pathOf(name), body });
+    onOpenChange(false);
+    toast(done);
+  };
+}
+
+function pathOf(name: string): string {
+  return `/staff/${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,136 @@
+import { useState } from "react";
+import { useSend } from "../../api/hooks.ts";
+import { ApiProblem } from "../../api/problem.ts";
+import { useMe } from "../../api/session.tsx";
+import type { AddedTarget, AddTargetRequest, Service, Target } from "../../api/types.ts";
+import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OnceDialog } from "../../components/once-dialog.tsx";
+import { useToast } from "../../shell/toasts.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.targets;
+
+type Kind = Target["kind"];
+const KINDS: readonly Kind[] = ["webhook", "feed", "radius"];
+const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
+
+/** Asks for what the kind needs; of a webhook, the secret shows afterwards. */
+export function AddTarget({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const send = useSend<AddedTarget>();
+  const toast = useToast();
+  const [kind, setKind] = useState<Kind>("webhook");
+  const [added, setAdded] = useState<{ name: string; secret: string }>();
+
+  const submit = async (values: FormValues) => {
+    const body = requestOf(kind, values);
+    const { target, secret } = await send.mutateAsync({ method: "post", path: "/targets", body });
+    onOpenChange(false);
+    toast(t.added(target.name));
+    if (secret !== null) setAdded({ name: target.name, secret });
+  };
+
+  return (
+    <>
+      <Dialog open={open} onOpenChange={onOpenChange} title={t.add} description={t.addDescription}>
+        <Form submit={t.add} onSubmit={submit}>
+          <Field name="kind" label={t.kind} hint={t.kindHints[kind]}>
+            <Select
+              value={kind}
+              options={KINDS.map((one) => [one, t.kinds[one]] as const)}
+              onChange={({ target }) => setKind(target.value as Kind)}
+            />
+          </Field>
+          <Field name="name" label={t.name} hint={t.nameHint}>
+            <TextInput required maxLength={64} autoCapitalize="none" />
+          </Field>
+          {kind === "webhook" && <WebhookFields />}
+          {kind === "radius" ? <RadiusFields /> : <Checkbox name="books" label={t.books} hint={t.booksHint} />}
+        </Form>
+      </Dialog>
+      {added && (
+        <OnceDialog
+          title={t.secretTitle(added.name)}
+          description={t.secretLead}
+          label={t.secret}
+          value={added.secret}
+          onClose={() => setAdded(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function WebhookFields() {
+  return (
+    <>
+      <Field name="webhook.url" label={t.url} hint={t.urlHint}>
+        <TextInput required type="url" placeholder="https://" />
+      </Field>
+      <Checkbox name="allowPrivate" label={t.allowPrivate} hint={t.allowPrivateHint} />
+    </>
+  );
+}
+
+function RadiusFields() {
+  const { timeZone } = useMe().provider;
+  return (
+    <>
+      <Field name="radius.database" label={t.database} hint={t.databaseHint}>
+        <TextInput required autoCapitalize="none" placeholder="mysql://topupd:PASSWORD@radius.example.net/radius" />
+      </Field>
+      <Field name="radius.timeZone" label={t.timeZone} hint={t.timeZoneHint(timeZone)}>
+        <TextInput placeholder={timeZone} />
+      </Field>
+      <Field name="radius.groups" label={t.groups} hint={t.groupsHint}>
+        <TextArea spellCheck={false} placeholder={"Fiber 60 = 60M\nFiber 100 = 100M"} />
+      </Field>
+      <Field name="radius.defaultGroup" label={t.defaultGroup}>
+        <TextInput />
+      </Field>
+      <fieldset className="checkboxes">
+        <legend className="field-label">{t.services}</legend>
+        {SERVICES.map((service) => (
+          <Checkbox
+            key={service}
+            name={`services.${service}`}
+            label={texts.common.services[service]}
+            defaultChecked={service === "internet"}
+          />
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+function requestOf(kind: Kind, values: FormValues): AddTargetRequest {
+  const name = values.text("name");
+  if (kind === "radius") return { name, radius: radiusOf(values) };
+  const books = values.checked("books");
+  if (kind === "feed") return { name, books };
+  return { name, books, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
+}
+
+function radiusOf(values: FormValues): NonNullable<AddTargetRequest["radius"]> {
+  const [timeZone, defaultGroup] = [values.optional("radius.timeZone"), values.optional("radius.defaultGroup")];
+  return {
+    database: values.text("radius.database"),
+    ...(timeZone && { timeZone }),
+    groups: groupsOf(values.text("radius.groups")),
+    ...(defaultGroup && { defaultGroup }),
+    services: SERVICES.filter((service) => values.checked(`services.${service}`)),
+  };
+}
+
+/** Lines of `PLAN = GROUP`, of which the plan may have an equals sign. */
+function groupsOf(text: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, plan, group] = /^(.*\S)\s*=\s*([^=]*[^=\s])\s*$/.exec(line) ?? [];
+      if (plan === undefined || group === undefined) throw ApiProblem.ofField("radius.groups", t.groupsProblem(line));
+      return [plan.trim(), group];
+    }),
+  );
+}

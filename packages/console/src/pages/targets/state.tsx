@@ -1,0 +1,34 @@
+import type { Target } from "../../api/types.ts";
+import { Badge } from "../../components/display.tsx";
+import type { Tone } from "../../components/states.tsx";
+import { texts } from "../../texts/index.ts";
+
+export type TargetState = keyof typeof texts.targets.states;
+
+const TONES: Readonly<Record<TargetState, Tone>> = {
+  setAside: "danger",
+  failing: "warning",
+  paused: "warning",
+  behind: "info",
+  upToDate: "success",
+};
+
+/** What is most worth to know of a target. */
+export function stateOf({ paused, setAside, failing, behind }: Target): TargetState {
+  if (paused) return "paused";
+  if (setAside > 0) return "setAside";
+  if (failing > 0) return "failing";
+  return behind > 0 ? "behind" : "upToDate";
+}
+
+export function toneOf(target: Target): Tone {
+  return TONES[stateOf(target)];
+}
+
+export function StateBadge({ target }: { target: Target }) {
+  return <Badge tone={toneOf(target)}>{texts.targets.states[stateOf(target)]}</Badge>;
+}
+
+export function targetPath({ name }: Pick<Target, "name">): string {
+  return `/targets/${encodeURIComponent(name)}`;
+}

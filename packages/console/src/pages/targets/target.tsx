@@ -1,0 +1,89 @@
+import { useApi } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { Page, Target as TargetData } from "../../api/types.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { Card, Code, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { formatAge, formatCount } from "../../format.ts";
+import type { PageProps } from "../../routes.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { FailedDeliveries } from "./failed-deliveries.tsx";
+import { StateBadge, stateOf, toneOf } from "./state.tsx";
+import { TargetActions } from "./target-actions.tsx";
+
+const t = texts.targets;
+const UP = { href: "/targets", title: texts.shell.pages.targets };
+
+export default function Target({ params: { name = "" } }: PageProps) {
+  const targets = useApi<Page<TargetData>>("/targets");
+  const mayChange = useMay("administer");
+  const target = targets.data?.items.find((one) => one.name === name);
+  const readAgain = (
+    <Button kind="quiet" busy={targets.isFetching} onClick={() => void targets.refetch()}>
+      {texts.common.readAgain}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title={name}
+        up={UP}
+        actions={
+          <>
+            {readAgain}
+            {target && mayChange && <TargetActions target={target} />}
+          </>
+        }
+      />
+      <Loaded of={targets}>
+        {() =>
+          target === undefined ? (
+            <EmptyState title={t.notFoundTitle} action={<LinkButton href="/targets">{t.toList}</LinkButton>}>
+              {t.notFound}
+            </EmptyState>
+          ) : (
+            <Shown target={target} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Shown({ target }: { target: TargetData }) {
+  const { kind, address, books, createdAt, behind, failing, setAside, oldestAt } = target;
+  const state = stateOf(target);
+  const tone = toneOf(target);
+  return (
+    <>
+      <Note tone={tone === "danger" ? "warning" : tone}>
+        <p>{state === "behind" && kind === "feed" ? t.notes.behindFeed : t.notes[state]}</p>
+      </Note>
+      <Grid>
+        <Stat label={t.behind} value={formatCount(behind)} note={t.counts.behind} />
+        <Stat label={t.failing} value={formatCount(failing)} note={t.counts.failing} />
+        <Stat label={t.setAside} value={formatCount(setAside)} note={t.counts.setAside} />
+        <Stat
+          label={t.oldest}
+          value={oldestAt === null ? texts.common.none : formatAge(oldestAt)}
+          note={oldestAt === null ? t.counts.oldest : <Time of={oldestAt} />}
+        />
+      </Grid>
+      <Card>
+        <KeyValue
+          items={[
+            [t.kind, t.kinds[kind]],
+            [t.state, <StateBadge key="state" target={target} />],
+            [t.address, address && <Code>{address}</Code>],
+            [t.isBooks, books ? texts.common.yes : texts.common.no],
+            [t.createdAt, <Time key="created" of={createdAt} />],
+          ]}
+        />
+      </Card>
+      <Card title={t.failed}>
+        <FailedDeliveries target={target} />
+      </Card>
+    </>
+  );
+}

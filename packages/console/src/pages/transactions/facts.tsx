@@ -1,0 +1,35 @@
+import { Link } from "wouter";
+import type { Transaction } from "../../api/types.ts";
+import { Amount, Badge, KeyValue, Time } from "../../components/display.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "../customers/connection-badge.tsx";
+import { customerHref } from "../customers/links.ts";
+
+const t = texts.transactions;
+
+/** The most needed of a transaction, where it is met beside other things. */
+export function TransactionFacts({ transaction }: { transaction: Transaction }) {
+  const { cuid, txnDate, partner, bouquetName, bouquetId, amount } = transaction;
+  return (
+    <KeyValue
+      items={[
+        [t.at, <Time key="at" of={txnDate} />],
+        [t.status, <TransactionBadge key="status" status={transaction.status} />],
+        [t.amount, <Amount key="amount" of={amount} />],
+        [t.partner, partner],
+        [
+          t.customer,
+          <Link key="customer" href={customerHref(transaction)}>
+            {cuid}
+          </Link>,
+        ],
+        [t.connection, connectionName(transaction)],
+        [t.bouquet, bouquetName ?? bouquetId],
+      ]}
+    />
+  );
+}
+
+export function TransactionBadge({ status }: Pick<Transaction, "status">) {
+  return <Badge tone={status === "success" ? "success" : "warning"}>{t.statuses[status]}</Badge>;
+}

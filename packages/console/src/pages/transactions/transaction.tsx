@@ -1,0 +1,125 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { useApi } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { TransactionDetail } from "../../api/types.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { Amount, Card, Code, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import type { PageProps } from "../../routes.ts";
+import { OtherEnvironment } from "../../shell/other-environment.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "../customers/connection-badge.tsx";
+import { customerHref } from "../customers/links.ts";
+import { TransactionBadge } from "./facts.tsx";
+import { ReversalDialog } from "./reversal-dialog.tsx";
+
+const t = texts.transactions;
+
+export default function Transaction({ params: { id = "" } }: PageProps) {
+  const transaction = useApi<TransactionDetail>(`/transactions/${encodeURIComponent(id)}`);
+  const mayCorrect = useMay("correct");
+  const [isReversing, setReversing] = useState(false);
+  const { data } = transaction;
+  const isGone = data === undefined && transaction.error?.code === "not_found";
+  return (
+    <>
+      <PageHead
+        title={t.topUp}
+        lead={<Code>{data?.txnId ?? id}</Code>}
+        up={{ href: "/transactions", title: texts.shell.pages.transactions }}
+        actions={
+          mayCorrect &&
+          data?.status === "success" && (
+            <Button kind="danger" onClick={() => setReversing(true)}>
+              {t.reverse}
+            </Button>
+          )
+        }
+      />
+      {isGone ? (
+        <EmptyState title={t.goneTitle} action={<LinkButton href="/transactions">{t.toList}</LinkButton>}>
+          {t.goneText}
+        </EmptyState>
+      ) : (
+        <Loaded of={transaction}>
+          {(found) => (
+            <>
+              <OtherEnvironment of={found.environment} />
+              <Fields transaction={found} />
+              <Effect transaction={found} />
+              {found.reversal !== null && <Reversal reversal={found.reversal} />}
+              {isReversing && <ReversalDialog id={found.txnId} of={found} onClose={() => setReversing(false)} />}
+            </>
+          )}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function Fields({ transaction }: { transaction: TransactionDetail }) {
+  const { txnId, checkoutId, status, partner, amount, txnDate, udf1, udf2, customer, cuid } = transaction;
+  const { bouquetId, bouquetName, plan } = transaction;
+  const name = customer === null ? "" : `${customer.firstName} ${customer.lastName}`.trim();
+  return (
+    <Card>
+      <KeyValue
+        items={[
+          [t.status, <TransactionBadge key="status" status={status} />],
+          [t.amount, <Amount key="amount" of={amount} />],
+          [t.at, <Time key="at" of={txnDate} />],
+          [
+            t.partner,
+            <Link key="partner" href={`/partners/${encodeURIComponent(partner)}`}>
+              {partner}
+            </Link>,
+          ],
+          [
+            t.customer,
+            <Link key="customer" href={customerHref(transaction)}>
+              {name === "" ? cuid : `${name} (${cuid})`}
+            </Link>,
+          ],
+          [t.mobile, customer?.mobile ?? null],
+          [t.connection, connectionName(transaction)],
+          [t.bouquet, bouquetName === null ? bouquetId : `${bouquetName} (${bouquetId})`],
+          [t.plan, plan],
+          [t.udf1, udf1],
+          [t.udf2, udf2],
+          [t.txnId, <Code key="txnId">{txnId}</Code>],
+          [t.checkoutId, <Code key="checkoutId">{checkoutId}</Code>],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Effect({ transaction: { before, after } }: { transaction: TransactionDetail }) {
+  return (
+    <Card title={t.effect}>
+      {before === null && after === null ? (
+        <p className="muted">{t.effectUnknown}</p>
+      ) : (
+        <RunChange before={before} after={after} />
+      )}
+    </Card>
+  );
+}
+
+function Reversal({ reversal }: { reversal: NonNullable<TransactionDetail["reversal"]> }) {
+  const { wall, author, reason, before, after } = reversal;
+  return (
+    <Card title={t.reversal}>
+      <KeyValue
+        items={[
+          [t.reversedAt, <Time key="at" of={wall} />],
+          [t.author, author],
+          [t.reason, reason],
+        ]}
+      />
+      {(before !== null || after !== null) && <RunChange before={before} after={after} />}
+    </Card>
+  );
+}

@@ -1,0 +1,34 @@
+import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import { useMe } from "../api/session.tsx";
+import type { Environment } from "../api/types.ts";
+import { readStored, store } from "../storage.ts";
+
+const EnvironmentContext = createContext<readonly [Environment, (next: Environment) => void] | undefined>(undefined);
+
+/** A tab keeps its environment; a new one begins with the provider's own. */
+export function EnvironmentProvider({ children }: { children: ReactNode }) {
+  const { provider } = useMe();
+  const [environment, setEnvironment] = useState<Environment>(() => {
+    const stored = readStored("environment", sessionStorage);
+    return stored === "trial" || stored === "production" ? stored : provider.environment;
+  });
+  const value = useMemo(() => {
+    const choose = (next: Environment) => {
+      store("environment", next, sessionStorage);
+      setEnvironment(next);
+    };
+    return [environment, choose] as const;
+  }, [environment]);
+  return <EnvironmentContext value={value}>{children}</EnvironmentContext>;
+}
+
+/** The environment that the pages are about. */
+export function useEnvironment(): Environment {
+  return useEnvironmentChoice()[0];
+}
+
+export function useEnvironmentChoice() {
+  const value = useContext(EnvironmentContext);
+  if (value === undefined) throw new Error("There is no environment outside of the shell");
+  return value;
+}

@@ -1,0 +1,205 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useLogOut, useMe } from "../api/session.tsx";
+import { Badge } from "../components/display.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Menu, MenuChoice, MenuItem, MenuLine } from "../components/menu.tsx";
+import { type PageRoute, ROUTES } from "../routes.ts";
+import { texts } from "../texts/index.ts";
+import { Brand } from "./brand.tsx";
+import { useEnvironment, useEnvironmentChoice } from "./environment.tsx";
+import { Keys } from "./keys.tsx";
+import { useTheme } from "./theme.ts";
+import { useToast } from "./toasts.tsx";
+
+const t = texts.shell;
+
+/** What is around every page. */
+export function Layout({ children }: { children: ReactNode }) {
+  const { permissions, provider } = useMe();
+  const environment = useEnvironment();
+  const [path] = useLocation();
+  const [isNavOpen, setNavOpen] = useState(false);
+  const [areKeysOpen, setKeysOpen] = useState(false);
+  const routes = ROUTES.filter(({ permission }) => permissions.includes(permission));
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went to a page no longer needs the list
+  useEffect(() => setNavOpen(false), [path]);
+
+  return (
+    <div className="shell" data-environment={environment}>
+      <a className="skip" href="#page">
+        {t.skip}
+      </a>
+      <header className="top">
+        <button
+          type="button"
+          className="icon-button nav-toggle"
+          aria-label={t.openNavigation}
+          aria-expanded={isNavOpen}
+          aria-controls="navigation"
+          onClick={() => setNavOpen(!isNavOpen)}
+        >
+          <Icon name={isNavOpen ? "close" : "menu"} />
+        </button>
+        <Link href="/" className="brand-link">
+          <Brand />
+        </Link>
+        <Search />
+        <EnvironmentSwitch />
+        <AccountMenu onKeys={() => setKeysOpen(true)} />
+      </header>
+      <Navigation routes={routes} isOpen={isNavOpen} onClose={() => setNavOpen(false)} />
+      <div className="content">
+        {environment === "trial" && (
+          <p className="trial-note">
+            <Badge tone="warning">{texts.common.environments.trial}</Badge> {t.trialNote}
+          </p>
+        )}
+        <main id="page" className="page" tabIndex={-1}>
+          {children}
+        </main>
+        <footer className="foot">
+          <span>{t.clock(provider.timeZone)}</span> <span>{t.version(provider.version)}</span>
+        </footer>
+      </div>
+      <Keys routes={routes} open={areKeysOpen} onOpenChange={setKeysOpen} />
+    </div>
+  );
+}
+
+interface NavigationProps {
+  readonly routes: readonly PageRoute[];
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+function Navigation({ routes, isOpen, onClose }: NavigationProps) {
+  const [path] = useLocation();
+  return (
+    <>
+      {isOpen && <div className="nav-shade" aria-hidden="true" onClick={onClose} />}
+      <nav
+        id="navigation"
+        aria-label={t.navigation}
+        className={isOpen ? "nav nav-open" : "nav"}
+        onKeyDown={({ key }) => key === "Escape" && onClose()}
+      >
+        {Object.entries(t.groups).map(([group, title]) => {
+          const inGroup = routes.filter(({ nav }) => nav?.group === group);
+          if (inGroup.length === 0) return null;
+          return (
+            <div key={group} className="nav-group">
+              <p className="nav-title" id={`nav-${group}`}>
+                {title}
+              </p>
+              <ul aria-labelledby={`nav-${group}`}>
+                {inGroup.map((route) => (
+                  <li key={route.path}>
+                    <Link
+                      href={route.path}
+                      className="nav-link"
+                      aria-current={isWithin(path, route.path) ? "page" : undefined}
+                    >
+                      {route.title}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          );
+        })}
+      </nav>
+    </>
+  );
+}
+
+function Search() {
+  const [, navigate] = useLocation();
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <search className="top-search">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const q = field.current?.value.trim() ?? "";
+          if (q === "") return;
+          navigate(`/customers?q=${encodeURIComponent(q)}`);
+          if (field.current !== null) field.current.value = "";
+        }}
+      >
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          className="control"
+          aria-label={t.search}
+          placeholder={t.search}
+          title={t.searchHint}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <kbd>/</kbd>
+      </form>
+    </search>
+  );
+}
+
+function EnvironmentSwitch() {
+  const [environment, choose] = useEnvironmentChoice();
+  const names = texts.common.environments;
+  return (
+    <Menu
+      trigger={
+        <>
+          <span className="visually-hidden">{t.environment}: </span>
+          <span className="environment-dot" aria-hidden="true" />
+          <span className="environment-name">{names[environment]}</span>
+          <Icon name="down" />
+        </>
+      }
+    >
+      <MenuChoice
+        label={t.environment}
+        value={environment}
+        options={[
+          ["production", names.production],
+          ["trial", names.trial],
+        ]}
+        onChoose={choose}
+      />
+    </Menu>
+  );
+}
+
+function AccountMenu({ onKeys }: { onKeys: () => void }) {
+  const { name, role } = useMe();
+  const [, navigate] = useLocation();
+  const { theme, themes, choose } = useTheme();
+  const logOut = useLogOut();
+  const toast = useToast();
+  return (
+    <Menu quiet label={`${t.account}: ${name}`} trigger={<Icon name="person" />}>
+      <p className="menu-who">
+        <strong>{name}</strong>
+        <span className="muted">{texts.common.roles[role]}</span>
+      </p>
+      <MenuLine />
+      <MenuItem onSelect={() => navigate("/account")}>{t.pages.account}</MenuItem>
+      <MenuItem onSelect={onKeys}>{t.keys}</MenuItem>
+      <MenuLine />
+      <MenuChoice
+        label={t.theme}
+        value={theme}
+        options={themes.map((one) => [one, t.themes[one]] as const)}
+        onChoose={choose}
+      />
+      <MenuLine />
+      <MenuItem onSelect={() => void logOut().catch((error: Error) => toast(error.message))}>{t.logOut}</MenuItem>
+    </Menu>
+  );
+}
+
+function isWithin(path: string, page: string): boolean {
+  return path === page || (page !== "/" && path.startsWith(`${page}/`));
+}

@@ -1,0 +1,63 @@
+import { useState } from "react";
+import { ApiProblem } from "../api/problem.ts";
+import { useLogIn } from "../api/session.tsx";
+import { Button } from "../components/button.tsx";
+import { TextInput } from "../components/controls.tsx";
+import { Field, Form, type FormValues } from "../components/form.tsx";
+import { texts } from "../texts/index.ts";
+import { Brand } from "./brand.tsx";
+import { PageHead } from "./page-head.tsx";
+
+/** Stands in place of every page until somebody is logged in; the address stays, and so the page that was wanted shows. */
+export function LogIn() {
+  const logIn = useLogIn();
+  /** What was right so far, where a code is needed beside it. */
+  const [known, setKnown] = useState<{ name: string; password: string }>();
+  const t = texts.login;
+
+  const submit = async (values: FormValues) => {
+    const { name, password } = known ?? { name: values.text("name"), password: values.raw("password") };
+    try {
+      await logIn(name, password, values.optional("code"));
+    } catch (error) {
+      if (!(error instanceof ApiProblem && error.code === "code_required" && known === undefined)) throw error;
+      setKnown({ name, password });
+    }
+  };
+
+  return (
+    <main className="log-in">
+      <div className="log-in-card">
+        <Brand />
+        <PageHead title={t.title} />
+        <Form
+          key={known === undefined ? "password" : "code"}
+          submit={t.submit}
+          onSubmit={submit}
+          actions={
+            known && (
+              <Button kind="quiet" onClick={() => setKnown(undefined)}>
+                {t.startAgain}
+              </Button>
+            )
+          }
+        >
+          {known === undefined ? (
+            <>
+              <Field name="name" label={t.name}>
+                <TextInput required autoComplete="username" autoCapitalize="none" autoFocus />
+              </Field>
+              <Field name="password" label={t.password}>
+                <TextInput required type="password" autoComplete="current-password" />
+              </Field>
+            </>
+          ) : (
+            <Field name="code" label={t.code} hint={t.codeHint}>
+              <TextInput required autoComplete="one-time-code" autoCapitalize="none" autoFocus />
+            </Field>
+          )}
+        </Form>
+      </div>
+    </main>
+  );
+}

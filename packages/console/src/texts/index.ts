@@ -1,0 +1,39 @@
+import { account } from "./account.ts";
+import { audit } from "./audit.ts";
+import { bulk } from "./bulk.ts";
+import { catalogue } from "./catalogue.ts";
+import { common } from "./common.ts";
+import { customers } from "./customers.ts";
+import { health } from "./health.ts";
+import { imports } from "./imports.ts";
+import { login } from "./login.ts";
+import { overview } from "./overview.ts";
+import { partners } from "./partners.ts";
+import { operations, reasons } from "./reasons.ts";
+import { settlement } from "./settlement.ts";
+import { shell } from "./shell.ts";
+import { staff } from "./staff.ts";
+import { targets } from "./targets.ts";
+import { transactions } from "./transactions.ts";
+
+/** All texts of the console: a file for each area. */
+export const texts = {
+  common,
+  shell,
+  login,
+  overview,
+  customers,
+  transactions,
+  bulk,
+  reasons,
+  operations,
+  partners,
+  catalogue,
+  imports,
+  settlement,
+  targets,
+  audit,
+  staff,
+  account,
+  health,
+} as const;

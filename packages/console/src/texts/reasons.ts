@@ -1,0 +1,39 @@
+/** Why partners' calls are refused, by the reason on the wire: what it means to the provider's staff. */
+export const reasons: Readonly<Record<string, string>> = {
+  missing_token: "No access token was sent",
+  unknown_token: "The access token is unknown",
+  expired_token: "The access token has expired",
+  revoked_token: "The access token was revoked",
+  partner_suspended: "The partner is suspended",
+  rate_limited: "Too many calls at a time",
+  address_not_allowed: "Sent from an address that is not allowed",
+  malformed_json: "The body was no JSON object",
+  invalid_field: "Fields were missing or wrong",
+  unknown_operation: "There is no such operation",
+  method_not_allowed: "Not sent with POST",
+  body_too_large: "The body was too large",
+  unsupported_media_type: "The body was of another type than JSON",
+  customer_not_found: "No such customer",
+  ambiguous_code: "Several customers have this code",
+  connection_not_found: "The customer has no such connection",
+  customer_inactive: "The customer is inactive",
+  connection_blocked: "The connection is blocked",
+  checkout_unknown: "The checkoutId is unknown",
+  checkout_expired: "The checkoutId had expired",
+  checkout_used: "The checkoutId was used already, with other values",
+  checkout_mismatch: "The checkoutId was for another connection",
+  bouquet_unavailable: "The bouquet cannot be bought for this connection",
+  amount_mismatch: "The amount is not the price",
+  not_topped_up: "Asked for a top-up that is not recorded so far",
+  never_topped_up: "Asked for a top-up that was never made",
+  internal_error: "topupd failed",
+  unavailable: "topupd was not available",
+};
+
+/** The operations that partners call, by their names on the wire. */
+export const operations: Readonly<Record<string, string>> = {
+  "get-customer-information": "Look a customer up",
+  "get-subscription-package": "List packages",
+  "subscription-package-topup": "Top up",
+  "txn-status": "Query a top-up",
+};

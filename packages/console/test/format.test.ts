@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { formatAge, formatAmount, formatDay, formatTime, placeOf, wallNow } from "../src/format.ts";
+
+const KATHMANDU = "Asia/Kathmandu";
+
+describe("what the console shows", () => {
+  test("groups the digits of an amount and keeps all of them, also beyond what a number holds", () => {
+    const amounts = ["0.00", "999", "1000.50", "-12345.60", "9007199254740993.01", "123456"];
+    expect(amounts.map(formatAmount)).toEqual([
+      "0.00",
+      "999",
+      "1,000.50",
+      "-12,345.60",
+      "9,007,199,254,740,993.01",
+      "123,456",
+    ]);
+  });
+
+  test("shows instants by the provider's clock, and wall times as they are", () => {
+    expect(formatTime("2026-11-23T20:20:59.999Z", KATHMANDU)).toBe("2026-11-24 02:05");
+    expect(formatDay("2026-11-23T18:15:00Z", KATHMANDU)).toBe("2026-11-24");
+    expect(formatTime("2026-11-23 14:05:59", KATHMANDU)).toBe("2026-11-23 14:05");
+    expect(wallNow(KATHMANDU, Date.parse("2026-11-22T18:15:09Z"))).toBe("2026-11-23 00:00:09");
+  });
+
+  test("says how long ago something was, in its largest unit", () => {
+    const now = Date.parse("2026-11-23T12:00:00Z");
+    const ages = ["2026-11-23T12:00:00Z", "2026-11-23T11:58:01Z", "2026-11-23T09:00:00Z", "2026-11-26T12:00:00Z"];
+    expect(ages.map((of) => formatAge(of, now))).toEqual(["now", "1 minute ago", "3 hours ago", "in 3 days"]);
+  });
+
+  test("draws wall times and days at one scale", () => {
+    expect(placeOf("2026-11-24") - placeOf("2026-11-23 12:00:00")).toBe(43_200_000);
+  });
+});

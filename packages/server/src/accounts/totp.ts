@@ -1,0 +1,28 @@
+import { generateURI, ScureBase32Plugin, verify } from "otplib";
+import type { Instant } from "../domain/wall-time.ts";
+import type { TotpOffer } from "../services/staff/accounts.ts";
+
+/** As RFC 4226 recommends. */
+const SECRET_BYTES = 20;
+/** A code of the step before or after is taken too: clocks differ, and people type. */
+const STEP_SECONDS = 30;
+
+export function offerTotp(name: string, random: (bytes: number) => Uint8Array): TotpOffer {
+  const secret = new ScureBase32Plugin().encode(random(SECRET_BYTES), { padding: false });
+  return { secret, uri: generateURI({ issuer: "topupd", label: name, secret }) };
+}
+
+/** @returns the step of the code, which is after the one that was taken last; undefined where it is wrong. */
+export async function checkTotp(
+  secret: string,
+  code: string,
+  now: Instant,
+  after: number | undefined,
+): Promise<number | undefined> {
+  const token = code.replace(/\s/g, "");
+  if (!/^\d{6}$/.test(token)) return undefined;
+  const epoch = Math.floor(now / 1000);
+  const result = await verify({ secret, token, epoch, period: STEP_SECONDS, epochTolerance: STEP_SECONDS });
+  if (!result.valid || !("timeStep" in result)) return undefined;
+  return after === undefined || result.timeStep > after ? result.timeStep : undefined;
+}

@@ -1,0 +1,93 @@
+import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { FieldProblem } from "../domain/fields.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import { PROBLEMS, Problem, problemBody } from "./problems.ts";
+
+export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+const RETRY_AFTER_SECONDS = 1;
+
+/** Answers with what went wrong. What is nobody's fault but topupd's is logged. */
+export function sendProblem(reply: FastifyReply, error: unknown, logger: FastifyBaseLogger): FastifyReply {
+  const problem = problemOf(error as FastifyError);
+  if (problem.code === "internal_error") logger.error({ err: error, route: routeOf(reply) }, "a request failed");
+  if (problem.code === "unavailable" && error instanceof StoreUnavailable)
+    logger.warn({ cause: error.message, route: routeOf(reply) }, "the store is not available");
+  const { status } = PROBLEMS[problem.code];
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  if (problem.retryAfterSeconds !== undefined) reply.header("retry-after", problem.retryAfterSeconds);
+  reply.request.outcome = problem.code;
+  return reply.code(status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problemBody(problem));
+}
+
+function routeOf({ request }: FastifyReply): string | undefined {
+  return request.routeOptions.url;
+}
+
+function problemOf(error: FastifyError | Problem): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) return new Problem("unavailable", undefined, undefined, RETRY_AFTER_SECONDS);
+  if (error instanceof PartInvalid) return new Problem("invalid", undefined, error.fields);
+  if (error.statusCode === 413) return new Problem("too_large");
+  // What fastify refuses by itself is a body that is no JSON.
+  if (error.statusCode !== undefined && error.statusCode < 500) return new Problem("invalid", error.message);
+  return new Problem("internal_error");
+}
+
+/** A part of a request is not as its schema says. */
+class PartInvalid extends Error {
+  override readonly name = "PartInvalid";
+  readonly fields: readonly FieldProblem[];
+
+  constructor(fields: readonly FieldProblem[]) {
+    super("a part of the request is not valid");
+    this.fields = fields;
+  }
+}
+
+type Check = (value: unknown) => { readonly value: unknown } | { readonly error: Error };
+
+/** Checks a part of requests. What comes in a path or query is a text, and is read as what the schema asks for. */
+export function compileCheck({ schema, httpPart }: { readonly schema: unknown; readonly httpPart?: string }): Check {
+  const validator = Compile(schema as TSchema);
+  return (given) => {
+    // What fastify reads of a query has no prototype, and would be left as it is.
+    const value = httpPart === "body" ? given : validator.Convert({ ...(given as object) });
+    if (validator.Check(value)) return { value };
+    const fields = validator.Errors(value).flatMap((error) => problemsOf(error as ValidationError));
+    return { error: new PartInvalid(fields) };
+  };
+}
+
+interface ValidationError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: {
+    readonly requiredProperties?: readonly string[];
+    readonly additionalProperties?: readonly string[];
+    readonly allowedValues?: readonly unknown[];
+  };
+  readonly message: string;
+}
+
+function problemsOf({ keyword, instancePath, params, message }: ValidationError): FieldProblem[] {
+  const path = instancePath.split("/").slice(1);
+  const each = (names: readonly string[] | undefined, problem: string) =>
+    (names ?? []).map((name) => ({ field: [...path, name].join("."), problem }));
+  switch (keyword) {
+    case "required":
+      return each(params.requiredProperties, "is required");
+    case "additionalProperties":
+      return each(params.additionalProperties, "is not known");
+    // What is said of an unknown field is said already.
+    case "boolean":
+      return [];
+    case "enum":
+      return [{ field: path.join("."), problem: `must be one of ${params.allowedValues?.join(", ")}` }];
+    case "pattern":
+      return [{ field: path.join("."), problem: "does not have the form that it must have" }];
+    default:
+      return [{ field: path.join(".") || "body", problem: message }];
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { DAY_MS, type Instant } from "../domain/wall-time.ts";
+import type { AdminPorts, Identity } from "./ports.ts";
+import { Problem } from "./problems.ts";
+import { badField } from "./schemas/common.ts";
+
+/** For how long an answer is kept at least. */
+const KEPT_MS = DAY_MS;
+/** How often old answers are let go of. */
+const PRUNING_EVERY_MS = 3_600_000;
+
+const KEY = /^[\x20-\x7e]{1,200}$/;
+
+/** An answer that was given before. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Has a changing request that is sent again with its Idempotency-Key answered again, and not done again. */
+export class Answers {
+  readonly #ports: AdminPorts;
+  #prunedAt: Instant | undefined;
+
+  constructor(ports: AdminPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * @param request all of it that counts.
+   * @returns the answer that it had; otherwise the hash by which to keep the one that it gets.
+   * @throws Problem where it was another request, or is not answered yet, or with what is shown once.
+   */
+  async begin(key: string, identity: Identity, request: readonly unknown[]): Promise<KeptAnswer | Uint8Array> {
+    if (!KEY.test(key)) throw badField("Idempotency-Key", "must have 1 to 200 printable characters of ASCII");
+    const { store, clock } = this.#ports;
+    const now = clock();
+    await this.#prune(now);
+    const hash = hashOf([identity.person?.id ?? null, identity.name, key]);
+    const asked = hashOf(request);
+    const known = await store.staff.beginAnswer(hash, asked, now);
+    if (known === undefined) return hash;
+    if (!asked.equals(known.request)) throw new Problem("key_reused");
+    if (known.status === undefined) throw new Problem("answer_unknown");
+    if (known.body === undefined) throw new Problem("already_answered");
+    return { status: known.status, body: known.body };
+  }
+
+  /** What was done is done: where its answer cannot be kept, it is given all the same. @param body undefined where it is shown once. */
+  async keep(hash: Uint8Array, status: number, body: string | undefined): Promise<void> {
+    try {
+      await this.#ports.store.staff.keepAnswer(hash, status, body);
+    } catch (error) {
+      this.#ports.log("warn", { err: error }, "an answer could not be kept for its Idempotency-Key");
+    }
+  }
+
+  async #prune(now: Instant): Promise<void> {
+    if (this.#prunedAt !== undefined && now - this.#prunedAt < PRUNING_EVERY_MS) return;
+    this.#prunedAt = now;
+    await this.#ports.store.staff.pruneAnswers(now - KEPT_MS);
+  }
+}
+
+/** Of a JSON text, so no two requests have the same one. */
+function hashOf(parts: readonly unknown[]): Buffer {
+  return createHash("sha256").update(JSON.stringify(parts)).digest();
+}

@@ -1,0 +1,52 @@
+import type { Instant } from "../domain/wall-time.ts";
+import { BulkRuns } from "../services/staff/bulk.ts";
+import type { StaffIdentity } from "../services/staff/log-in.ts";
+import { LogInThrottle } from "../services/staff/log-in-throttle.ts";
+import { type OwnAccountPorts, TotpOffers } from "../services/staff/own-account.ts";
+import { StatisticsCache } from "../services/staff/statistics.ts";
+import type { TargetPorts } from "../services/staff/targets.ts";
+import { Uploads } from "../services/staff/uploads.ts";
+import type { MigrationState } from "../store/store.ts";
+import { Background } from "./background.ts";
+
+/** What the staff API needs of the world. */
+export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts"> {
+  /** Of topupd. */
+  readonly version: string;
+  readonly storeKind: "sqlite" | "postgres";
+  readonly readMigrations: () => Promise<MigrationState[]>;
+  /** Since when the service has been unable to record a top-up. */
+  readonly failsSince: () => Instant | undefined;
+  /** Resolves early where the signal says so. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Hears of what goes wrong in the background. */
+  readonly log: (level: "info" | "warn", fields: object, message: string) => void;
+}
+
+/** What the routes of the staff API work with. */
+export interface AdminPorts extends AdminWorld, OwnAccountPorts {
+  /** Where work goes on after the answer. */
+  readonly background: Background;
+  readonly bulkRuns: BulkRuns;
+  readonly uploads: Uploads;
+  readonly statistics: StatisticsCache;
+}
+
+/** Makes what lives in this process's memory: once, beside the store. */
+export function createAdminPorts(world: AdminWorld): AdminPorts {
+  const { clock } = world;
+  const background = new Background((error) => world.log("warn", { err: error }, "work in the background failed"));
+  const onError = (error: unknown) => world.log("warn", { err: error }, "an import failed");
+  return {
+    ...world,
+    logIns: new LogInThrottle(clock),
+    totpOffers: new TotpOffers(clock),
+    statistics: new StatisticsCache(world),
+    background,
+    bulkRuns: new BulkRuns(world, (work) => background.begin(work)),
+    uploads: new Uploads(world, (work) => background.begin(work), onError),
+  };
+}
+
+/** Who asks. */
+export type Identity = StaffIdentity;

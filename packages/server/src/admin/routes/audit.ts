@@ -1,0 +1,61 @@
+import { Type } from "typebox";
+import { AUDIT_ACTIONS, type AuditEntry } from "../../domain/audit.ts";
+import { listAudit } from "../../services/staff/audit.ts";
+import { isoTime } from "../../services/staff/data.ts";
+import { route } from "../route.ts";
+import {
+  DAYS_QUERY,
+  daysOf,
+  InstantSchema,
+  limitOf,
+  numberCursor,
+  oneOf,
+  orNull,
+  PAGE_QUERY,
+  pageOf,
+} from "../schemas/common.ts";
+
+export const AuditEntrySchema = Type.Object(
+  {
+    seq: Type.Integer({ description: "Counted from 1, without a gap." }),
+    at: InstantSchema,
+    author: Type.String({ description: "Who did it; `key NAME` where it was a system." }),
+    action: Type.String(),
+    subject: Type.String({ description: "What was changed." }),
+    reason: orNull(Type.String()),
+    before: Type.Unknown({ description: "What it was, as far as it changed; null where there was nothing." }),
+    after: Type.Unknown({ description: "What it is since then; null where there is nothing." }),
+  },
+  { title: "AuditEntry" },
+);
+
+export const auditRoutes = [
+  route({
+    ...{ method: "GET", path: "/audit", tag: "Audit trail", permission: "read" },
+    summary: "List what staff and imports have changed, newest first",
+    query: Type.Object({
+      author: Type.Optional(Type.String({ description: "Made by this person; `key NAME` for a system." })),
+      action: Type.Optional(oneOf(AUDIT_ACTIONS)),
+      subject: Type.Optional(Type.String({ description: "Of this subject, just as a list shows it." })),
+      cuid: Type.Optional(Type.String({ description: "Of this customer, and of an import what it did to this one." })),
+      ...DAYS_QUERY,
+      ...PAGE_QUERY,
+    }),
+    answer: pageOf(AuditEntrySchema),
+    async handle(ports, { query }) {
+      const { author, action, subject, cuid } = query;
+      const filter = { author, action, subject, cuid, upTo: numberCursor(query), ...daysOf(ports, query) };
+      const { entries, next } = await listAudit(ports, { filter, limit: limitOf(query) });
+      return { items: entries.map(entryData), cursor: next === undefined ? null : String(next) };
+    },
+  }),
+];
+
+function entryData({ seq, at, author, action, subject, reason, before, after }: AuditEntry) {
+  const texts = { before: parsed(before), after: parsed(after) };
+  return { ...{ seq, at: isoTime(at), author, action, subject, reason: reason ?? null }, ...texts };
+}
+
+function parsed(text: string | undefined): unknown {
+  return text === undefined ? null : JSON.parse(text);
+}

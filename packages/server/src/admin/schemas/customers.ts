@@ -1,0 +1,188 @@
+import { Type } from "typebox";
+import type { Subscription } from "../../domain/subscription.ts";
+import { EnvironmentSchema, InstantSchema, oneOf, orNull, pageOf, ServiceSchema, WallTimeSchema } from "./common.ts";
+import { TransactionSchema } from "./transactions.ts";
+
+/* Customers, what they have, and what corrections do to it. */
+
+const STATUSES = ["active", "inactive"] as const;
+
+/** A code of a customer's or a connection's: no database takes every control character. */
+export const CodeSchema = Type.String({ minLength: 1, maxLength: 64, pattern: "^\\P{Cc}+$" });
+
+export const PlanSchema = Type.String({
+  ...{ minLength: 1, maxLength: 200, pattern: "^\\P{Cc}+$" },
+  description: "Which plan, where several may be meant.",
+});
+
+export const RunSchema = Type.Object(
+  { bouquetId: Type.String(), name: Type.String(), start: WallTimeSchema, end: WallTimeSchema },
+  { title: "Run", description: "What a ledger came to." },
+);
+
+/** How a subscription is told of. */
+export function runOf(subscription: Subscription | undefined) {
+  if (subscription === undefined) return null;
+  const { bouquet, start, end } = subscription;
+  return { bouquetId: bouquet.code, name: bouquet.name, start, end };
+}
+
+const ConnectionStatusSchema = oneOf(
+  ["active", "inactive", "blocked"],
+  "As partners see it, and `blocked` whoever blocked it.",
+);
+
+const ProfileFields = {
+  environment: EnvironmentSchema,
+  cuid: Type.String(),
+  firstName: Type.String(),
+  lastName: Type.String(),
+  mobile: orNull(Type.String()),
+  status: oneOf(STATUSES),
+};
+
+export const CustomerMatchSchema = Type.Object(
+  {
+    ...ProfileFields,
+    connections: Type.Array(
+      Type.Object({ service: ServiceSchema, reqId: Type.String(), status: ConnectionStatusSchema }),
+    ),
+  },
+  { title: "CustomerMatch" },
+);
+
+export const CustomerMatchesSchema = Type.Object(
+  {
+    ...pageOf(CustomerMatchSchema).properties,
+    transaction: orNull(TransactionSchema),
+  },
+  { title: "CustomerMatches" },
+);
+
+export const CustomerSchema = Type.Object(
+  {
+    ...ProfileFields,
+    asOf: orNull(InstantSchema),
+    connections: Type.Array(
+      Type.Object({
+        service: ServiceSchema,
+        reqId: Type.String(),
+        status: ConnectionStatusSchema,
+        blockedByStaff: Type.Boolean(),
+        segment: orNull(Type.String()),
+        subscriptions: Type.Array(
+          Type.Object({
+            ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
+            ...{ start: WallTimeSchema, end: WallTimeSchema, running: Type.Boolean() },
+          }),
+        ),
+      }),
+    ),
+  },
+  { title: "Customer" },
+);
+
+export const LedgerEntrySchema = Type.Object(
+  {
+    seq: Type.Integer(),
+    kind: oneOf(["top_up", "goodwill", "reversal", "import"]),
+    at: InstantSchema,
+    wall: WallTimeSchema,
+    before: orNull(RunSchema),
+    after: orNull(RunSchema),
+    period: orNull(Type.Object({ months: Type.Integer(), days: Type.Integer() })),
+    bouquetId: orNull(Type.String()),
+    txnId: orNull(Type.String()),
+    partner: orNull(Type.String()),
+    amount: orNull(Type.String()),
+    reverses: orNull(Type.Integer()),
+    reversedBy: orNull(Type.Integer()),
+    author: orNull(Type.String()),
+    reason: orNull(Type.String()),
+    asOf: orNull(WallTimeSchema),
+    isOpening: Type.Boolean(),
+  },
+  { title: "LedgerEntry" },
+);
+
+export const LedgersSchema = Type.Object({
+  plans: Type.Array(
+    Type.Object(
+      {
+        ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), run: orNull(RunSchema) },
+        entries: Type.Array(LedgerEntrySchema),
+      },
+      { title: "PlanLedger" },
+    ),
+  ),
+});
+
+export const CorrectionEffectSchema = Type.Object(
+  {
+    ...{ cuid: Type.String(), service: ServiceSchema, reqId: Type.String(), plan: Type.String() },
+    ...{ before: orNull(RunSchema), after: orNull(RunSchema) },
+  },
+  { title: "CorrectionEffect" },
+);
+
+export const BlockEffectSchema = Type.Object(
+  {
+    ...{ cuid: Type.String(), service: ServiceSchema, reqId: Type.String() },
+    ...{ blocked: Type.Boolean(), changed: Type.Boolean({ description: "False where it was so already." }) },
+  },
+  { title: "BlockEffect" },
+);
+
+export const CustomerWrittenSchema = Type.Object(
+  {
+    cuid: Type.String(),
+    outcome: oneOf(["added", "changed", "unchanged"]),
+    stale: Type.Boolean({ description: "Whether a later row was taken before, so that nothing of this one is." }),
+    changes: Type.Array(Type.Object({ field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) })),
+    heldBack: Type.Array(
+      Type.Object({
+        ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+        ...{ keptEnd: WallTimeSchema, statedEnd: orNull(WallTimeSchema), txnId: orNull(Type.String()) },
+      }),
+    ),
+  },
+  { title: "CustomerWritten" },
+);
+
+export const ComingEndSchema = Type.Object(
+  {
+    ...{ cuid: Type.String(), firstName: Type.String(), lastName: Type.String() },
+    ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+    end: WallTimeSchema,
+  },
+  { title: "ComingEnd" },
+);
+
+export const AttemptSchema = Type.Object(
+  {
+    ...{ at: InstantSchema, partner: Type.String(), operation: Type.String(), reason: Type.String() },
+    ...{ code: orNull(Type.String()), requestId: Type.String() },
+  },
+  { title: "Attempt", description: "A refused call of a partner." },
+);
+
+/** The reader of rows checks what is in it, and says what is wrong in the words of an import. */
+export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: "object",
+  additionalProperties: true,
+  description: "A row of a customers file, as docs/operator-guide.md describes it, with the `asOf` of its records.",
+  examples: [
+    {
+      ...{ cuid: "204117", first_name: "Maya", last_name: "Rai", mobile: "9841000000", status: "active" },
+      asOf: "2026-11-23T02:00:00Z",
+      connections: {
+        internet: [
+          {
+            ...{ username: "maya.rai", status: "active" },
+            subscriptions: [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }],
+          },
+        ],
+      },
+    },
+  ],
+});

@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type AddressList, callerAddress } from "../domain/address-list.ts";
+import { PERMISSIONS } from "../domain/staff.ts";
+import { identifyPerson, identifySystem } from "../services/staff/log-in.ts";
+import type { AdminPorts, Identity } from "./ports.ts";
+import { Problem } from "./problems.ts";
+import type { Route, Visitor } from "./route.ts";
+
+const COOKIE = "topupd_session";
+const BEARER = /^Bearer +([^ ]+) *$/i;
+
+/** Of every answer. Scripts come from this host alone, and none stands in a page. */
+export const SECURITY_HEADERS = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+/** Lets a request in, or not, before its body is read. @throws Problem */
+export async function admit(
+  ports: AdminPorts,
+  { permission, method }: Pick<Route, "permission" | "method">,
+  request: FastifyRequest,
+  trustedProxies: AddressList | undefined,
+): Promise<Identity | undefined> {
+  const { authorization } = request.headers;
+  const isByCookie = permission === "anybody" || authorization === undefined;
+  if (method !== "GET" && isByCookie && !isSameSite(request, trustedProxies)) throw new Problem("cross_site");
+  if (permission === "anybody") return undefined;
+  const identity = await identify(ports, request);
+  if (identity === undefined) throw new Problem("not_logged_in");
+  if (permission === "person") {
+    if (identity.person === undefined) throw new Problem("sessions_only");
+  } else if (!PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
+  return identity;
+}
+
+/** Tells who asks: by the header where there is one, otherwise by the cookie. */
+async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest): Promise<Identity | undefined> {
+  if (headers.authorization !== undefined) {
+    const key = BEARER.exec(headers.authorization)?.[1];
+    return key === undefined ? undefined : identifySystem(ports, key);
+  }
+  const token = cookies[COOKIE];
+  return token === undefined ? undefined : identifyPerson(ports, token);
+}
+
+/**
+ * Whether a browser sent it from a page of this very host. Every browser says in Origin, or else in Sec-Fetch-Site, where a
+ * changing request comes from; what says neither is no browser, and has no cookie that it was not given by hand.
+ */
+function isSameSite({ headers, raw }: FastifyRequest, trustedProxies: AddressList | undefined): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return ["same-origin", "none", undefined].includes(headers["sec-fetch-site"] as string);
+  const isProxied = trustedProxies?.has(raw.socket.remoteAddress) === true;
+  const forwarded = isProxied ? headers["x-forwarded-host"] : undefined;
+  return URL.canParse(origin) && new URL(origin).host === String(forwarded ?? headers.host).toLowerCase();
+}
+
+/** Where a request comes from, and what its browser keeps. */
+export function visitorOf(
+  { headers, raw }: FastifyRequest,
+  reply: FastifyReply,
+  trustedProxies: AddressList | undefined,
+): Visitor {
+  const { remoteAddress } = raw.socket;
+  const isProxied = trustedProxies?.has(remoteAddress) === true;
+  const secure = isProxied && headers["x-forwarded-proto"] === "https";
+  const attributes = { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
+  return {
+    address: callerAddress(remoteAddress, headers["x-forwarded-for"], trustedProxies),
+    userAgent: headers["user-agent"],
+    keepToken: (token) => {
+      if (token === undefined) reply.clearCookie(COOKIE, attributes);
+      else reply.setCookie(COOKIE, token, attributes);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
+import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/reconciliation.ts";
+import { FileRefused } from "../services/staff/import-file.ts";
+import { type NumberedRow, readRows } from "./reading.ts";
+
+/** How a partner's CSV is to be read. */
+export interface PartnerFileFormat {
+  readonly delimiter: string;
+  readonly keyColumn: string;
+  readonly amountColumn: string;
+  /** Without it, every row counts as a success. */
+  readonly statusColumn: string | undefined;
+  /** By the word that the partner has for it, in lower case. */
+  readonly statuses: ReadonlyMap<string, TheirStatus>;
+  readonly currencyExponent: CurrencyExponent;
+}
+
+type Theirs = TheirRow | UnreadableRow;
+
+/**
+ * The rows of a partner's CSV. One that makes no sense is handed on with what is wrong.
+ * @throws FileRefused where it is no CSV, or lacks a column.
+ */
+export async function* readPartnerFile(
+  bytes: AsyncIterable<Uint8Array>,
+  format: PartnerFileFormat,
+): AsyncGenerator<Theirs> {
+  let read: ((row: NumberedRow) => Theirs) | undefined;
+  for await (const row of readRows(bytes, format.delimiter)) {
+    if (read === undefined) read = rowReader(row.cells, format);
+    else if (row.cells.some((cell) => cell.trim() !== "")) yield read(row);
+  }
+  if (read === undefined) throw new FileRefused("the file is empty: it must begin with the names of its columns");
+}
+
+/** @param header the names of the columns. */
+function rowReader(header: readonly string[], format: PartnerFileFormat): (row: NumberedRow) => Theirs {
+  const { keyColumn, amountColumn, statusColumn, statuses, currencyExponent } = format;
+  const names = header.map((name) => name.trim());
+  const indexOf = (part: NonNullable<FileRefused["column"]>, name: string) => {
+    const index = names.indexOf(name);
+    if (index !== -1 && names.lastIndexOf(name) === index) return index;
+    throw new FileRefused(`the file must have one column ${quote(name)}, but has ${names.map(quote).join(", ")}`, part);
+  };
+  const keyIndex = indexOf("key", keyColumn);
+  const amountIndex = indexOf("amount", amountColumn);
+  const statusIndex = statusColumn === undefined ? undefined : indexOf("status", statusColumn);
+
+  return ({ cells, line }) => {
+    const cell = (index: number) => cells[index]?.trim() ?? "";
+    // A comma too many, in a name or an amount, has moved the cells after it: none of them can be trusted.
+    if (cells.slice(names.length).some((text) => text.trim() !== ""))
+      return { line, key: undefined, problem: `it has ${cells.length} cells, and the header has ${names.length}` };
+    const key = cell(keyIndex);
+    if (key === "") return { line, key: undefined, problem: `${keyColumn} is empty` };
+    if (key.includes("\ufffd")) return { line, key: undefined, problem: `${keyColumn} is not UTF-8` };
+    const [amountText, statusText] = [cell(amountIndex), statusIndex === undefined ? "" : cell(statusIndex)];
+    const amount = parseMoney(amountText, currencyExponent);
+    if (amount === undefined)
+      return { line, key, problem: `${amountColumn} is ${quote(amountText)}, and no amount such as 1130 or 1130.50` };
+    const status = statusIndex === undefined ? "success" : statuses.get(statusText.toLowerCase());
+    if (status !== undefined) return { line, key, amount, status };
+    return {
+      line,
+      key,
+      problem: `${statusColumn} is ${quote(statusText)}, a word of which nothing says what it means`,
+    };
+  };
+}
+
+/** Long texts are cut: what is no amount may be anything. */
+function quote(text: string): string {
+  return JSON.stringify(text.length <= 40 ? text : `${text.slice(0, 40)}…`);
+}

@@ -1,0 +1,174 @@
+import { Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+import { SERVICES, type Service } from "../domain/bouquet.ts";
+import type { FieldProblem } from "../domain/fields.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { FileRefused, type SourceRow } from "../services/staff/import-file.ts";
+import { CATALOGUE_HEADER, CONNECTION_COLUMNS, PROFILE_COLUMNS, SUBSCRIPTION_COLUMNS, unguardCell } from "./writing.ts";
+
+type SourceRows = AsyncGenerator<readonly SourceRow[]>;
+
+/** The rows of a catalogue: one bouquet on each line. */
+export async function* readCatalogueCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {
+  for await (const { line, cells, problems } of readCsvLines(pieces, CATALOGUE_HEADER)) {
+    const { segments, retired, ...texts } = Object.fromEntries(cells);
+    const flag = retired?.toLowerCase();
+    const isFlag = flag === "true" || flag === "false";
+    const fields = { ...texts, segments: segments?.split("\n"), retired: isFlag ? flag === "true" : retired };
+    const value = objectOf(fields);
+    yield [{ line, value: problems.length > 0 ? { ok: false, problems } : { ok: true, value } }];
+  }
+}
+
+/** Of the customer, and the same on each of its lines. */
+const CUSTOMER_COLUMNS = [...PROFILE_COLUMNS, "asOf"] as const;
+
+/**
+ * The customers of a file: a line for each connection, those of a customer together. A customer that stood in two places
+ * would be two rows, the second without the connections of the first; that is refused, and for that the cuids are kept.
+ */
+export async function* readCustomersCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {
+  const seen = new Set<string>();
+  let group: CsvLine[] = [];
+  for await (const line of readCsvLines(pieces, [...CUSTOMER_COLUMNS, ...CONNECTION_COLUMNS])) {
+    const cuid = line.cells.get("cuid");
+    if (group.length > 0 && (cuid === undefined || cuid !== group[0]?.cells.get("cuid"))) {
+      yield [customerOf(group, seen)];
+      group = [];
+    }
+    group.push(line);
+  }
+  if (group.length > 0) yield [customerOf(group, seen)];
+}
+
+function customerOf(lines: readonly CsvLine[], seen: Set<string>): SourceRow {
+  const [{ cells, line }] = lines as [CsvLine];
+  const cuid = cells.get("cuid") ?? "";
+  const problems = lines.flatMap((each) =>
+    each.problems.map(({ field, problem }) => ({ field, problem: `${problem} (line ${each.line})` })),
+  );
+  const report = (field: string, problem: string) => problems.push({ field, problem });
+  if (seen.has(cuid)) report("cuid", "stands apart from the customer's other lines: sort the file by cuid");
+  if (cuid !== "") seen.add(cuid);
+  const lists: Record<Service, JsonObject[]> = { tv: [], internet: [], iptv: [] };
+  for (const each of lines) {
+    const other = CUSTOMER_COLUMNS.find((column) => each.cells.get(column) !== cells.get(column));
+    if (other !== undefined) report(other, `is another on line ${each.line} of the same customer`);
+    const hasConnection = CONNECTION_COLUMNS.some((column) => each.cells.has(column));
+    if (!hasConnection && lines.length > 1) report("connection", `is empty on line ${each.line}, and there are others`);
+    if (!hasConnection) continue;
+    const service = SERVICES.find((known) => known === each.cells.get("service"));
+    if (service === undefined) report("service", `must be one of ${SERVICES.join(", ")} on line ${each.line}`);
+    else lists[service].push(connectionOf(each, service));
+  }
+  if (problems.length > 0) return { line, value: { ok: false, problems } };
+  const profile = Object.fromEntries(CUSTOMER_COLUMNS.map((column) => [column, cells.get(column)]));
+  const connections = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+  const value = objectOf({ first_name: "", last_name: "", ...objectOf(profile), connections });
+  return { line, value: { ok: true, value } };
+}
+
+function connectionOf({ cells, hasSubscriptions }: CsvLine, service: Service): JsonObject {
+  const columns = SUBSCRIPTION_COLUMNS.map((name) => [name, cells.get(name)?.split("\n") ?? []] as const);
+  const count = Math.max(...columns.map(([, values]) => values.length));
+  const subscriptions = Array.from({ length: count }, (_, index) =>
+    objectOf(Object.fromEntries(columns.map(([name, values]) => [name, values[index] || undefined]))),
+  );
+  return objectOf({
+    [service === "tv" ? "stb" : "username"]: cells.get("connection"),
+    ...{ status: cells.get("connection_status"), segment: cells.get("segment") },
+    // A file without such columns says nothing of them, and they stay as they are.
+    subscriptions: hasSubscriptions ? subscriptions : undefined,
+  });
+}
+
+/** A row without what is undefined. */
+function objectOf(fields: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+/** A line below the header, by its columns; what is empty is left out. */
+interface CsvLine {
+  readonly line: number;
+  readonly cells: ReadonlyMap<string, string>;
+  readonly problems: readonly FieldProblem[];
+  /** Whether the file has columns of subscriptions. */
+  readonly hasSubscriptions: boolean;
+}
+
+/** @throws FileRefused where the file is no CSV, or its header names a column that is not known, or one twice. */
+async function* readCsvLines(pieces: AsyncIterable<Uint8Array>, columns: readonly string[]): AsyncGenerator<CsvLine> {
+  let header: readonly string[] | undefined;
+  for await (const row of readRows(pieces, ",")) {
+    if (header === undefined) header = readHeader(row.cells, columns);
+    else yield readLine(row, header);
+  }
+}
+
+function readHeader(cells: readonly string[], columns: readonly string[]): readonly string[] {
+  const names = cells.map((cell) => cell.trim());
+  const wrong = names.find((name, index) => !columns.includes(name) || names.indexOf(name) !== index);
+  if (wrong === undefined) return names;
+  const known = `the first line must name columns out of ${columns.join(",")}, with commas between them, each once`;
+  throw new FileRefused(`${known}, but has ${JSON.stringify(wrong.slice(0, 64))}`);
+}
+
+/** What a spreadsheet makes of a long number in a column that is not text: the digits that it left out are lost. */
+const SHORTENED = /^[0-9](?:[.,][0-9]+)?E\+[0-9]{2,3}$/;
+
+function readLine({ cells: row, line }: NumberedRow, header: readonly string[]): CsvLine {
+  const cells = new Map<string, string>();
+  const problems: FieldProblem[] = [];
+  if (row.length !== header.length)
+    problems.push({ field: "(line)", problem: `has ${row.length} cells, and the header ${header.length}` });
+  for (const [index, field] of header.entries()) {
+    const cell = unguardCell(row[index] ?? "");
+    if (cell !== "") cells.set(field, cell);
+    if (cell.includes("\ufffd"))
+      problems.push({ field, problem: 'is not UTF-8: in a spreadsheet, save the file as "CSV UTF-8"' });
+    if (SHORTENED.test(cell))
+      problems.push({ field, problem: "is a number that a spreadsheet has shortened: make the column text there" });
+  }
+  return { line, cells, problems, hasSubscriptions: SUBSCRIPTION_COLUMNS.some((name) => header.includes(name)) };
+}
+
+/** A row, and the line of the file where it begins, counted from 1 as editors do. */
+export interface NumberedRow {
+  readonly cells: readonly string[];
+  readonly line: number;
+}
+
+/** A longer row is none: a quote that is never closed would swallow the rest of the file. */
+const ROW_MAX_CHARACTERS = 256 * 1024;
+
+/** The rows of a CSV file (RFC 4180), without the empty ones. @throws FileRefused where it is none. */
+export async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): AsyncGenerator<NumberedRow> {
+  const parser = parse({
+    ...{ delimiter, record_delimiter: "\n", max_record_size: ROW_MAX_CHARACTERS },
+    ...{ info: true, relax_column_count: true, skip_empty_lines: true },
+  });
+  const source = Readable.from(textOf(pieces));
+  source.on("error", (error) => parser.destroy(error));
+  try {
+    for await (const { record, info } of source.pipe(parser) as AsyncIterable<ParsedRow>)
+      yield { cells: record, line: info.lines - record.join("").split("\n").length + 1 };
+  } catch (error) {
+    throw error instanceof CsvError ? new FileRefused(`the file is no CSV: ${error.message}`) : error;
+  } finally {
+    source.destroy();
+  }
+}
+
+/** As the parser hands it on where it was asked for `info`. */
+interface ParsedRow {
+  readonly record: readonly string[];
+  /** The number of the row's last line. */
+  readonly info: { readonly lines: number };
+}
+
+/** What is no UTF-8 reads as U+FFFD. Within quotes, the parser would count a carriage return as a line of its own. */
+async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).replaceAll("\r", "");
+  yield decoder.decode();
+}

@@ -1,0 +1,109 @@
+import type { Environment } from "../../domain/customer.ts";
+import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
+import type { Reading } from "../../domain/fields.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import {
+  AS_OF_PROBLEMS,
+  type AsOfProblem,
+  type AsOfRules,
+  readAsOf,
+  SETTLED_AFTER_MS,
+} from "../../domain/ledger-import.ts";
+import type { Moment } from "../../domain/wall-time.ts";
+import type { CustomerRowOfFile } from "../../store/store.ts";
+import type { Ports } from "../ports.ts";
+import { bouquetFinder, type ReadRows, type RejectedLine, readRow, type SourceRow } from "./import-file.ts";
+
+/** Few enough that top-ups of a running service wait a tenth of a second at most. */
+export const CUSTOMERS_AT_ONCE = 1000;
+
+/** How the rows of customers are read. */
+export interface RowsRequest {
+  readonly environment: Environment;
+  /** Up to when the records hold every top-up and reversal made here, as {@link readAsOf} reads it. */
+  readonly asOf?: string | undefined;
+  /** Records of more than 35 days ago are meant. */
+  readonly oldRecords?: boolean;
+}
+
+/** A row, the line where it begins, and what stands there. */
+export interface NumberedRow {
+  readonly line: number;
+  readonly row: CustomerRowOfFile;
+  readonly source: JsonObject;
+}
+
+export type RowReader = (row: SourceRow) => Reading<CustomerRowOfFile>;
+
+/** Of a row that says nothing of it, in a file that must. */
+export const AS_OF_REQUIRED: Rejected["problems"] = [{ field: "asOf", problem: "is required" }];
+
+/** Why the file's own moment is refused; or what reads its rows. */
+export async function customerRowReader(
+  ports: Pick<Ports, "store" | "clock">,
+  request: RowsRequest,
+): Promise<RowReader | AsOfProblem> {
+  const { store, clock } = ports;
+  const { environment, oldRecords = false } = request;
+  const context = { findBouquet: bouquetFinder(await store.catalogues.known(environment)) };
+  const now = clock();
+  const prunedBefore = await store.retention.prunedBefore();
+  const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };
+  if (request.asOf !== undefined) {
+    const asOf = readAsOf(request.asOf, rules);
+    return typeof asOf === "string" ? asOf : readerOf(context, rules, asOf);
+  }
+  // A top-up whose commit is still under way counts too, though nobody sees it yet.
+  await store.search.awaitCommits();
+  if (await store.search.hasGrants(environment)) return readerOf(context, rules, undefined);
+  // Nothing was made here that the records could hold. The youngest moment there is lets the first top-up come meanwhile.
+  return readerOf(context, rules, store.provider.zone.moment(now - SETTLED_AFTER_MS));
+}
+
+function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefined): RowReader {
+  // Rows that say their own moment mostly say the same one.
+  let last: { readonly text: string; readonly asOf: Moment | AsOfProblem } | undefined;
+  return (row) => {
+    const reading = readRow(row, (object) => readCustomerRow(object, context));
+    if (!reading.ok) return reading;
+    const stated = reading.value;
+    if (stated.asOf === undefined)
+      return ofFile === undefined
+        ? { ok: false, problems: AS_OF_REQUIRED }
+        : { ok: true, value: { stated, asOf: ofFile } };
+    if (last?.text !== stated.asOf) last = { text: stated.asOf, asOf: readAsOf(stated.asOf, rules) };
+    const { asOf } = last;
+    if (typeof asOf !== "string") return { ok: true, value: { stated, asOf } };
+    return { ok: false, problems: [{ field: "asOf", problem: AS_OF_PROBLEMS[asOf] }] };
+  };
+}
+
+interface Chunk {
+  readonly rows: readonly NumberedRow[];
+  readonly rejected: readonly Rejected[];
+  /** Up to which line it goes. */
+  readonly lines: number;
+}
+
+interface Rejected {
+  readonly row: SourceRow;
+  readonly problems: RejectedLine["problems"];
+}
+
+export async function* readChunks(source: ReturnType<ReadRows>, read: RowReader): AsyncGenerator<Chunk> {
+  let rows: NumberedRow[] = [];
+  let rejected: Rejected[] = [];
+  let lines = 0;
+  for await (const some of source) {
+    for (const row of some) {
+      lines = row.line;
+      const reading = read(row);
+      if (!reading.ok) rejected.push({ row, problems: reading.problems });
+      else if (row.value.ok) rows.push({ line: row.line, row: reading.value, source: row.value.value });
+      if (rows.length + rejected.length < CUSTOMERS_AT_ONCE) continue;
+      yield { rows, rejected, lines };
+      [rows, rejected] = [[], []];
+    }
+  }
+  if (rows.length + rejected.length > 0) yield { rows, rejected, lines };
+}

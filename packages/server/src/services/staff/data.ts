@@ -1,0 +1,61 @@
+import type { Partner } from "../../domain/access-token.ts";
+import { eventId } from "../../domain/event.ts";
+import type { StaffKey, StaffMember } from "../../domain/staff.ts";
+import { addressOf } from "../../domain/target.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { ListedToken } from "./partners.ts";
+import type { FailedDelivery, TargetStatus } from "./targets.ts";
+
+/*
+ * What staff are told, as data: commands print it with --json, and the staff API answers with it. Nothing here is secret:
+ * addresses have no password and no query.
+ */
+
+export function partnerData({ id, name, status, createdAt, allowedAddresses }: Partner) {
+  const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
+  return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
+}
+
+export function tokenData({ token, state, lastUsedAt }: ListedToken) {
+  const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
+  return {
+    ...{ id, partner: partner.name, environment, state, createdAt: isoTime(createdAt) },
+    ...{ expiresAt: isoTimeOrNull(expiresAt), revokedAt: isoTimeOrNull(revokedAt) },
+    ...{ replacedBy: replacedBy ?? null, lastUsedAt: isoTimeOrNull(lastUsedAt) },
+  };
+}
+
+/** `oldestAt`: when the oldest event happened that the target does not have. */
+export function targetData({ target, progress }: TargetStatus) {
+  const { id, name, config, books, paused, createdAt } = target;
+  const { behind, failing, setAside, oldestAt } = progress;
+  return {
+    ...{ id, name, kind: config.kind, address: addressOf(config) ?? null, books, paused },
+    ...{ createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) },
+  };
+}
+
+export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
+  const { environment, cuid, service, reqId } = event.key;
+  return {
+    ...{ id: eventId(event), kind: event.kind, environment, cuid, service, reqId, attempts },
+    ...{ failedAt: isoTimeOrNull(failedAt), nextAt: isoTime(nextAt), setAside, problem: problem ?? null },
+  };
+}
+
+export function memberData({ name, role, createdAt, hasTotp }: StaffMember) {
+  return { name, role, createdAt: isoTime(createdAt), hasTotp };
+}
+
+export function staffKeyData({ name, role, createdAt, lastUsedAt }: StaffKey) {
+  return { name, role, createdAt: isoTime(createdAt), lastUsedAt: isoTimeOrNull(lastUsedAt) };
+}
+
+/** Instants in ISO 8601, UTC: for operators and their programs, never for partners. */
+export function isoTime(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+export function isoTimeOrNull(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : isoTime(instant);
+}

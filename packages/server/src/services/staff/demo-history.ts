@@ -1,0 +1,237 @@
+import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import type { Attempt } from "../../store/staff.ts";
+import { listPackages } from "../partner/list-packages.ts";
+import { lookUpCustomer } from "../partner/look-up-customer.ts";
+import { topUp } from "../partner/top-up.ts";
+import type { Actor, Caller, Ports } from "../ports.ts";
+import { type AccountPorts, addStaff } from "./accounts.ts";
+import { setBlocked } from "./connections.ts";
+import { Choices, type DemoCustomer, makeDemoCustomers } from "./demo-customers.ts";
+import {
+  DEMO_PARTNERS,
+  HISTORY_DAYS,
+  type Planned,
+  type PlannedCorrection,
+  type PlannedMistake,
+  type PlannedTopUp,
+  planDemo,
+} from "./demo-plan.ts";
+import { importCustomers } from "./import-customers.ts";
+import { addPartner, issueToken } from "./partners.ts";
+import { grantGoodwill } from "./subscriptions.ts";
+import { reverseTransaction } from "./transactions.ts";
+import { resetTrial } from "./trial.ts";
+
+const SEED = 26;
+const HOUR_MS = 3_600_000;
+/** Calls that share a commit, and so a moment: with one for each, a slow disk would take half a minute. */
+const AT_ONCE = 8;
+/** Of the last days, only those that are as near as this do: their hours are looked at. */
+const NEAR_MS = HOUR_MS / 6;
+const LAST_DAYS_MS = 2 * DAY_MS;
+const ROWS_AT_NIGHT = 40;
+const REQUEST_ID_BYTES = 9;
+const PASSWORD_BYTES = 24;
+const PROVIDER: Actor = { name: "Maya Gurung" };
+const STAFF = [
+  ["Maya Gurung", "admin"],
+  ["Sunita Rai", "support"],
+  ["Bikram Thapa", "support"],
+  ["Nisha Karki", "finance"],
+] as const;
+
+/** The services' ports, on a store whose clock is the same one. */
+export interface DemoPorts extends AccountPorts {
+  /** Turns the clock. */
+  readonly turnTo: (at: Instant) => void;
+}
+
+/**
+ * Gives the trial environment 500 customers and three months of history, made by the same services as any. All of it is the
+ * same each time, but for when it was, and what nobody can guess: ids, keys and tokens.
+ * @param now where the history ends.
+ */
+export async function makeDemoHistory(ports: DemoPorts, actor: Actor, now: Instant): Promise<void> {
+  const { zone } = ports.store.provider;
+  const choices = new Choices(SEED);
+  const begin = now - HISTORY_DAYS * DAY_MS;
+  ports.turnTo(begin);
+  await resetTrial(ports, actor);
+  // Nobody knows their passwords: they are there to be seen.
+  await Promise.all(
+    STAFF.map(([name, role]) => {
+      const password = Buffer.from(ports.random(PASSWORD_BYTES)).toString("base64url");
+      return addStaff(ports, actor, { name, role, password });
+    }),
+  );
+  const callers: Caller[] = [];
+  for (const name of DEMO_PARTNERS) {
+    const added = await addPartner(ports, actor, { name });
+    if (added.kind !== "added") throw new Error(`the demo's partner ${name}: ${added.kind}`);
+    callers.push({ partnerId: added.partner.id, partnerName: name, environment: "trial" });
+  }
+  const customers = makeDemoCustomers(choices, zone, begin);
+  const rows = customers.map(({ row }) => row);
+  await importRows(ports, "customers", rows);
+
+  const subscriptions = customers.flatMap((customer) => customer.subscriptions);
+  const history = new History(ports, callers);
+  const imports = [60, 30, 7, 1].map((days) => now - days * DAY_MS - 5 * HOUR_MS);
+  for (const batch of batches(planDemo(choices, zone, now, subscriptions), now)) {
+    const at = batch.at(-1)?.at as Instant;
+    while ((imports[0] ?? Number.POSITIVE_INFINITY) < at) {
+      ports.turnTo(imports.shift() as Instant);
+      await importSome(ports, choices, customers, imports.length === 0);
+    }
+    ports.turnTo(at);
+    await Promise.all(batch.map((planned) => history.make(planned)));
+  }
+  await ports.store.attempts.record(history.attempts);
+  await giveTokens(ports, now);
+  ports.turnTo(now);
+}
+
+/** Calls that follow each other; a correction alone. */
+function* batches(planned: readonly Planned[], now: Instant): Generator<readonly Planned[]> {
+  let batch: Planned[] = [];
+  for (const each of planned) {
+    const isCall = each.kind === "top_up" || each.kind === "mistake";
+    const [first = each] = batch;
+    const isFull = batch.length === AT_ONCE || (each.at > now - LAST_DAYS_MS && each.at - first.at > NEAR_MS);
+    if (batch.length > 0 && (!isCall || isFull)) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(each);
+    if (!isCall) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Does what was planned. What the rules refuse is a part of the history too. */
+class History {
+  readonly attempts: Attempt[] = [];
+  readonly #ports: Ports;
+  readonly #callers: readonly Caller[];
+  readonly #txnIds = new Map<PlannedTopUp, string>();
+
+  constructor(ports: Ports, callers: readonly Caller[]) {
+    this.#ports = ports;
+    this.#callers = callers;
+  }
+
+  async make(planned: Planned): Promise<void> {
+    if (planned.kind === "top_up") await this.#topUp(planned);
+    else if (planned.kind === "mistake") await this.#mistake(planned);
+    else await this.#correct(planned);
+  }
+
+  async #topUp(planned: PlannedTopUp): Promise<void> {
+    const txnId = await this.#call(planned, planned.subscription, 1n);
+    if (txnId !== undefined) this.#txnIds.set(planned, txnId);
+  }
+
+  async #mistake(planned: PlannedMistake): Promise<void> {
+    const { subscription, wrong } = planned;
+    if (wrong === "amount") await this.#call(planned, subscription, 2n);
+    else if (wrong === "connection")
+      await this.#call(planned, { ...subscription, reqId: `${subscription.reqId}x` }, 1n);
+    else {
+      const code = `${subscription.cuid}0`;
+      const answer = await lookUpCustomer(this.#ports, this.#caller(planned), { code });
+      if (!answer.ok) this.#note(planned, "get-customer-information", answer.refusal, code);
+    }
+  }
+
+  /** @returns the txnId, where it is recorded. @param times the price. */
+  async #call(
+    planned: PlannedTopUp | PlannedMistake,
+    { cuid, service, reqId }: PlannedTopUp["subscription"],
+    times: bigint,
+  ): Promise<string | undefined> {
+    const [caller, connection] = [this.#caller(planned), { cuid, service, reqId }];
+    const listed = await listPackages(this.#ports, caller, connection, 0);
+    if (!listed.ok) return this.#note(planned, "get-subscription-package", listed.refusal, cuid);
+    const bouquet = listed.value.bouquets.find(({ code }) => code === planned.code);
+    if (bouquet === undefined) return undefined;
+    const { checkoutId } = listed.value;
+    const request = { ...connection, checkoutId, bouquetId: bouquet.code, amount: bouquet.price * times };
+    const answer = await topUp(this.#ports, caller, request);
+    if (!answer.ok) return this.#note(planned, "subscription-package-topup", answer.refusal, cuid);
+    return answer.value.transaction.txnId;
+  }
+
+  async #correct({ kind, of, author, reason }: PlannedCorrection): Promise<void> {
+    const { cuid, service, reqId } = of.subscription;
+    const connection = { cuid, service, reqId, environment: "trial", reason } as const;
+    if (kind === "reversal") {
+      const id = this.#txnIds.get(of);
+      if (id !== undefined) await reverseTransaction(this.#ports, { name: author }, { id, reason });
+    } else if (kind === "goodwill")
+      await grantGoodwill(this.#ports, { name: author }, { ...connection, plan: undefined, days: 2 });
+    else await setBlocked(this.#ports, { name: author }, { ...connection, blocked: kind === "block" });
+  }
+
+  #caller({ partner }: PlannedTopUp | PlannedMistake): Caller {
+    return this.#callers[partner] as Caller;
+  }
+
+  #note(planned: PlannedTopUp | PlannedMistake, operation: string, reason: string, code: string): undefined {
+    const { partnerId, environment } = this.#caller(planned);
+    const requestId = Buffer.from(this.#ports.random(REQUEST_ID_BYTES)).toString("base64url");
+    this.attempts.push({ at: planned.at, partnerId, environment, operation, reason, code, requestId });
+  }
+}
+
+/** The records of some customers, in which a few have another name; in the last file, two lack what was paid last. */
+async function importSome(
+  ports: DemoPorts,
+  choices: Choices,
+  customers: readonly DemoCustomer[],
+  isLast: boolean,
+): Promise<void> {
+  const first = choices.below(customers.length - ROWS_AT_NIGHT);
+  const some = customers.slice(first, first + ROWS_AT_NIGHT);
+  const outdated = isLast ? some.filter(({ subscriptions }) => subscriptions.length === 1).slice(0, 2) : [];
+  const rows = some.map((customer, index) => {
+    const { connections, ...profile } = customer.row;
+    const bare = Object.entries(connections).map(([service, its]) => [
+      service,
+      its.map((connection) => ({ ...connection, subscriptions: undefined })),
+    ]);
+    const renamed = index % 13 === 0 ? { last_name: "Poudel Sharma" } : {};
+    return {
+      ...profile,
+      ...renamed,
+      connections: outdated.includes(customer) ? connections : Object.fromEntries(bare),
+    };
+  });
+  await importRows(ports, "changes", rows, `${new Date(ports.clock() - HOUR_MS).toISOString().slice(0, 19)}Z`);
+}
+
+async function importRows(ports: Ports, what: string, rows: readonly object[], asOf?: string): Promise<void> {
+  const { store, clock } = ports;
+  const name = `${what}-${store.provider.zone.wallTime(clock()).slice(0, 10)}.ndjson`;
+  const text = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const open = async function* () {
+    yield text;
+  };
+  const ignore = () => {};
+  const hooks = { onRejected: ignore, onProgress: ignore, onHeldBack: ignore, onWarning: ignore };
+  const imported = await importCustomers(ports, PROVIDER, { environment: "trial", name, open, asOf }, hooks);
+  if (imported.kind !== "done") throw new Error(`the demo's file ${name}: ${imported.kind}`);
+}
+
+/** One for each partner but the demo's own, which gets one at each start. */
+async function giveTokens(ports: DemoPorts, now: Instant): Promise<void> {
+  const uses = new Map<string, Instant>();
+  for (const [index, partner] of DEMO_PARTNERS.slice(1).entries()) {
+    ports.turnTo(now - (2 * index + 1) * DAY_MS);
+    const issued = await issueToken(ports, PROVIDER, { partner, environment: "trial" });
+    if (issued.kind === "issued") uses.set(issued.record.id, now - (index * 40 + 3) * 60_000);
+  }
+  await ports.store.partners.recordUses(uses);
+}

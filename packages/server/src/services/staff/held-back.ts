@@ -1,0 +1,65 @@
+import type { Environment } from "../../domain/customer.ts";
+import { type JsonObject, readJson } from "../../domain/json.ts";
+import type { HeldBackRecord } from "../../store/staff.ts";
+import type { Actor, Ports, ReadingPorts } from "../ports.ts";
+import { importCustomer } from "./import-customer.ts";
+
+export interface ListHeldBackRequest {
+  readonly environment: Environment;
+  /** The number of the former page's last one; undefined for the first page. */
+  readonly after: number | undefined;
+  readonly limit: number;
+}
+
+/** What the last customers file would have ended though it was paid for, in the order of the file. */
+export function listHeldBack(
+  { store }: ReadingPorts,
+  { environment, after, limit }: ListHeldBackRequest,
+): Promise<readonly (HeldBackRecord & { readonly id: number })[]> {
+  return store.importRuns.listHeldBack(environment, { after, limit });
+}
+
+export interface HeldBackDecision {
+  readonly id: number;
+  /** `take`: the file is right, and all that it says of the customer holds. `leave`: what was paid for stays. */
+  readonly decision: "take" | "leave";
+}
+
+export type HeldBackSettled =
+  | { readonly kind: "settled" }
+  | { readonly kind: "not_found" }
+  /** A row of a later moment was taken for the customer since. */
+  | { readonly kind: "stale" }
+  /** A connection of the row is this customer's by now. */
+  | { readonly kind: "shared"; readonly reqId: string; readonly cuid: string }
+  | { readonly kind: "refused"; readonly problem: string };
+
+/** Settles what was held back, and lets go of the record: where it is taken, of all of the customer's. */
+export async function settleHeldBack(
+  ports: Ports,
+  actor: Actor,
+  { id, decision }: HeldBackDecision,
+): Promise<HeldBackSettled> {
+  const { importRuns } = ports.store;
+  const found = await importRuns.findHeldBack(id);
+  if (found === undefined) return { kind: "not_found" };
+  if (decision === "leave") {
+    await importRuns.settleHeldBack({ id });
+    return { kind: "settled" };
+  }
+  const { environment, cuid } = found;
+  const row = readJson(found.sourceRow) as JsonObject;
+  // That its records may be old was said when the file was imported.
+  const request = { environment, row, oldRecords: true, allowShorter: true };
+  const imported = await importCustomer(ports, actor, request);
+  if (imported.kind === "as_of_refused") return { kind: "refused", problem: `asOf ${imported.problem}` };
+  if (imported.kind === "bad_row") {
+    const problem = imported.problems.map((each) => `${each.field} ${each.problem}`).join(", ");
+    return { kind: "refused", problem };
+  }
+  const { effect } = imported;
+  if (effect.shared !== undefined) return { kind: "shared", ...effect.shared };
+  if (effect.isStale) return { kind: "stale" };
+  await importRuns.settleHeldBack({ environment, cuid });
+  return { kind: "settled" };
+}

@@ -1,0 +1,130 @@
+import {
+  hashRecoveryCode,
+  hashStaffSecret,
+  isStaffKey,
+  type Role,
+  STAFF_SECRET_RANDOM_BYTES,
+  type StaffMember,
+  type StaffSession,
+} from "../../domain/staff.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { StaffSecrets } from "../../store/staff.ts";
+import type { Actor, Ports } from "../ports.ts";
+import { type AccountPorts, isStaffName } from "./accounts.ts";
+import type { LogInThrottle } from "./log-in-throttle.ts";
+
+const MINUTE_MS = 60_000;
+/** A session ends when it was not used for so long, or was begun so long ago. */
+const IDLE_MS = 30 * MINUTE_MS;
+const LONGEST_MS = 12 * 60 * MINUTE_MS;
+/** So often it is written down at most that a session or a key was used. */
+const NOTED_EVERY_MS = MINUTE_MS;
+
+const SESSION_ID_RANDOM_BYTES = 9;
+const LONGEST_USER_AGENT = 200;
+
+export type LogInPorts = AccountPorts & { readonly logIns: LogInThrottle };
+
+export interface LogIn {
+  readonly name: string;
+  readonly password: string;
+  /** A one-time code or a recovery code. */
+  readonly code?: string | undefined;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export interface TooManyAttempts {
+  readonly kind: "too_many_attempts";
+  /** Until the next one. */
+  readonly waitMs: number;
+}
+
+export type LoggedIn =
+  /** `token` is what the session is known by: whoever has it is the person. */
+  | { readonly kind: "logged_in"; readonly token: string; readonly member: StaffMember; readonly sessionId: string }
+  | { readonly kind: "code_required" }
+  /** Which of them was wrong is nobody's business. */
+  | { readonly kind: "wrong_credentials" }
+  | TooManyAttempts;
+
+export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
+  const { store, random, clock, logIns } = ports;
+  const { name, code, address, userAgent } = request;
+  const attempt = logIns.begin(`name ${name}`, `address ${address}`);
+  if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
+  const found = isStaffName(name) ? await store.staff.find(name) : undefined;
+  const isRight = await ports.accounts.checkPassword(request.password, found?.secrets.password);
+  if (found === undefined || !isRight) return { kind: "wrong_credentials" };
+  const { secrets, ...member } = found;
+  if (member.hasTotp && code === undefined) {
+    attempt.succeeded();
+    return { kind: "code_required" };
+  }
+  if (member.hasTotp && !(await takeCode(ports, member.id, secrets, code ?? ""))) return { kind: "wrong_credentials" };
+  attempt.succeeded();
+  const token = Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
+  const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
+  const now = clock();
+  await store.staff.pruneSessions(now - LONGEST_MS, now - IDLE_MS);
+  await store.staff.openSession(hashStaffSecret(token), member.id, {
+    ...{ id, createdAt: now, lastUsedAt: now, address },
+    userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
+  });
+  return { kind: "logged_in", token, member, sessionId: id };
+}
+
+/** Takes a code, once. */
+async function takeCode(
+  { store, accounts }: AccountPorts,
+  staffId: number,
+  { totpSecret, totpStep: after, recoveryCodes }: StaffSecrets,
+  code: string,
+): Promise<boolean> {
+  const recoveryCode = hashRecoveryCode(code);
+  if (recoveryCodes.includes(recoveryCode)) return store.staff.useCode(staffId, { recoveryCode });
+  const totpStep = totpSecret === undefined ? undefined : await accounts.checkTotp(totpSecret, code, after);
+  return totpStep !== undefined && store.staff.useCode(staffId, { totpStep });
+}
+
+/** Who asks. */
+export interface StaffIdentity extends Actor {
+  /** Of a key: `key NAME`. */
+  readonly name: string;
+  readonly role: Role;
+  /** Undefined of a key. */
+  readonly person: { readonly id: number; readonly sessionId: string; readonly hasTotp: boolean } | undefined;
+}
+
+/** @param token of a session. @returns undefined where there is none, or it has ended. */
+export async function identifyPerson(
+  { store, clock }: Pick<Ports, "store" | "clock">,
+  token: string,
+): Promise<StaffIdentity | undefined> {
+  const hash = hashStaffSecret(token);
+  const found = await store.staff.findSession(hash);
+  const now = clock();
+  if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
+  const { member, session } = found;
+  if (now - session.lastUsedAt >= NOTED_EVERY_MS) await store.staff.touchSession(hash, now);
+  const { id, name, role, hasTotp } = member;
+  return { name, role, person: { id, sessionId: session.id, hasTotp } };
+}
+
+/** @returns undefined where there is no such key. */
+export async function identifySystem(
+  { store, clock }: Pick<Ports, "store" | "clock">,
+  key: string,
+): Promise<StaffIdentity | undefined> {
+  if (!isStaffKey(key)) return undefined;
+  const hash = hashStaffSecret(key);
+  const found = await store.staff.findKey(hash);
+  if (found === undefined) return undefined;
+  const now = clock();
+  if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await store.staff.touchKey(hash, now);
+  return { name: `key ${found.name}`, role: found.role, person: undefined };
+}
+
+export function hasSessionEnded({ createdAt, lastUsedAt }: StaffSession, now: Instant): boolean {
+  return now - createdAt >= LONGEST_MS || now - lastUsedAt >= IDLE_MS;
+}

@@ -1,0 +1,158 @@
+import {
+  type AccountChange,
+  formatRecoveryCode,
+  hashRecoveryCode,
+  RECOVERY_CODE_RANDOM_BYTES,
+  RECOVERY_CODES,
+  type StaffSession,
+} from "../../domain/staff.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { StaffSecrets } from "../../store/staff.ts";
+import { attributionOf, type Ports } from "../ports.ts";
+import { type BadPassword, NO_TOTP, refusePassword, type TotpOffer } from "./accounts.ts";
+import { hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
+
+/*
+ * What people who have logged in do with their own account. Who takes over a session does not get further by it: whatever
+ * would outlast the session takes the password.
+ */
+
+/** Somebody who has logged in. */
+export type Person = StaffIdentity & { readonly person: NonNullable<StaffIdentity["person"]> };
+
+/** Newest first. */
+export async function listOwnSessions(
+  { store, clock }: Pick<Ports, "store" | "clock">,
+  { person }: Person,
+): Promise<readonly StaffSession[]> {
+  const now = clock();
+  return (await store.staff.listSessions(person.id)).filter((session) => !hasSessionEnded(session, now));
+}
+
+/** Logs out, here or elsewhere. @returns false if the person has no such session. */
+export function endOwnSession(
+  { store }: Pick<Ports, "store">,
+  { person }: Person,
+  { id }: { readonly id: string },
+): Promise<boolean> {
+  return store.staff.endSession(person.id, id);
+}
+
+export interface PasswordRefused {
+  readonly kind: "wrong_password";
+}
+
+type NotPermitted = PasswordRefused | TooManyAttempts;
+
+/** @returns undefined where the password is right. */
+async function refuseUnlessKnown(
+  { store, accounts, logIns }: LogInPorts,
+  { name }: Person,
+  password: string,
+): Promise<NotPermitted | undefined> {
+  const attempt = logIns.begin(`name ${name}`);
+  if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
+  const found = await store.staff.find(name);
+  if (!(await accounts.checkPassword(password, found?.secrets.password))) return { kind: "wrong_password" };
+  attempt.succeeded();
+  return undefined;
+}
+
+/** Ends the person's other sessions. */
+export async function changeOwnPassword(
+  ports: LogInPorts,
+  person: Person,
+  { current, password }: { readonly current: string; readonly password: string },
+): Promise<{ readonly kind: "changed" } | BadPassword | NotPermitted> {
+  const refused = (await refuseUnlessKnown(ports, person, current)) ?? refusePassword(password, person.name);
+  if (refused !== undefined) return refused;
+  await changeOwn(ports, person, "staff.password", { password: await ports.accounts.hashPassword(password) });
+  return { kind: "changed" };
+}
+
+/** Offers of one-time codes that nobody has confirmed yet, in memory: of each person the last one. */
+export class TotpOffers {
+  readonly #clock: () => Instant;
+  readonly #offers = new Map<number, { readonly secret: string; readonly until: Instant }>();
+
+  constructor(clock: () => Instant) {
+    this.#clock = clock;
+  }
+
+  keep(staffId: number, secret: string): void {
+    this.#offers.set(staffId, { secret, until: this.#clock() + OFFERED_MS });
+  }
+
+  find(staffId: number): string | undefined {
+    const offer = this.#offers.get(staffId);
+    return offer !== undefined && this.#clock() < offer.until ? offer.secret : undefined;
+  }
+
+  forget(staffId: number): void {
+    this.#offers.delete(staffId);
+  }
+}
+
+const OFFERED_MS = 10 * 60_000;
+
+export type OwnAccountPorts = LogInPorts & { readonly totpOffers: TotpOffers };
+
+/** Begins to switch one-time codes on; nothing holds until it is confirmed with a code. */
+export async function offerOwnTotp(
+  ports: OwnAccountPorts,
+  person: Person,
+  { password }: { readonly password: string },
+): Promise<{ readonly kind: "offered"; readonly offer: TotpOffer } | NotPermitted> {
+  const refused = await refuseUnlessKnown(ports, person, password);
+  if (refused !== undefined) return refused;
+  const offer = await ports.accounts.offerTotp(person.name);
+  ports.totpOffers.keep(person.person.id, offer.secret);
+  return { kind: "offered", offer };
+}
+
+export type TotpConfirmed =
+  /** `recoveryCodes` are shown once. */
+  | { readonly kind: "switched_on"; readonly recoveryCodes: readonly string[] }
+  /** None was offered, or it was ten minutes ago. */
+  | { readonly kind: "no_offer" }
+  | { readonly kind: "wrong_code" };
+
+/** From then on, each log-in takes a code. Ends the person's other sessions. */
+export async function confirmOwnTotp(
+  ports: OwnAccountPorts,
+  person: Person,
+  { code }: { readonly code: string },
+): Promise<TotpConfirmed> {
+  const totpSecret = ports.totpOffers.find(person.person.id);
+  if (totpSecret === undefined) return { kind: "no_offer" };
+  const totpStep = await ports.accounts.checkTotp(totpSecret, code, undefined);
+  if (totpStep === undefined) return { kind: "wrong_code" };
+  const recoveryCodes = Array.from({ length: RECOVERY_CODES }, () =>
+    formatRecoveryCode(ports.random(RECOVERY_CODE_RANDOM_BYTES)),
+  );
+  const hashes = recoveryCodes.map(hashRecoveryCode);
+  await changeOwn(ports, person, "staff.totp_on", { totpSecret, totpStep, recoveryCodes: hashes });
+  ports.totpOffers.forget(person.person.id);
+  return { kind: "switched_on", recoveryCodes };
+}
+
+/** Ends the person's other sessions. */
+export async function switchOwnTotpOff(
+  ports: LogInPorts,
+  person: Person,
+  { password }: { readonly password: string },
+): Promise<{ readonly kind: "changed" } | NotPermitted> {
+  const refused = await refuseUnlessKnown(ports, person, password);
+  if (refused !== undefined) return refused;
+  await changeOwn(ports, person, "staff.totp_off", NO_TOTP);
+  return { kind: "changed" };
+}
+
+async function changeOwn(
+  ports: Ports,
+  { name, person }: Person,
+  change: AccountChange,
+  to: Partial<StaffSecrets>,
+): Promise<void> {
+  await ports.store.staff.change(name, change, to, attributionOf(ports, { name }), person.sessionId);
+}

@@ -1,0 +1,193 @@
+import type { Environment } from "../../domain/customer.ts";
+import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import {
+  type Answer,
+  compareRows,
+  isUnreadable,
+  Join,
+  keyOf,
+  NO_TALLY,
+  type OurRow,
+  type ReconciliationKey,
+  type Tally,
+  THEIR_STATUSES,
+  type TheirRow,
+  type TheirStatus,
+  tally,
+  type UnreadableRow,
+  VERDICTS,
+  type Verdict,
+} from "../../domain/reconciliation.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import type { ReadingPorts } from "../ports.ts";
+import { readTransactions } from "./transactions.ts";
+
+export interface ReconcileRequest {
+  readonly environment: Environment;
+  readonly partnerId: number;
+  /** Top-ups of this time or later, and before `until`. */
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly key: ReconciliationKey;
+}
+
+export interface Reconciled {
+  /** All but what matches: those of the file in its order, and then the top-ups that it lacks, oldest first. */
+  readonly differences: readonly Answer[];
+  readonly verdicts: ReadonlyMap<Verdict, Tally>;
+  /** What the verdicts add up to: all rows, and all top-ups of the period. */
+  readonly total: Tally;
+}
+
+const PAGE_ROWS = 5_000;
+/**
+ * What one book has on the 1st, the other may have on the 31st. By an id, each such top-up is asked for; by udf1, none
+ * can be, so those around the period are read too: days of two zones are never further apart.
+ */
+const MARGIN_MS: Readonly<Record<ReconciliationKey, number>> = { checkoutId: 0, txnId: 0, udf1: 2 * DAY_MS };
+/** Questions about single top-ups that are under way at a time. */
+const LOOK_UPS = 16;
+
+/**
+ * Holds a partner's book against what is on record. Both are held in memory: some 500 bytes for a row and its top-up.
+ * @param rows in the order of their lines.
+ */
+export async function reconcile(
+  ports: ReadingPorts,
+  request: ReconcileRequest,
+  rows: AsyncIterable<TheirRow | UnreadableRow>,
+): Promise<Reconciled> {
+  const verdicts = new Map<Verdict, Tally>();
+  let total = NO_TALLY;
+  const differences: Answer[] = [];
+  const take = (each: Answer) => {
+    const { verdict } = each;
+    verdicts.set(verdict, tally(verdicts.get(verdict) ?? NO_TALLY, each));
+    total = tally(total, each);
+    if (verdict !== "matched") differences.push(each);
+  };
+  const alone: TheirRow[] = [];
+  const join = new Join();
+  for await (const row of rows) join.addTheirs(row);
+  for await (const row of readOurs(ports, request)) join.addOurs(row);
+  for (const each of join.answers()) {
+    const isAlone = each.ours === undefined && (each.verdict === "theirs_only" || each.verdict === "matched");
+    if (isAlone) alone.push(each.theirs as TheirRow);
+    else take(each);
+  }
+  // A counterpart outside of the period is not among what was read, but can be asked for by its id.
+  for (let first = 0; first < alone.length; first += LOOK_UPS) {
+    const some = alone.slice(first, first + LOOK_UPS);
+    for (const found of await Promise.all(some.map((row) => search(ports, request, row)))) take(found);
+  }
+  return { differences: differences.sort(compareAnswers), verdicts, total };
+}
+
+function compareAnswers(a: Answer, b: Answer): number {
+  const [line, otherLine] = [a.theirs?.line ?? Number.MAX_SAFE_INTEGER, b.theirs?.line ?? Number.MAX_SAFE_INTEGER];
+  return line - otherLine || (b.ours?.newer ?? 0) - (a.ours?.newer ?? 0);
+}
+
+/** Those of the period, and around it; newest first. */
+async function* readOurs(ports: ReadingPorts, request: ReconcileRequest): AsyncGenerator<OurRow> {
+  const { environment, partnerId, from, until, key } = request;
+  const filter = { environment, partnerId, from: from - MARGIN_MS[key], until: until + MARGIN_MS[key] };
+  let newer = 0;
+  for await (const page of readTransactions(ports, filter, PAGE_ROWS))
+    for (const { transaction, reversal } of page) {
+      const row = ourRow(transaction, keyOf(transaction, key), request, newer);
+      yield { ...row, isReversedLater: reversal !== undefined && reversal.at >= until };
+      newer += 1;
+    }
+}
+
+async function search(ports: ReadingPorts, request: ReconcileRequest, row: TheirRow): Promise<Answer> {
+  const { partnerId, environment } = request;
+  const found = await findByKey(ports, request, row.key);
+  const isTheirs = found?.partnerId === partnerId && found.environment === environment;
+  return compareRows(row, isTheirs ? ourRow(found, row.key, request, 0) : undefined);
+}
+
+async function findByKey({ store }: ReadingPorts, { key }: ReconcileRequest, id: string) {
+  if (key === "txnId") return (await store.search.findByTxnIds([id])).get(id);
+  return key === "checkoutId" ? store.findTransaction(id) : undefined;
+}
+
+function ourRow(
+  transaction: Transaction,
+  key: string | undefined,
+  { from, until }: ReconcileRequest,
+  newer: number,
+): OurRow {
+  const { txnId, checkoutId, amount, status, at } = transaction;
+  const isInPeriod = at >= from && at < until;
+  return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater: false };
+}
+
+/** What partners usually call what became of a top-up, with commas between the words. */
+export const USUAL_WORDS: Readonly<Record<TheirStatus, string>> = {
+  success: "success,successful,paid,ok,completed",
+  reversed: "reversed,refunded",
+  failed: "failed,failure,declined,cancelled",
+};
+
+/** Words are compared without regard to capital letters. @param text with commas between them. */
+export function readWords(text: string): string[] {
+  return text.split(",").map((word) => word.trim().toLowerCase());
+}
+
+/** What each word means; or why that cannot be said, in words. */
+export function readStatuses(
+  words: Readonly<Record<TheirStatus, readonly string[]>>,
+): ReadonlyMap<string, TheirStatus> | string {
+  const statuses = new Map<string, TheirStatus>();
+  for (const status of THEIR_STATUSES)
+    for (const word of words[status]) {
+      const other = statuses.get(word);
+      if (other !== undefined && other !== status)
+        return `${JSON.stringify(word)} cannot mean both ${other} and ${status}`;
+      if (word !== "") statuses.set(word, status);
+    }
+  return statuses;
+}
+
+/** One character, or the word `tab`; undefined for any other text. */
+export function readDelimiter(text: string): string | undefined {
+  const delimiter = text === "tab" ? "\t" : text;
+  return /^[^"\r\n]$/u.test(delimiter) ? delimiter : undefined;
+}
+
+/** What there is none of is null. Amounts are decimals in strings, so that nobody rounds them. */
+export function showDifference({ verdict, theirs, ours }: Answer, { zone, currencyExponent }: ProviderSettings) {
+  const read = theirs !== undefined && !isUnreadable(theirs) ? theirs : undefined;
+  const inFull = (row: { amount: Money } | undefined) =>
+    row === undefined ? null : formatMoneyInFull(row.amount, currencyExponent);
+  return {
+    verdict,
+    ...{ line: theirs?.line ?? null, key: theirs?.key ?? ours?.key ?? null },
+    ...{ theirAmount: inFull(read), theirStatus: read?.status ?? null },
+    ...{ ourAmount: inFull(ours), ourStatus: ours?.status ?? null },
+    ...{ txnId: ours?.txnId ?? null, checkoutId: ours?.checkoutId ?? null },
+    txnDate: ours === undefined ? null : zone.wallTime(ours.at),
+    at: ours === undefined ? null : new Date(ours.at).toISOString(),
+    problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : null,
+  };
+}
+
+/** What the two books come to, by what was found, and in all; `advice` is null where there is nothing to do. */
+export function showTotals({ verdicts, total }: Reconciled, { currencyExponent }: ProviderSettings) {
+  const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
+  const show = ({ answers: rows, theirs, ours }: Tally) => {
+    return { rows, theirs: inFull(theirs), ours: inFull(ours), difference: inFull(theirs - ours) };
+  };
+  const found = (Object.keys(VERDICTS) as Verdict[]).filter((verdict) => verdicts.has(verdict));
+  return {
+    total: show(total),
+    verdicts: found.map((verdict) => ({
+      ...{ verdict, ...show(verdicts.get(verdict) ?? NO_TALLY) },
+      advice: verdict === "matched" ? null : VERDICTS[verdict],
+    })),
+  };
+}

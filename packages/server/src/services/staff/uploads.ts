@@ -1,0 +1,235 @@
+import type { Environment } from "../../domain/customer.ts";
+import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { StoreUnavailable } from "../../store/errors.ts";
+import type { Actor, Ports } from "../ports.ts";
+import {
+  type ChangedCustomer,
+  type CustomersHooks,
+  type CustomersImport,
+  type CustomersImported,
+  type CustomersReport,
+  type HeldBackSubscription,
+  type ImportWarning,
+  importCustomers,
+} from "./import-customers.ts";
+import { FileChanged, FileRefused, type LargeChange, type RejectedLine } from "./import-file.ts";
+
+const KEPT_MS = 60 * 60_000;
+const MOST_UPLOADS = 10;
+/** Of changes, bad lines and whatever else is told of a file: of the others, there is the number. */
+const MOST_TOLD = 1_000;
+
+export interface UploadRequest
+  extends Pick<CustomersImport, "asOf" | "oldRecords" | "skipInvalid" | "toleranceDays" | "readRows" | "open"> {
+  readonly environment: Environment;
+  /** Its name. */
+  readonly file: string;
+  /** Lets go of the file. */
+  readonly letGo: () => Promise<void>;
+  /** Writes it at once where the check finds nothing against it. */
+  readonly run: boolean;
+}
+
+export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "allowShorter">;
+
+export type UploadState = "checking" | "checked" | "writing" | "done" | "refused" | "failed";
+
+/** A customers file that was sent: it is checked, and written once it is told to. */
+export interface Upload {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly file: string;
+  readonly asOf: string | undefined;
+  /** Of the step under way, or the last one. */
+  readonly author: string;
+  readonly state: UploadState;
+  /** Of the step under way. */
+  readonly lines: number;
+  /** Of what would be done, and then of what was. */
+  readonly report: CustomersReport | undefined;
+  /** Of these, the first thousand. */
+  readonly changes: readonly ChangedCustomer[];
+  readonly problems: readonly RejectedLine[];
+  readonly heldBack: readonly HeldBackSubscription[];
+  readonly warnings: readonly ImportWarning[];
+  readonly largeChanges: readonly LargeChange[];
+  /** Why it was refused or failed, in words. */
+  readonly problem: string | undefined;
+}
+
+type Job = { -readonly [Name in keyof Upload]: Upload[Name] } & {
+  readonly request: UploadRequest;
+  /** Of the last step that ended, or the first that began. */
+  at: Instant;
+  wasChecked: boolean;
+};
+
+/** Begins work that goes on in the background, until its signal says that the process is to end. */
+type Begin = (work: (ending: AbortSignal) => Promise<void>) => void;
+
+/** The process is to end. */
+class Stopped extends Error {}
+
+/** The customers files that were sent to this process. One step of one of them is done at a time. */
+export class Uploads {
+  readonly #ports: Ports;
+  readonly #begin: Begin;
+  readonly #onError: (error: unknown) => void;
+  readonly #jobs = new Map<string, Job>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param onError hears of what nobody expects to fail. */
+  constructor(ports: Ports, begin: Begin, onError: (error: unknown) => void) {
+    this.#ports = ports;
+    this.#begin = begin;
+    this.#onError = onError;
+  }
+
+  /** Begins to check a file. @returns undefined where so many are under way that there is no room. */
+  async start(actor: Actor, request: UploadRequest): Promise<Upload | undefined> {
+    await this.#makeRoom();
+    if (this.#jobs.size >= MOST_UPLOADS) {
+      await request.letGo();
+      return undefined;
+    }
+    const { environment, file, asOf } = request;
+    const job: Job = {
+      ...{ id: Buffer.from(this.#ports.random(9)).toString("base64url"), environment, file, asOf, request },
+      ...{ author: actor.name, state: "checking", lines: 0, report: undefined, largeChanges: [], problem: undefined },
+      ...{ changes: [], problems: [], heldBack: [], warnings: [], at: this.#ports.clock(), wasChecked: false },
+    };
+    this.#jobs.set(job.id, job);
+    this.#queue(job, async (ending) => {
+      await this.#step(job, actor, "checking", {}, ending);
+      const isGood = job.state === "checked" && job.largeChanges.length === 0;
+      if (request.run && isGood) await this.#step(job, actor, "writing", {}, ending);
+    });
+    return job;
+  }
+
+  find(id: string): Upload | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /**
+   * Begins to write a file that was checked; one of which the writing failed can be written again.
+   * @returns undefined if there is none; `not_now` where it is not checked, or was written.
+   */
+  run(id: string, actor: Actor, request: RunRequest): Upload | "not_now" | undefined {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return undefined;
+    if (job.state !== "checked" && !(job.state === "failed" && job.wasChecked)) return "not_now";
+    job.state = "writing";
+    job.author = actor.name;
+    this.#queue(job, (ending) => this.#step(job, actor, "writing", request, ending));
+    return job;
+  }
+
+  #queue(job: Job, work: (ending: AbortSignal) => Promise<void>): void {
+    const before = this.#last;
+    this.#begin((ending) => {
+      this.#last = before
+        .then(async () => {
+          await work(ending);
+          job.at = this.#ports.clock();
+          if (job.state === "done" || job.state === "refused") await job.request.letGo();
+        })
+        .catch(this.#onError);
+      return this.#last;
+    });
+  }
+
+  async #step(
+    job: Job,
+    actor: Actor,
+    step: "checking" | "writing",
+    request: RunRequest,
+    ending: AbortSignal,
+  ): Promise<void> {
+    const told = { changes: [], problems: [], heldBack: [], warnings: [] } as Told;
+    Object.assign(job, told, { state: step, lines: 0, problem: undefined, largeChanges: [] });
+    const { environment, asOf, oldRecords, skipInvalid, toleranceDays, readRows, file: name } = job.request;
+    const open = () => untilEnding(job.request.open(), ending);
+    const said = { asOf, oldRecords, skipInvalid, toleranceDays, readRows, ...request };
+    const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    const asked = { environment, open, name, dryRun: step === "checking", ...given };
+    try {
+      conclude(job, await importCustomers(this.#ports, actor, asked, hooksOf(job, told)), step);
+    } catch (error) {
+      job.state = "failed";
+      job.problem = this.#wordsOf(error) + (step === "writing" ? PARTLY_WRITTEN : "");
+    }
+  }
+
+  #wordsOf(error: unknown): string {
+    if (error instanceof FileRefused || error instanceof FileChanged) return error.message;
+    if (error instanceof StoreUnavailable) return "the database was not available";
+    if (error instanceof Stopped) return "topupd was stopped";
+    this.#onError(error);
+    return "topupd failed: its log says more";
+  }
+
+  /** Lets go of those of an hour ago, and of the oldest where there are too many. */
+  async #makeRoom(): Promise<void> {
+    const idle = [...this.#jobs.values()].filter(({ state }) => state !== "checking" && state !== "writing");
+    const oldestFirst = idle.toSorted((a, b) => a.at - b.at);
+    for (const job of oldestFirst) {
+      if (job.at >= this.#ports.clock() - KEPT_MS && this.#jobs.size < MOST_UPLOADS) break;
+      this.#jobs.delete(job.id);
+      await job.request.letGo();
+    }
+  }
+}
+
+async function* untilEnding(pieces: AsyncIterable<Uint8Array>, ending: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    if (ending.aborted) throw new Stopped();
+    yield piece;
+  }
+}
+
+const PARTLY_WRITTEN = ". A part of the file may be written; writing it again mends it";
+
+interface Told {
+  readonly changes: ChangedCustomer[];
+  readonly problems: RejectedLine[];
+  readonly heldBack: HeldBackSubscription[];
+  readonly warnings: ImportWarning[];
+}
+
+function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told): CustomersHooks {
+  const tell = <Item>(list: Item[], item: Item) => {
+    if (list.length < MOST_TOLD) list.push(item);
+  };
+  return {
+    onChange: (change) => tell(changes, change),
+    onRejected: (line) => tell(problems, line),
+    onHeldBack: (held) => tell(heldBack, held),
+    onWarning: (warning) => tell(warnings, warning),
+    onProgress: ({ lines }) => {
+      job.lines = lines;
+    },
+  };
+}
+
+function conclude(job: Job, imported: CustomersImported, step: "checking" | "writing"): void {
+  const refuse = (problem: string) => Object.assign(job, { state: "refused", problem });
+  if (imported.kind === "bad_lines") {
+    refuse(`${imported.rejected} lines are bad, and nothing was written: mend them, or have bad lines left out`);
+  } else if (imported.kind === "as_of_refused") {
+    const { problem } = imported;
+    refuse(`asOf ${problem === "required" ? AS_OF_REQUIRED_WORDS : AS_OF_PROBLEMS[problem]}`);
+  } else if (imported.report.accepted === 0) {
+    job.report = imported.report;
+    refuse("the file holds no good line");
+  } else {
+    job.report = imported.report;
+    job.largeChanges = imported.kind === "large_change" ? imported.changes : [];
+    job.state = imported.kind === "done" && step === "writing" ? "done" : "checked";
+    job.wasChecked = true;
+  }
+}
+
+const AS_OF_REQUIRED_WORDS =
+  "is needed, since customers were topped up here: say up to when the file's records hold that";

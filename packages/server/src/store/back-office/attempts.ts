@@ -1,0 +1,90 @@
+import type { Kysely } from "kysely";
+import { ATTEMPTS_KEPT_MS, type Attempt, type AttemptFilter, type Attempts, MOST_ATTEMPTS } from "../staff.ts";
+import type { AttemptRow } from "../staff-tables.ts";
+import type { Tables } from "../tables.ts";
+import type { Engine } from "./engine.ts";
+
+type Db = Kysely<Tables>;
+
+/** How many one transaction notes: its writing holds up top-ups for some milliseconds at most. */
+const ROWS_AT_ONCE = 500;
+/** How many are let go of together: more than are noted together. */
+const LET_GO_AT_ONCE = 2_000;
+
+export function attemptsOf(engine: Engine): Attempts {
+  const { db } = engine;
+  return {
+    async record(attempts) {
+      for (let from = 0; from < attempts.length; from += ROWS_AT_ONCE)
+        await recordSome(engine, attempts.slice(from, from + ROWS_AT_ONCE));
+    },
+
+    async list(filter, { before, limit }) {
+      if (filter.codes?.length === 0) return [];
+      const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
+      const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
+      return rows.map((row) => ({ id: row.id, ...toAttempt(row) }));
+    },
+
+    async countByReason(environment, since, partnerId) {
+      const rows = await filtered(db, { environment, partnerId })
+        .where("at", ">=", since)
+        .select((eb) => ["reason", eb.fn.countAll().as("count")])
+        .groupBy("reason")
+        .orderBy("count", "desc")
+        .orderBy("reason")
+        .execute();
+      return rows.map(({ reason, count }) => ({ reason, count: Number(count) }));
+    },
+  };
+}
+
+async function recordSome(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
+  await engine.transact(async (tx) => {
+    await engine.lockAttempts(tx);
+    const newest = await tx.selectFrom("attempt").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
+    const rows = attempts.map((attempt, index) => attemptRow(attempt, (newest?.id ?? 0) + index + 1));
+    await tx.insertInto("attempt").values(rows).execute();
+    const last = rows.at(-1);
+    if (last !== undefined) await letGo(tx, last.at - ATTEMPTS_KEPT_MS, last.id - MOST_ATTEMPTS);
+  });
+}
+
+/** Lets go of some of the oldest, if they are from before `from` or numbered up to `beyond`. */
+async function letGo(tx: Db, from: number, beyond: number): Promise<void> {
+  const oldest = await tx.selectFrom("attempt").select(["id", "at"]).orderBy("id").limit(1).executeTakeFirstOrThrow();
+  if (oldest.at >= from && oldest.id > beyond) return;
+  await tx
+    .deleteFrom("attempt")
+    .where("id", "<", oldest.id + LET_GO_AT_ONCE)
+    .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
+    .execute();
+}
+
+function filtered(db: Db, { environment, codes, partnerId, reason }: AttemptFilter) {
+  let query = db.selectFrom("attempt").where("environment", "=", environment);
+  if (codes !== undefined) query = query.where("code", "in", codes);
+  if (partnerId !== undefined) query = query.where("partner_id", "=", partnerId);
+  if (reason !== undefined) query = query.where("reason", "=", reason);
+  return query;
+}
+
+function attemptRow(
+  { at, partnerId, environment, operation, reason, code, requestId }: Attempt,
+  id: number,
+): AttemptRow {
+  const of = { partner_id: partnerId, environment, operation, reason, code: code ?? null };
+  return { id, at, ...of, request_id: requestId };
+}
+
+function toAttempt({
+  at,
+  partner_id: partnerId,
+  environment,
+  operation,
+  reason,
+  code,
+  request_id,
+}: AttemptRow): Attempt {
+  return { at, partnerId, environment, operation, reason, code: code ?? undefined, requestId: request_id };
+}

@@ -1,0 +1,82 @@
+import { sql } from "kysely";
+import { CONNECTION_KEY, toConnectionKey, toProfile } from "../rows.ts";
+import type { EndKey, Search } from "../search.ts";
+import type { Engine } from "./engine.ts";
+
+type ConnectionSearch = Pick<Search, "findConnectionsNamed" | "listSegments" | "listConnectionsOfSegment" | "listEnds">;
+
+/** Connections and subscriptions of whichever customers. */
+export function connectionSearchOf({ db }: Engine): ConnectionSearch {
+  return {
+    async findConnectionsNamed(environment, reqIds) {
+      if (reqIds.length === 0) return [];
+      const query = db
+        .selectFrom("customer_code as c")
+        .innerJoin("connection as n", (join) =>
+          join
+            .onRef("n.cuid", "=", "c.cuid")
+            .onRef("n.environment", "=", "c.environment")
+            .onRef("n.req_id", "=", "c.code"),
+        )
+        .select(CONNECTION_KEY.map((column) => `n.${column}` as const))
+        .where("c.code", "in", reqIds)
+        .where("c.environment", "=", environment);
+      return (await query.execute()).map(toConnectionKey);
+    },
+
+    async listSegments(environment) {
+      const query = db
+        .selectFrom("connection")
+        .select((eb) => ["segment", eb.fn.countAll<number>().as("connections")])
+        .where("environment", "=", environment)
+        .where("segment", "is not", null)
+        .groupBy("segment")
+        .orderBy("segment");
+      return (await query.execute()).map(({ segment, connections }) => {
+        return { segment: segment ?? "", connections: Number(connections) };
+      });
+    },
+
+    async listConnectionsOfSegment(environment, segment, limit) {
+      const query = db
+        .selectFrom("connection")
+        .select(CONNECTION_KEY)
+        .where("environment", "=", environment)
+        .where("segment", "=", segment)
+        .orderBy(sql`cuid, service, req_id`)
+        .limit(limit);
+      return (await query.execute()).map(toConnectionKey);
+    },
+
+    async listEnds({ environment, service, after, until }, { beyond, limit }) {
+      let query = db
+        .selectFrom("subscription as s")
+        .leftJoin("customer as c", (join) =>
+          join.onRef("c.cuid", "=", "s.cuid").onRef("c.environment", "=", "s.environment"),
+        )
+        .select(["s.cuid", "s.service", "s.req_id", "s.plan", "s.code", "s.end_time"])
+        .select(["c.first_name", "c.last_name", "c.mobile", "c.status"])
+        .where("s.environment", "=", environment)
+        .where("s.end_time", ">", after)
+        .where("s.end_time", "<=", until)
+        .orderBy(END_KEY)
+        .limit(limit);
+      if (service !== undefined) query = query.where("s.service", "=", service);
+      if (beyond !== undefined) query = query.where(isBeyond(beyond));
+      return (await query.execute()).map(({ first_name, last_name, mobile, status, ...row }) => ({
+        ...{ cuid: row.cuid, service: row.service, reqId: row.req_id, plan: row.plan },
+        ...{ end: row.end_time ?? "", bouquetCode: row.code ?? "" },
+        profile:
+          first_name === null || last_name === null || status === null
+            ? undefined
+            : toProfile({ cuid: row.cuid, first_name, last_name, mobile, status }),
+      }));
+    },
+  };
+}
+
+const END_KEY = sql`s.end_time, s.cuid, s.service, s.req_id, s.plan`;
+
+function isBeyond({ end, cuid, service, reqId, plan }: EndKey) {
+  return sql<boolean>`(${END_KEY}) > (${end}, ${cuid}, ${service}, ${reqId}, ${plan})`;
+}

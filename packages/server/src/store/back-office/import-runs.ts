@@ -1,0 +1,146 @@
+import type { Kysely } from "kysely";
+import type { Instant } from "../../domain/wall-time.ts";
+import { type HeldBackRecord, IMPORTS_KEPT, type ImportRun, type ImportRuns } from "../staff.ts";
+import type { HeldBackRow, ImportRunRow } from "../staff-tables.ts";
+import type { Tables } from "../tables.ts";
+import type { Engine } from "./engine.ts";
+
+type Db = Kysely<Tables>;
+
+/** How many go into one statement: its parameters are limited. */
+const ROWS_AT_ONCE = 500;
+
+export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
+  const { db } = engine;
+  return {
+    begin: ({ kind, environment, author, file, asOf, startedAt }) =>
+      engine.change(async (tx) => {
+        const id = (await lastId(tx, "import_run")) + 1;
+        const run = { kind, environment, author, file, as_of: asOf ?? null, started_at: startedAt };
+        const open = { ended_at: null, outcome: "running", report: null } as const;
+        await tx
+          .insertInto("import_run")
+          .values({ id, ...run, ...open })
+          .execute();
+        await tx
+          .deleteFrom("import_run")
+          .where("id", "<=", id - IMPORTS_KEPT)
+          .execute();
+        return id;
+      }),
+
+    end: (id, { endedAt, outcome, report }) =>
+      engine.transact(async (tx) => {
+        const values = {
+          ended_at: endedAt ?? null,
+          outcome,
+          report: report === undefined ? null : JSON.stringify(report),
+        };
+        await tx.updateTable("import_run").set(values).where("id", "=", id).execute();
+      }),
+
+    async list() {
+      return (await db.selectFrom("import_run").selectAll().orderBy("id", "desc").execute()).map(toImportRun);
+    },
+
+    replaceHeldBack: (environment, heldBack) =>
+      engine.change(async (tx) => {
+        // Not one that a record had before that is gone: somebody may still have it before them, and settle another.
+        const first = Math.max((await lastId(tx, "held_back")) + 1, clock());
+        await tx.deleteFrom("held_back").where("environment", "=", environment).execute();
+        const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
+        for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+          await tx
+            .insertInto("held_back")
+            .values(rows.slice(from, from + ROWS_AT_ONCE))
+            .execute();
+      }),
+
+    async listHeldBack(environment, { after = 0, limit }) {
+      const query = db.selectFrom("held_back").selectAll().where("environment", "=", environment);
+      const rows = await query.where("id", ">", after).orderBy("id").limit(limit).execute();
+      return rows.map(toHeldBack);
+    },
+
+    async countHeldBack(environment) {
+      const query = db.selectFrom("held_back").where("environment", "=", environment);
+      const counted = await query.select((eb) => eb.fn.countAll().as("count")).executeTakeFirstOrThrow();
+      return Number(counted.count);
+    },
+
+    async findHeldBack(id) {
+      const row = await db.selectFrom("held_back").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toHeldBack(row);
+    },
+
+    settleHeldBack: (of) =>
+      engine.transact(async (tx) => {
+        const query = tx.deleteFrom("held_back");
+        await ("id" in of
+          ? query.where("id", "=", of.id)
+          : query.where("environment", "=", of.environment).where("cuid", "=", of.cuid)
+        ).execute();
+      }),
+
+    noteBackup: (at) =>
+      engine.transact(async (tx) => {
+        await tx
+          .insertInto("backup_taken")
+          .values({ only_row: 1, at })
+          .onConflict((on) => on.column("only_row").doUpdateSet({ at }))
+          .execute();
+      }),
+
+    async lastBackupAt() {
+      return (await db.selectFrom("backup_taken").select("at").executeTakeFirst())?.at;
+    },
+  };
+}
+
+async function lastId(tx: Db, table: "import_run" | "held_back"): Promise<number> {
+  return (await tx.selectFrom(table).select("id").orderBy("id", "desc").limit(1).executeTakeFirst())?.id ?? 0;
+}
+
+function toImportRun(row: ImportRunRow): ImportRun {
+  const { id, kind, environment, author, file, as_of, started_at: startedAt, ended_at, outcome, report } = row;
+  return {
+    ...{ id, kind, environment, author, file, asOf: as_of ?? undefined, startedAt },
+    ...{ endedAt: ended_at ?? undefined, outcome },
+    report: report === null ? undefined : (JSON.parse(report) as ImportRun["report"]),
+  };
+}
+
+function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
+  const { environment, cuid, service, reqId, plan, bouquetCode, keptEnd, statedEnd, txnId, line, sourceRow } = record;
+  return {
+    ...{ id, environment, cuid, service, req_id: reqId, plan, code: bouquetCode },
+    ...{ kept_end: keptEnd, stated_end: statedEnd ?? null, txn_id: txnId ?? null, line, source_row: sourceRow },
+  };
+}
+
+function toHeldBack(row: HeldBackRow): HeldBackRecord & { readonly id: number } {
+  const {
+    id,
+    environment,
+    cuid,
+    service,
+    req_id: reqId,
+    plan,
+    code,
+    kept_end,
+    stated_end,
+    txn_id,
+    line,
+    source_row,
+  } = row;
+  return {
+    ...{ id, environment, cuid, service, reqId, plan, bouquetCode: code },
+    ...{
+      keptEnd: kept_end,
+      statedEnd: stated_end ?? undefined,
+      txnId: txn_id ?? undefined,
+      line,
+      sourceRow: source_row,
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import type { Kysely } from "kysely";
+import * as staff from "../../domain/staff.ts";
+import type { StaffAccounts, StaffSecrets } from "../staff.ts";
+import type { StaffKeyRow, StaffRow, StaffSessionRow } from "../staff-tables.ts";
+import type { Tables } from "../tables.ts";
+import { answersOf } from "./answers.ts";
+import { appendAudit } from "./audit.ts";
+import type { Engine } from "./engine.ts";
+
+type Db = Kysely<Tables>;
+
+export function staffOf(engine: Engine): StaffAccounts {
+  const { db } = engine;
+  return {
+    add: (name, role, password, by) =>
+      engine.change(async (tx) => {
+        const rows = await listStaff(tx);
+        if (rows.some((row) => row.name === name)) return "name_taken";
+        // Not one that a person had before who is gone: it may still be known to somebody who checked a password.
+        const id = Math.max(...rows.map((row) => row.id + 1), by.at);
+        const none = { totp_secret: null, totp_step: null, recovery_codes: "[]" };
+        const row: StaffRow = { id, name, role, password, ...none, created_at: by.at };
+        await tx.insertInto("staff").values(row).execute();
+        await appendAudit(engine, tx, staff.staffAdded(toMember(row)), by);
+        return toMember(row);
+      }),
+
+    list: async () => (await listStaff(db)).map(toMember),
+
+    async find(name) {
+      const row = await db.selectFrom("staff").selectAll().where("name", "=", name).executeTakeFirst();
+      return row && { ...toMember(row), secrets: toSecrets(row) };
+    },
+
+    change: (name, change, to, by, keepSession) =>
+      engine.change(async (tx) => {
+        const rows = await listStaff(tx);
+        const before = rows.find((row) => row.name === name);
+        if (before === undefined) return undefined;
+        const demotes = to.role !== undefined && to.role !== "admin";
+        if (demotes && staff.isLastAdmin(rows, name)) return "last_admin";
+        const after = { ...before, ...changedColumns(to) };
+        await tx.updateTable("staff").set(after).where("id", "=", before.id).execute();
+        const sessions = tx.deleteFrom("staff_session").where("staff_id", "=", before.id);
+        await (keepSession === undefined ? sessions : sessions.where("id", "<>", keepSession)).execute();
+        await appendAudit(engine, tx, staff.staffChanged(change, toMember(before), toMember(after)), by);
+        return toMember(after);
+      }),
+
+    remove: (name, by) =>
+      engine.change(async (tx) => {
+        const rows = await listStaff(tx);
+        const row = rows.find((each) => each.name === name);
+        if (row === undefined) return undefined;
+        if (staff.isLastAdmin(rows, name)) return "last_admin";
+        await tx.deleteFrom("staff_session").where("staff_id", "=", row.id).execute();
+        await tx.deleteFrom("staff").where("id", "=", row.id).execute();
+        await appendAudit(engine, tx, staff.staffRemoved(toMember(row)), by);
+        return toMember(row);
+      }),
+
+    useCode: (id, code) =>
+      engine.transact(async (tx) => {
+        if ("totpStep" in code) {
+          const step = code.totpStep;
+          const later = tx.updateTable("staff").set({ totp_step: step }).where("id", "=", id);
+          const isLater = later.where((eb) => eb.or([eb("totp_step", "is", null), eb("totp_step", "<", step)]));
+          return (await isLater.executeTakeFirst()).numUpdatedRows > 0n;
+        }
+        const row = await tx.selectFrom("staff").select("recovery_codes").where("id", "=", id).executeTakeFirst();
+        if (row === undefined) return false;
+        const codes = JSON.parse(row.recovery_codes) as string[];
+        if (!codes.includes(code.recoveryCode)) return false;
+        const left = JSON.stringify(codes.filter((each) => each !== code.recoveryCode));
+        const use = tx.updateTable("staff").set({ recovery_codes: left }).where("id", "=", id);
+        const used = await use.where("recovery_codes", "=", row.recovery_codes).executeTakeFirst();
+        return used.numUpdatedRows > 0n;
+      }),
+
+    openSession: (hash, staffId, { id, createdAt, lastUsedAt, address, userAgent }) =>
+      engine.transact(async (tx) => {
+        const times = { created_at: createdAt, last_used_at: lastUsedAt };
+        const from = { address: address ?? null, user_agent: userAgent ?? null };
+        await tx
+          .insertInto("staff_session")
+          .values({ hash, id, staff_id: staffId, ...times, ...from })
+          .execute();
+      }),
+
+    async findSession(hash) {
+      const session = await db.selectFrom("staff_session").selectAll().where("hash", "=", hash).executeTakeFirst();
+      if (session === undefined) return undefined;
+      const row = await db.selectFrom("staff").selectAll().where("id", "=", session.staff_id).executeTakeFirst();
+      return row && { member: toMember(row), session: toSession(session) };
+    },
+
+    touchSession: (hash, at) =>
+      engine.transact(async (tx) => {
+        await tx.updateTable("staff_session").set({ last_used_at: at }).where("hash", "=", hash).execute();
+      }),
+
+    async listSessions(staffId) {
+      const query = db.selectFrom("staff_session").selectAll().where("staff_id", "=", staffId);
+      return (await query.orderBy("created_at", "desc").orderBy("id").execute()).map(toSession);
+    },
+
+    endSession: (staffId, id) =>
+      engine.transact(async (tx) => {
+        const query = tx.deleteFrom("staff_session").where("staff_id", "=", staffId).where("id", "=", id);
+        return (await query.executeTakeFirst()).numDeletedRows > 0n;
+      }),
+
+    pruneSessions: (begunBefore, usedBefore) =>
+      engine.transact(async (tx) => {
+        await tx
+          .deleteFrom("staff_session")
+          .where((eb) => eb.or([eb("created_at", "<", begunBefore), eb("last_used_at", "<", usedBefore)]))
+          .execute();
+      }),
+
+    addKey: (hash, key, by) =>
+      engine.change(async (tx) => {
+        if ((await findKeyNamed(tx, key.name)) !== undefined) return "name_taken";
+        const row = { hash, name: key.name, role: key.role, created_at: key.createdAt, last_used_at: null };
+        await tx.insertInto("staff_key").values(row).execute();
+        await appendAudit(engine, tx, staff.staffKeyAdded(key), by);
+        return "added";
+      }),
+
+    listKeys: async () => (await db.selectFrom("staff_key").selectAll().orderBy("name").execute()).map(toKey),
+
+    async findKey(hash) {
+      const row = await db.selectFrom("staff_key").selectAll().where("hash", "=", hash).executeTakeFirst();
+      return row && toKey(row);
+    },
+
+    touchKey: (hash, at) =>
+      engine.transact(async (tx) => {
+        await tx.updateTable("staff_key").set({ last_used_at: at }).where("hash", "=", hash).execute();
+      }),
+
+    removeKey: (name, by) =>
+      engine.change(async (tx) => {
+        const row = await findKeyNamed(tx, name);
+        if (row === undefined) return undefined;
+        await tx.deleteFrom("staff_key").where("name", "=", name).execute();
+        await appendAudit(engine, tx, staff.staffKeyRemoved(toKey(row)), by);
+        return toKey(row);
+      }),
+
+    ...answersOf(engine),
+  };
+}
+
+function listStaff(db: Db): Promise<StaffRow[]> {
+  return db.selectFrom("staff").selectAll().orderBy("name").execute();
+}
+
+function findKeyNamed(db: Db, name: string): Promise<StaffKeyRow | undefined> {
+  return db.selectFrom("staff_key").selectAll().where("name", "=", name).executeTakeFirst();
+}
+
+function changedColumns(to: { readonly role?: staff.Role } & Partial<StaffSecrets>): Partial<StaffRow> {
+  return {
+    ...(to.role === undefined ? {} : { role: to.role }),
+    ...(to.password === undefined ? {} : { password: to.password }),
+    ...("totpSecret" in to ? { totp_secret: to.totpSecret ?? null } : {}),
+    ...("totpStep" in to ? { totp_step: to.totpStep ?? null } : {}),
+    ...(to.recoveryCodes === undefined ? {} : { recovery_codes: JSON.stringify(to.recoveryCodes) }),
+  };
+}
+
+function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffRow): staff.StaffMember {
+  return { id, name, role, createdAt, hasTotp: totp_secret !== null };
+}
+
+function toSecrets({ password, totp_secret, totp_step, recovery_codes }: StaffRow): StaffSecrets {
+  const recoveryCodes = JSON.parse(recovery_codes) as string[];
+  return { password, totpSecret: totp_secret ?? undefined, totpStep: totp_step ?? undefined, recoveryCodes };
+}
+
+function toSession(row: StaffSessionRow): staff.StaffSession {
+  const { id, created_at: createdAt, last_used_at: lastUsedAt, address, user_agent } = row;
+  return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: user_agent ?? undefined };
+}
+
+function toKey({ name, role, created_at: createdAt, last_used_at }: StaffKeyRow): staff.StaffKey {
+  return { name, role, createdAt, lastUsedAt: last_used_at ?? undefined };
+}

@@ -1,0 +1,180 @@
+import type { Attribution } from "../domain/audit.ts";
+import type { ConnectionName, Environment } from "../domain/customer.ts";
+import type { AccountChange, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
+import type { Instant, WallTime } from "../domain/wall-time.ts";
+
+/*
+ * What the console keeps: accounts, sessions and keys of staff, refused calls of partners, and the last imports. Every
+ * method rejects as those of the store do. What changes an account or a key stands in the audit trail.
+ */
+
+/** What a log-in is checked against. Nothing of it is ever shown. */
+export interface StaffSecrets {
+  /** As the service hashed it. */
+  readonly password: string;
+  readonly totpSecret: string | undefined;
+  /** The step of the last one-time code that was taken. */
+  readonly totpStep: number | undefined;
+  /** Hashes of the recovery codes that are left. */
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface StaffAccounts {
+  add(name: string, role: Role, password: string, by: Attribution): Promise<StaffMember | "name_taken">;
+  /** By name. */
+  list(): Promise<StaffMember[]>;
+  find(name: string): Promise<(StaffMember & { readonly secrets: StaffSecrets }) | undefined>;
+  /**
+   * Changes an account, and ends its sessions but for `keepSession`.
+   * @returns undefined if there is none; `last_admin` where nobody would be left to administer.
+   */
+  change(
+    name: string,
+    change: AccountChange,
+    to: { readonly role?: Role } & Partial<StaffSecrets>,
+    by: Attribution,
+    keepSession?: string,
+  ): Promise<StaffMember | "last_admin" | undefined>;
+  /** Ends its sessions too. @returns as `change` does. */
+  remove(name: string, by: Attribution): Promise<StaffMember | "last_admin" | undefined>;
+  /**
+   * Takes a one-time code, or a recovery code, that was checked: each is taken once.
+   * @returns false where another log-in was quicker.
+   */
+  useCode(id: number, code: { readonly totpStep: number } | { readonly recoveryCode: string }): Promise<boolean>;
+
+  openSession(hash: Uint8Array, staffId: number, session: StaffSession): Promise<void>;
+  /** Whoever it is of, as they are now. */
+  findSession(hash: Uint8Array): Promise<{ readonly member: StaffMember; readonly session: StaffSession } | undefined>;
+  touchSession(hash: Uint8Array, at: Instant): Promise<void>;
+  /** Newest first. */
+  listSessions(staffId: number): Promise<StaffSession[]>;
+  /** @returns false if the person has no such session. */
+  endSession(staffId: number, id: string): Promise<boolean>;
+  /** Lets go of those begun, or last used, before these times. */
+  pruneSessions(begunBefore: Instant, usedBefore: Instant): Promise<void>;
+
+  addKey(hash: Uint8Array, key: StaffKey, by: Attribution): Promise<"added" | "name_taken">;
+  /** By name. */
+  listKeys(): Promise<StaffKey[]>;
+  findKey(hash: Uint8Array): Promise<StaffKey | undefined>;
+  touchKey(hash: Uint8Array, at: Instant): Promise<void>;
+  removeKey(name: string, by: Attribution): Promise<StaffKey | undefined>;
+
+  /**
+   * Notes that a request is being answered, unless one with this hash is on record already.
+   * @returns what is on record; undefined where it is noted now. `status` is undefined while it is not answered, `body`
+   *   where the answer is not kept.
+   */
+  beginAnswer(
+    hash: Uint8Array,
+    request: Uint8Array,
+    at: Instant,
+  ): Promise<
+    { readonly request: Uint8Array; readonly status: number | undefined; readonly body: string | undefined } | undefined
+  >;
+  /** @param body undefined where it is not to be kept. */
+  keepAnswer(hash: Uint8Array, status: number, body: string | undefined): Promise<void>;
+  /** Lets go of what was noted before. */
+  pruneAnswers(before: Instant): Promise<void>;
+}
+
+/** A refused call of a partner. */
+export interface Attempt {
+  readonly at: Instant;
+  readonly partnerId: number;
+  readonly environment: Environment;
+  /** As the path has it. */
+  readonly operation: string;
+  /** Of the failure, as on the wire. */
+  readonly reason: string;
+  /** The customer id or code that was sent. */
+  readonly code: string | undefined;
+  readonly requestId: string;
+}
+
+/** For how long, and how many, refused calls are kept. */
+export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
+export const MOST_ATTEMPTS = 1_000_000;
+
+export interface Attempts {
+  /** Writes them, and lets go of a part of what is too old or too much. */
+  record(attempts: readonly Attempt[]): Promise<void>;
+  /** Newest first, with their numbers. @param filter.codes any of these. */
+  list(
+    filter: AttemptFilter,
+    page: { readonly before: number | undefined; readonly limit: number },
+  ): Promise<(Attempt & { readonly id: number })[]>;
+  /** How many there were since a time, by their reasons, most first. */
+  countByReason(
+    environment: Environment,
+    since: Instant,
+    partnerId?: number,
+  ): Promise<{ readonly reason: string; readonly count: number }[]>;
+}
+
+export interface AttemptFilter {
+  readonly environment: Environment;
+  readonly codes?: readonly string[] | undefined;
+  readonly partnerId?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** An import of a file. */
+export interface ImportRun {
+  readonly id: number;
+  readonly kind: "customers" | "catalogue";
+  readonly environment: Environment;
+  readonly author: string;
+  /** The file's name. */
+  readonly file: string;
+  /** As it was given for the whole file. */
+  readonly asOf: string | undefined;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant | undefined;
+  readonly outcome: "running" | "done" | "refused" | "failed";
+  /** Its counts. */
+  readonly report: Readonly<Record<string, number | boolean>> | undefined;
+}
+
+/** A subscription that the last customers file would have ended though it was paid for. */
+export interface HeldBackRecord extends ConnectionName {
+  readonly environment: Environment;
+  readonly cuid: string;
+  readonly plan: string;
+  readonly bouquetCode: string;
+  readonly keptEnd: WallTime;
+  /** Undefined where the file does not have it. */
+  readonly statedEnd: WallTime | undefined;
+  /** Undefined where it is goodwill that keeps it. */
+  readonly txnId: string | undefined;
+  readonly line: number;
+  /** The customer's row of the file, as JSON, with its `asOf`. */
+  readonly sourceRow: string;
+}
+
+export const IMPORTS_KEPT = 50;
+
+export interface ImportRuns {
+  /** Lets go of all but the newest. @returns its number. */
+  begin(run: Omit<ImportRun, "id" | "endedAt" | "outcome" | "report">): Promise<number>;
+  end(id: number, ended: Required<Pick<ImportRun, "endedAt" | "outcome" | "report">>): Promise<void>;
+  /** Newest first; all that are kept. */
+  list(): Promise<ImportRun[]>;
+
+  /** Takes the place of what was held back in the environment before. */
+  replaceHeldBack(environment: Environment, heldBack: readonly HeldBackRecord[]): Promise<void>;
+  listHeldBack(
+    environment: Environment,
+    page: { readonly after: number | undefined; readonly limit: number },
+  ): Promise<(HeldBackRecord & { readonly id: number })[]>;
+  countHeldBack(environment: Environment): Promise<number>;
+  findHeldBack(id: number): Promise<(HeldBackRecord & { readonly id: number }) | undefined>;
+  /** Lets go of one, or of all of its customer. */
+  settleHeldBack(
+    of: { readonly id: number } | { readonly environment: Environment; readonly cuid: string },
+  ): Promise<void>;
+
+  noteBackup(at: Instant): Promise<void>;
+  lastBackupAt(): Promise<Instant | undefined>;
+}

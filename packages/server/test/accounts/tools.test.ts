@@ -1,0 +1,52 @@
+import { generate } from "otplib";
+import { expect, test } from "vitest";
+import { accountTools } from "../../src/accounts/tools.ts";
+import { CHEAP } from "../support/office-line.ts";
+import { seededRandom } from "../support/random.ts";
+
+const NOW = Date.parse("2026-11-23T09:00:15Z");
+const ports = { clock: () => NOW, random: seededRandom(3) };
+
+test("a password is hashed with a salt of its own, at the cost that is kept beside it", async () => {
+  const tools = accountTools(ports);
+  const hashed = await tools.hashPassword("kettle orbit fjord");
+  expect(hashed).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
+  const cheap = accountTools(ports, CHEAP);
+  expect(await cheap.checkPassword("kettle orbit fjord", hashed)).toBe(true);
+  const [one, other] = [await cheap.hashPassword("é"), await cheap.hashPassword("é")];
+  expect(one).not.toBe(other);
+  expect(await tools.checkPassword("e\u0301", one)).toBe(true);
+  expect(await tools.checkPassword("e", one)).toBe(false);
+});
+
+test("a wrong password, and one of nobody, is refused at the full cost", async () => {
+  const tools = accountTools(ports, { exponent: 12, blockSize: 8, parallel: 1 });
+  const hashed = await tools.hashPassword("kettle orbit fjord");
+  const timed = async (of: string | undefined) => {
+    const begun = performance.now();
+    for (let index = 0; index < 5; index += 1) expect(await tools.checkPassword("kettle", of)).toBe(false);
+    return performance.now() - begun;
+  };
+  const [known, unknown] = [await timed(hashed), await timed(undefined)];
+  expect(unknown).toBeGreaterThan(known / 3);
+});
+
+test("a code of the step before, of this and of the next is taken, and none of a step that was", async () => {
+  const tools = accountTools(ports);
+  const { secret, uri } = await tools.offerTotp("Maya Rai");
+  expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+  expect(uri).toBe(`otpauth://totp/topupd:Maya%20Rai?secret=${secret}&issuer=topupd`);
+  const step = Math.floor(NOW / 30_000);
+  const check = async (seconds: number, after?: number) =>
+    tools.checkTotp(secret, await generate({ secret, epoch: NOW / 1_000 + seconds }), after);
+  expect(await Promise.all([-60, -30, 0, 30, 60].map((seconds) => check(seconds)))).toEqual([
+    ...[undefined, step - 1, step, step + 1, undefined],
+  ]);
+  expect([await check(0, step), await check(-30, step), await check(30, step)]).toEqual([
+    undefined,
+    undefined,
+    step + 1,
+  ]);
+  for (const code of ["", "12345", "abcdef", "1234567"])
+    expect(await tools.checkTotp(secret, code, undefined)).toBeUndefined();
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { shareStaffApi } from "../support/staff-api.ts";
+
+const shared = shareStaffApi();
+const call: ReturnType<typeof shared>["call"] = (...asked) => shared().call(...asked);
+
+describe("partners and their tokens", () => {
+  test("are added, limited, suspended and shown", async () => {
+    const added = await call("POST /partners", { body: { name: "Blue Wallet" } });
+    expect(added.status).toBe(201);
+    const limit = { allowedAddresses: ["203.0.113.7", "2001:db8::/32"], status: "suspended" };
+    const changed = await call("PATCH /partners/Blue%20Wallet", { body: limit });
+    expect(changed.json).toMatchObject({ ...limit, id: added.json.id });
+    expect((await call("GET /partners/Blue%20Wallet", { as: "viewer" })).json).toEqual(changed.json);
+    const lifted = await call("PATCH /partners/Blue%20Wallet", { body: { allowedAddresses: null } });
+    expect(lifted.json).toMatchObject({ allowedAddresses: null, status: "suspended" });
+    const bad = await call("PATCH /partners/Blue%20Wallet", { body: { allowedAddresses: ["10.0.0.1/8"] } });
+    expect(bad.json).toMatchObject({ code: "invalid", fields: [{ field: "allowedAddresses" }] });
+    expect((await call("POST /partners", { body: { name: " Blue" } })).json.fields[0].field).toBe("name");
+    expect((await call("GET /partners/Nobody")).json.code).toBe("not_found");
+  });
+
+  test("are issued, rotated and revoked, and shown without what is secret", async () => {
+    const tokens = "/partners/wallet/tokens";
+    const issued = (await call(`POST ${tokens}`, { body: { expiresAt: "2027-03-01" } })).json;
+    expect(issued).toMatchObject({ environment: "production", expiresAt: "2027-03-02T00:00:00.000Z" });
+    const rotated = await call(`POST /tokens/${issued.id}/rotation`, { body: { overlapHours: 2 } });
+    expect(rotated).toMatchObject({
+      status: 201,
+      json: { formerId: issued.id, formerUntil: "2026-11-20T11:00:00.000Z", expiresAt: issued.expiresAt },
+    });
+    expect((await call(`POST /tokens/${issued.id}/rotation`)).json).toMatchObject({ code: "conflict" });
+    expect((await call(`DELETE /tokens/${rotated.json.id}`)).json).toMatchObject({ state: "revoked" });
+    const listed = (await call(`GET ${tokens}`, { as: "viewer" })).json.items;
+    expect(listed).toContainEqual(expect.objectContaining({ id: rotated.json.id, state: "revoked" }));
+    expect(JSON.stringify(listed)).not.toMatch(/topup_(live|trial)_/);
+    const bad = { environment: "trial", expiresAt: "2027-03-01" };
+    expect((await call(`POST ${tokens}`, { body: bad })).json.fields[0].field).toBe("expiresAt");
+    expect((await call(`POST ${tokens}`, { body: { expiresAt: "2026-11-19" } })).json.code).toBe("invalid");
+    expect((await call("DELETE /tokens/tok_none")).json.code).toBe("not_found");
+  });
+});
+
+describe("the catalogue", () => {
+  const rows = (...names: string[]) =>
+    names
+      .map((name) => `${JSON.stringify({ service: "tv", code: name, name: `${name} (MONTHLY)`, price: 450 })}\n`)
+      .join("");
+  const publish = (query: string, body: string) =>
+    call(`POST /catalogue?environment=production${query}`, {
+      body,
+      headers: { "content-type": "application/x-ndjson" },
+    });
+
+  test("is previewed, published whole or not at all, and kept in revisions", async () => {
+    const first = await publish("", rows("A", "B", "C", "D", "E", "F"));
+    expect(first.json).toMatchObject({ revision: 2, added: 6, removed: 0, largeChange: null });
+    const large = { what: "codes_dropped", count: 5, of: 6 };
+    expect((await publish("&preview=true", rows("A"))).json).toMatchObject({ revision: null, largeChange: large });
+    const refused = await publish("", rows("A"));
+    expect(refused.json).toMatchObject({ status: 422, detail: expect.stringContaining("allowLargeChange") });
+    shared().service.now += 1_000;
+    expect((await publish("&allowLargeChange=true", rows("A"))).json).toMatchObject({ revision: 3, removed: 5 });
+    const bad = await publish("&preview=true", `${rows("A")}{"service":"tv"}\n`);
+    expect(bad).toMatchObject({ status: 200, json: { rejected: 1, problems: [{ line: 2 }] } });
+    const untaken = await publish("", `${rows("A")}{"service":"tv"}\n`);
+    expect(untaken.json.fields).toContainEqual({ field: "line 2: name", problem: "is required" });
+    const revisions = await call("GET /catalogue/revisions?environment=production&limit=1", { as: "viewer" });
+    expect(revisions.json).toMatchObject({ items: [{ revision: 3, bouquets: 1 }], cursor: "3" });
+    const next = await call("GET /catalogue/revisions?environment=production&cursor=3");
+    expect(next.json).toMatchObject({ items: [{ revision: 2, bouquets: 6 }], cursor: null });
+    expect((await call("GET /catalogue/revisions/2")).json.bouquets).toHaveLength(6);
+    expect((await call("GET /catalogue?environment=production")).json).toMatchObject({
+      ...{ revision: 3, bouquets: [{ code: "A", price: "450.00", months: 1, days: 0 }] },
+    });
+    expect((await call("GET /catalogue/revisions/9")).json.code).toBe("not_found");
+  });
+});
+
+describe("targets and events", () => {
+  test("are added, paused, rotated and removed, and events are read from a feed", async () => {
+    const added = await call("POST /targets", { body: { name: "crm", books: true } });
+    expect(added).toMatchObject({
+      status: 201,
+      json: { target: { name: "crm", kind: "feed", books: true }, secret: null },
+    });
+    const webhook = { name: "tv", webhook: { url: "http://127.0.0.1:9/x", allowPrivate: true } };
+    expect((await call("POST /targets", { body: webhook })).json.secret).toMatch(/^whsec_/);
+    const rotated = await call("POST /targets/tv/rotation");
+    expect(rotated.json).toMatchObject({ secret: expect.stringMatching(/^whsec_/), formerUntil: expect.any(String) });
+    expect((await call("POST /targets/crm/rotation")).json.code).toBe("conflict");
+    expect((await call("PATCH /targets/tv", { body: { paused: true } })).json).toMatchObject({ paused: true });
+    expect((await call("POST /targets/tv/resend")).json).toEqual({ resent: 0 });
+    expect((await call("GET /targets/tv/failed", { as: "viewer" })).json.items).toEqual([]);
+    const radius = { database: "nowhere", groups: { Fiber: "gold" } };
+    expect((await call("POST /targets", { body: { name: "net", radius } })).json.fields).toMatchObject([
+      { field: "radius.database" },
+    ]);
+    const url = { name: "x", webhook: { url: "http://example.net" } };
+    expect((await call("POST /targets", { body: url })).json.fields[0].field).toBe("webhook.url");
+    const { store, ports } = shared().service;
+    const key = { environment: "trial", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
+    for (const blocked of [true, false])
+      await store.corrections.setBlocked(key, blocked, {
+        ...{ author: "tester", reason: "moved", at: store.provider.zone.moment(ports.clock()) },
+      });
+    const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
+    expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });
+    const { cursor } = first.json;
+    expect(cursor).toBe(first.json.items[0].id);
+    const taken = await call(`GET /events?target=crm&after=${cursor}`);
+    expect(taken.json.items).toMatchObject([{ type: "connection.unblocked" }]);
+    expect((await call(`GET /events?after=${cursor}`, { as: "viewer" })).json).toEqual(taken.json);
+    expect((await call(`GET /events?target=crm&after=${cursor}`, { as: "viewer" })).json.code).toBe("forbidden");
+    expect((await call("GET /events?target=tv")).json.code).toBe("conflict");
+    expect((await call("GET /events?after=evt_1_99")).json.code).toBe("conflict");
+    expect((await call("DELETE /targets/crm")).status).toBe(204);
+    expect((await call("DELETE /targets/crm")).status).toBe(404);
+  });
+});
+
+describe("staff", () => {
+  test("are added and changed by an admin, who cannot lock themself out, and the trail says who did it", async () => {
+    const api = shared();
+    await api.addPerson("Mina", "admin");
+    const as = { session: await api.logIn("Mina") };
+    const body = { name: "Hari", role: "viewer", password: "yellow 9 lamp on the roof" };
+    const added = await call("POST /staff", { as, body });
+    expect(added.json).toMatchObject({ name: "Hari", role: "viewer", hasTotp: false });
+    const weak = await call("POST /staff", { as, body: { ...body, name: "Gita", password: "password1234" } });
+    expect(weak.json).toMatchObject({ code: "invalid", fields: [{ field: "password" }] });
+    expect((await call("PATCH /staff/Hari", { as, body: { role: "finance" } })).json.role).toBe("finance");
+    for (const own of [
+      await call("PATCH /staff/Mina", { as, body: { role: "viewer" } }),
+      await call("DELETE /staff/Mina", { as }),
+    ])
+      expect(own.json).toMatchObject({ status: 409, code: "own_account" });
+    expect((await call("DELETE /staff/Hari", { as })).status).toBe(204);
+    const trail = (await call("GET /audit?limit=3", { as })).json;
+    expect(trail.items.map(({ author, action, subject }: Record<string, string>) => [author, action, subject])).toEqual(
+      [
+        ["Mina", "staff.remove", "Hari"],
+        ["Mina", "staff.role", "Hari"],
+        ["Mina", "staff.add", "Hari"],
+      ],
+    );
+    expect((await call(`GET /audit?limit=1&cursor=${trail.cursor}&author=tester`)).json.items).toHaveLength(1);
+    expect(JSON.stringify(trail)).not.toContain("yellow");
+  });
+
+  test("have keys for their systems, which are shown once, and hold until they are removed", async () => {
+    const added = await call("POST /staff-keys", { body: { name: "billing", role: "support" } });
+    expect(added).toMatchObject({ status: 201, json: { key: expect.stringMatching(/^topup_staff_/) } });
+    const headers = { authorization: `Bearer ${added.json.key}` };
+    const asks = () => call("GET /session", { as: null, headers });
+    expect((await asks()).json).toMatchObject({ name: "key billing", role: "support", sessionId: null });
+    expect(JSON.stringify((await call("GET /staff-keys")).json)).not.toContain(added.json.key);
+    expect((await call("DELETE /staff-keys/billing")).status).toBe(204);
+    expect((await asks()).status).toBe(401);
+  });
+});

@@ -1,0 +1,254 @@
+import { expect, test } from "vitest";
+import { prepareTopUp } from "../support/service.ts";
+import { type StaffApi, startStaffApi } from "../support/staff-api.ts";
+
+const MINUTE = 60_000;
+const RUN = { code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" };
+const END = "2026-12-10 10:00:00";
+
+function row(cuid: string, more: object = {}) {
+  const connections = { internet: [{ username: `net-${cuid}`, status: "active", subscriptions: [RUN] }] };
+  return { cuid, first_name: "Maya", last_name: `Rai ${cuid}`, status: "active", connections, ...more };
+}
+
+/** Three customers of a production provider; `topUp` is a partner's. */
+async function openProvider() {
+  const api = await startStaffApi();
+  const { service } = api;
+  await service.importCatalogue([{ service: "internet", code: "NET-1M", name: "Fiber (MONTHLY)", price: "1130.50" }]);
+  await service.importCustomers([row("1", { mobile: "9841000000" }), row("2"), row("3")]);
+  service.now += 2 * MINUTE;
+  const topUp = async (cuid: string, more: object = {}) => {
+    const options = { token: service.liveToken };
+    const purchase = await prepareTopUp(
+      service,
+      { cuid, service: "internet", reqId: `net-${cuid}` },
+      "NET-1M",
+      options,
+    );
+    await service.call("subscription-package-topup", { ...purchase, ...more }, options);
+    const transaction = await service.store.findTransaction(String(purchase["checkoutId"]));
+    if (transaction === undefined) throw new Error("the test's own top-up is refused");
+    return transaction;
+  };
+  return { api, service, topUp, get: (path: string) => api.call(`GET ${path}`) };
+}
+
+const cuidsOf = ({ json }: Awaited<ReturnType<StaffApi["call"]>>) =>
+  json.items.map(({ cuid }: { cuid: string }) => cuid);
+
+test("customers are searched by every code, by name, and by a transaction, page by page", async () => {
+  const { get, topUp } = await openProvider();
+  const { txnId, checkoutId } = await topUp("2");
+  for (const [q, cuids] of [
+    ...[["9841000000", ["1"]] as const, ["net-3", ["3"]] as const, ["rai", ["1", "2", "3"]] as const],
+    ...[["2 MAYA", ["2"]] as const, ["nobody", []] as const, [txnId, ["2"]] as const, [checkoutId, ["2"]] as const],
+  ])
+    expect(cuidsOf(await get(`/customers?q=${q}`)), q).toEqual(cuids);
+  expect((await get(`/customers?q=${txnId}`)).json).toMatchObject({
+    items: [{ connections: [{ service: "internet", reqId: "net-2", status: "active" }] }],
+    transaction: { txnId, amount: "1130.50", partner: "wallet", bouquetName: "Fiber (MONTHLY)" },
+  });
+  for (const list of ["/customers?limit=2", "/customers?q=maya&limit=2"]) {
+    const first = await get(list);
+    expect([cuidsOf(first), first.json.cursor]).toEqual([["1", "2"], "2"]);
+    const second = await get(`${list}&cursor=2`);
+    expect([cuidsOf(second), second.json.cursor]).toEqual([["3"], null]);
+  }
+  expect(cuidsOf(await get("/customers?q=net-1&environment=trial"))).toEqual([]);
+  expect((await get("/customers?q=%00")).status).toBe(422);
+});
+
+test("a customer is shown with what partners see, and its ledgers entry by entry", async () => {
+  const { get, api, topUp } = await openProvider();
+  const { txnId } = await topUp("1");
+  const block = { service: "internet", reqId: "net-1", blocked: true, reason: "fraud" };
+  expect((await api.call("POST /customers/1/block?preview=true", { body: block })).json).toMatchObject({
+    changed: true,
+  });
+  expect((await get("/customers/1")).json.connections[0]).toMatchObject({ status: "active", blockedByStaff: false });
+  await api.call("POST /customers/1/block", { body: block });
+  expect((await get("/customers/1")).json).toMatchObject({
+    ...{ environment: "production", cuid: "1", mobile: "9841000000", asOf: "2026-11-20T08:59:00.000Z" },
+    connections: [
+      {
+        ...{ reqId: "net-1", status: "blocked", blockedByStaff: true, segment: null },
+        subscriptions: [
+          { plan: "Fiber", bouquetId: "NET-1M", end: "2027-01-10 10:00:00", running: true, addOn: false },
+        ],
+      },
+    ],
+  });
+  const { json } = await get("/customers/1/ledgers?reqId=net-1");
+  expect(json.plans).toMatchObject([{ service: "internet", plan: "Fiber", run: { end: "2027-01-10 10:00:00" } }]);
+  expect(json.plans[0].entries).toMatchObject([
+    { seq: 1, kind: "import", before: null, after: { end: END }, asOf: "2026-11-20 08:59:00", bouquetId: "NET-1M" },
+    {
+      ...{ seq: 2, kind: "top_up", txnId, partner: "wallet", amount: "1130.50", period: { months: 1, days: 0 } },
+      ...{ before: { end: END }, reversedBy: null, author: null },
+    },
+  ]);
+  for (const path of ["/customers/9", "/customers/1?environment=trial"]) expect((await get(path)).status).toBe(404);
+  expect((await get("/customers/1/ledgers?reqId=net-2")).json).toEqual({ plans: [] });
+});
+
+test("goodwill is previewed, given and reversed, each with the run before and after", async () => {
+  const { api, get } = await openProvider();
+  const at = { service: "internet", reqId: "net-1", reason: "outage" };
+  const give = (query = "") =>
+    api.call(`POST /customers/1/goodwill${query}`, { body: { ...at, days: 3 }, as: "support" });
+  const longer = { before: { end: END }, after: { end: "2026-12-13 10:00:00" }, plan: "Fiber", cuid: "1" };
+  expect((await give("?preview=true")).json).toMatchObject(longer);
+  expect((await give()).json).toMatchObject(longer);
+  const back = await api.call("POST /customers/1/goodwill-reversal", { body: at });
+  expect(back.json).toMatchObject({ before: { end: "2026-12-13 10:00:00" }, after: { end: END } });
+  expect((await api.call("POST /customers/1/goodwill-reversal", { body: at })).json).toMatchObject({
+    ...{ status: 409, code: "conflict", detail: "No days were given that are not reversed yet." },
+  });
+  expect((await api.call("POST /customers/2/goodwill", { body: { ...at, days: 3 } })).status).toBe(404);
+  expect((await api.call("POST /customers/1/goodwill", { body: { ...at, days: 3, plan: "TV" } })).json.detail).toBe(
+    "There is no subscription of the plan TV to give days to: it has Fiber.",
+  );
+  expect((await get("/audit?cuid=1&limit=2")).json.items).toMatchObject([
+    { action: "subscription.reverse_grant", author: "key admin" },
+    { action: "subscription.grant", author: "key support", reason: "outage" },
+  ]);
+});
+
+test("billing writes one customer by the rules of an import, and is told what is held back", async () => {
+  const { api, service, topUp } = await openProvider();
+  const put = (cuid: string, body: object, query = "") => api.call(`PUT /customers/${cuid}${query}`, { body });
+  await topUp("1");
+  service.now += 2 * MINUTE;
+  const asOf = new Date(service.now - MINUTE).toISOString();
+  const renamed = { ...row("1", { asOf }), first_name: "Mina" };
+  const told = {
+    ...{ cuid: "1", outcome: "changed", stale: false, changes: [{ field: "first_name", from: "Maya", to: "Mina" }] },
+    heldBack: [{ service: "internet", plan: "Fiber", keptEnd: "2027-01-10 10:00:00", statedEnd: END }],
+  };
+  expect((await put("1", renamed, "?preview=true")).json).toMatchObject({ ...told, changes: expect.anything() });
+  expect((await api.call("GET /customers/1")).json.firstName).toBe("Maya");
+  const { json } = await put("1", renamed);
+  expect(json).toMatchObject({ outcome: "changed", heldBack: told.heldBack });
+  expect(json.changes).toContainEqual(told.changes[0]);
+  expect((await put("1", renamed, "?allowShorter=true")).json).toMatchObject({ outcome: "changed", heldBack: [] });
+  expect((await put("1", { ...renamed, asOf: new Date(service.now - 3 * MINUTE).toISOString() })).json).toMatchObject({
+    ...{ outcome: "unchanged", stale: true },
+  });
+  expect((await put("7", row("7", { asOf }))).json).toMatchObject({ outcome: "added" });
+  const taken = { ...row("8", { asOf }), connections: row("2").connections };
+  expect((await put("8", taken)).json).toMatchObject({
+    code: "conflict",
+    detail: "net-2 is a connection of customer 2.",
+  });
+  for (const [body, field] of [
+    [row("2", { asOf }), "cuid"],
+    [row("1"), "asOf"],
+    [row("1", { asOf: "2026-11-20T23:00:00Z" }), "asOf"],
+    [row("1", { asOf, status: 7 }), "status"],
+    [row("1", { asOf, connections: { tv: [{ username: "x", status: "active" }] } }), "connections.tv[0].stb"],
+  ] as const) {
+    const { status, json: refused } = await put("1", body);
+    expect([status, refused.fields.map((each: { field: string }) => each.field)]).toEqual([
+      422,
+      expect.arrayContaining([field]),
+    ]);
+  }
+});
+
+test("transactions are filtered, added up, downloaded, shown and reversed", async () => {
+  const { api, service, get, topUp } = await openProvider();
+  const first = await topUp("1", { udf1: "=cmd" });
+  service.now += 1_000;
+  const second = await topUp("2", { udf2: "till" });
+  const ids = async (filter: string) =>
+    (await get(`/transactions?${filter}`)).json.items.map(({ txnId }: { txnId: string }) => txnId);
+  for (const filter of ["cuid=1", "reqId=net-1", "udf1=%3Dcmd", "bouquet=NET-1M&cuid=1&partner=wallet"])
+    expect(await ids(filter), filter).toEqual([first.txnId]);
+  expect(await ids("from=2026-11-20&to=2026-11-20&amount=1130.5&service=internet")).toHaveLength(2);
+  expect(await ids("from=2026-11-21")).toEqual([]);
+  const page = await get("/transactions?limit=1");
+  expect([page.json.items.length, await ids(`limit=1&cursor=${page.json.cursor}`)]).toEqual([1, [first.txnId]]);
+  for (const wrong of ["cursor=x", "partner=nobody", "amount=1,5", "from=2026-02-30", "colour=red"])
+    expect((await get(`/transactions?${wrong}`)).status, wrong).toBe(422);
+
+  const reversal = `POST /transactions/${second.checkoutId}/reversal`;
+  const reason = { body: { reason: "paid twice" } };
+  const shorter = { cuid: "2", plan: "Fiber", before: { end: "2027-01-10 10:00:00" }, after: { end: END } };
+  expect((await api.call(`${reversal}?preview=true`, reason)).json).toMatchObject(shorter);
+  expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({ status: "success", reversal: null });
+  expect((await api.call(reversal, reason)).json).toMatchObject(shorter);
+  expect((await api.call(reversal, reason)).json.detail).toBe(
+    "This top-up was reversed already, 2026-11-20 09:02:01 by key admin: paid twice",
+  );
+  expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({
+    ...{ status: "reversed", customer: { lastName: "Rai 2", mobile: null }, before: { end: END } },
+    reversal: { author: "key admin", reason: "paid twice", after: { end: END } },
+  });
+  expect((await get("/transactions/totals")).json).toEqual({
+    ...{ count: 2, amount: "2261.00", reversed: 1, reversedAmount: "1130.50" },
+  });
+  expect((await get("/transactions/totals?cuid=1&status=reversed")).json).toMatchObject({ count: 0, amount: "0.00" });
+  const { text, headers } = await get("/transactions.csv?status=success");
+  const [header, line, end] = text.split("\r\n");
+  expect(header).toMatch(/^txnId,checkoutId,status,partner,.*,reversalReason$/);
+  expect([line?.startsWith(first.txnId), line?.includes(",'=cmd,"), end]).toEqual([true, true, ""]);
+  expect(headers["content-disposition"]).toBe('attachment; filename="transactions-production.csv"');
+});
+
+test("coming ends and refused calls are listed", async () => {
+  const { get, service } = await openProvider();
+  expect((await get("/ends")).json.items).toEqual([]);
+  const first = await get("/ends?days=30&limit=2");
+  expect(first.json.items[0]).toEqual({
+    ...{ cuid: "1", firstName: "Maya", lastName: "Rai 1", service: "internet", reqId: "net-1", plan: "Fiber" },
+    ...{ bouquetId: "NET-1M", end: END },
+  });
+  expect(cuidsOf(await get(`/ends?days=30&cursor=${first.json.cursor}`))).toEqual(["3"]);
+  expect((await get("/ends?cursor=x")).status).toBe(422);
+  const attempt = { partnerId: 1, environment: "production", operation: "get-customer-information" } as const;
+  const refused = { ...attempt, at: service.now, reason: "customer_inactive", requestId: "r" };
+  await service.store.attempts.record([
+    { ...refused, code: "9841000000" },
+    { ...refused, code: "net-2", reason: "customer_not_found" },
+    { ...refused, code: undefined },
+  ]);
+  expect((await get("/customers/1/attempts")).json).toMatchObject({
+    items: [{ partner: "wallet", reason: "customer_inactive", code: "9841000000", requestId: "r" }],
+    cursor: null,
+  });
+  expect((await get("/attempts?reason=customer_not_found&partner=wallet")).json.items).toMatchObject([
+    { code: "net-2" },
+  ]);
+  const page = await get("/attempts?limit=2");
+  expect((await get(`/attempts?cursor=${page.json.cursor}`)).json.items).toMatchObject([{ code: "9841000000" }]);
+});
+
+test("a bulk correction is previewed, begun and followed", async () => {
+  const { api, get } = await openProvider();
+  const body = { action: "goodwill", connections: ["net-1", "net-2", "net-9"], days: 2, reason: "outage" };
+  const preview = await api.call("POST /bulk/preview", { body, as: "support" });
+  expect(preview.json).toMatchObject({
+    ...{ count: 2, problems: [{ line: "net-9", problem: "there is no such connection" }] },
+    effects: [
+      { cuid: "1", plan: "Fiber", before: { end: END }, after: { end: "2026-12-12 10:00:00" }, repeated: false },
+      {},
+    ],
+  });
+  const { status, json } = await api.call("POST /bulk", { body });
+  expect([status, json]).toMatchObject([202, { action: "goodwill", author: "key admin", count: 2 }]);
+  await expect
+    .poll(async () => (await get(`/bulk/${json.id}`)).json)
+    .toMatchObject({
+      ...{ state: "done", done: 2, failed: [{ connection: "net-9", problem: "there is no such connection" }] },
+    });
+  expect((await get("/customers/2")).json.connections[0].subscriptions[0].end).toBe("2026-12-12 10:00:00");
+  expect((await api.call("POST /bulk", { body: { ...body, connections: ["net-9"] } })).json.code).toBe("conflict");
+  for (const wrong of [{ days: undefined }, { connections: undefined }, { connections: ["a\u0000"] }, { reason: "" }])
+    expect((await api.call("POST /bulk", { body: { ...body, ...wrong } })).status, JSON.stringify(wrong)).toBe(422);
+  const lines = Array.from({ length: 20_000 }, (_, index) => `${"9".repeat(30)}${index} internet ${"x".repeat(60)}`);
+  expect((await api.call("POST /bulk/preview", { body: { ...body, connections: lines } })).json).toMatchObject({
+    count: 0,
+  });
+  expect((await get("/segments")).json).toEqual({ items: [] });
+});

@@ -1,0 +1,269 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test, vi } from "vitest";
+import { AddressList } from "../../src/domain/address-list.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type Asked, COOKIE, PASSWORD, shareStaffApi } from "../support/staff-api.ts";
+
+const MINUTE = 60_000;
+const PROXY = "10.0.0.1";
+const JSON_TYPE = { "content-type": "application/json" };
+const NDJSON_TYPE = { "content-type": "application/x-ndjson" };
+const field = (name: string, problem: string) => ({ field: name, problem });
+
+/** What goes wrong with the store. */
+const trouble = { addingPartners: false, readingHorizon: false };
+const shared = shareStaffApi({
+  trustedProxies: new AddressList([PROXY as never]),
+  mostFileBytes: 1_000,
+  wrapStore: (store: Store): Store => ({
+    ...store,
+    partners: {
+      ...store.partners,
+      add: async (...what) => {
+        const added = await store.partners.add(...what);
+        if (trouble.addingPartners) throw new StoreUnavailable("the database is away");
+        return added;
+      },
+    },
+    retention: {
+      ...store.retention,
+      prunedBefore: () =>
+        trouble.readingHorizon ? Promise.reject(new Error("Sita, 9800000001")) : store.retention.prunedBefore(),
+    },
+  }),
+});
+
+/** Logs in by a request of its own, as somebody who is added for it. */
+async function logInAs(name: string, asked: Asked = {}) {
+  const api = shared();
+  await api.addPerson(name, "admin").catch(() => {});
+  return api.call("POST /session", { as: null, body: { name, password: PASSWORD }, ...asked });
+}
+
+describe("a session", () => {
+  test("is a cookie that no script reads, no other site sends, and, where it came by https, no plain request has", async () => {
+    const api = shared();
+    const plain = await logInAs("Mina");
+    expect(plain.status).toBe(201);
+    expect(plain.json).toMatchObject({ name: "Mina", role: "admin", sessionId: expect.stringMatching(/^ses_/) });
+    expect(plain.headers["set-cookie"]).toMatch(/^topupd_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const headers = { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9" };
+    expect((await logInAs("Mina", { headers, from: PROXY })).headers["set-cookie"]).toMatch(/; Secure/);
+    // Whoever is no proxy is not believed.
+    expect((await logInAs("Mina", { headers, from: "203.0.113.8" })).headers["set-cookie"]).not.toMatch(/Secure/);
+    const { items } = (await api.call("GET /session/all", { as: { session: await api.logIn("Mina") } })).json;
+    const addresses: string[] = items.map(({ address }: { readonly address: string }) => address);
+    expect(addresses.toSorted()).toEqual(["127.0.0.1", "127.0.0.1", "203.0.113.8", "203.0.113.9"]);
+  });
+
+  test("ends when it is logged out, ended from another one, or unused for 30 minutes", async () => {
+    const api = shared();
+    await api.addPerson("Hari", "viewer");
+    const [one, other, third] = [await api.logIn("Hari"), await api.logIn("Hari"), await api.logIn("Hari")];
+    const asks = async (session: string) => (await api.call("GET /partners", { as: { session } })).status;
+    const { headers, status } = await api.call("DELETE /session", { as: { session: one } });
+    expect([status, headers["set-cookie"]]).toEqual([
+      204,
+      expect.stringMatching(/^topupd_session=; .*Expires=Thu, 01 Jan/),
+    ]);
+    expect([await asks(one), await asks(other)]).toEqual([401, 200]);
+    const { sessionId } = (await api.call("GET /session", { as: { session: third } })).json;
+    expect((await api.call(`DELETE /session/all/${sessionId}`, { as: { session: other } })).status).toBe(204);
+    expect(await asks(third)).toBe(401);
+    api.service.now += 31 * MINUTE;
+    expect(await asks(other)).toBe(401);
+  });
+
+  test("is refused to who guesses, and after ten times to everybody of that name for a while", async () => {
+    const api = shared();
+    const from = "203.0.113.7";
+    await api.addPerson("Gita", "viewer");
+    const guess = (password: string) => api.call("POST /session", { as: null, from, body: { name: "Gita", password } });
+    for (let times = 0; times < 10; times += 1)
+      expect((await guess("wrong")).json).toMatchObject({ status: 401, code: "wrong_credentials" });
+    const late = await guess(PASSWORD);
+    expect([late.status, late.json.code]).toEqual([429, "too_many_attempts"]);
+    expect(Number(late.headers["retry-after"])).toBeGreaterThan(800);
+    expect(late.headers["set-cookie"]).toBeUndefined();
+  });
+});
+
+describe("a changing request by cookie", () => {
+  test.each([
+    ["of a page of this host", { origin: "http://console.example:8081" }, undefined],
+    ["of no browser", {}, undefined],
+    ["of another site", { origin: "https://evil.example" }, "cross_site"],
+    ["of another port of this host", { origin: "http://console.example" }, "cross_site"],
+    ["of a page without an origin", { origin: "null" }, "cross_site"],
+    ["of another site, as a browser says in another header", { "sec-fetch-site": "cross-site" }, "cross_site"],
+  ])("%s is let in or not", async (which, headers: Record<string, string>, code) => {
+    await logInAs("Maya");
+    const as = { session: await shared().logIn("Maya") };
+    const asked = { as, body: { name: which }, headers: { host: "console.example:8081", ...headers } };
+    const { status, json } = await shared().call("POST /partners", asked);
+    expect([status, json.code]).toEqual([code === undefined ? 201 : 403, code]);
+    // Reading does no harm, and the browser keeps the answer to itself.
+    expect((await shared().call("GET /partners", { as, headers })).status).toBe(200);
+  });
+
+  test("of the host that a trusted proxy names is let in", async () => {
+    const headers = { host: "inner", origin: "https://console.example", "x-forwarded-host": "console.example" };
+    expect((await logInAs("Maya", { headers, from: PROXY })).status).toBe(201);
+    expect((await logInAs("Maya", { headers })).json.code).toBe("cross_site");
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const add = (name: string, key: string, as: Asked["as"] = "admin") =>
+    shared().call("POST /partners", { as, body: { name }, headers: { "idempotency-key": key } });
+
+  test("has a request answered again and not done again, for who sent it", async () => {
+    const first = await add("Bank", "order 1");
+    const again = await add("Bank", "order 1");
+    expect([first.status, again.status, again.json]).toEqual([201, 201, first.json]);
+    expect([first, again].map((each) => each.headers["idempotent-replayed"])).toEqual([undefined, "true"]);
+    expect((await add("Other", "order 1")).json).toMatchObject({ status: 422, code: "key_reused" });
+    await logInAs("Mina");
+    expect((await add("Other", "order 1", { session: await shared().logIn("Mina") })).status).toBe(201);
+    // What was refused stays refused, in the same words.
+    const refused = await add("Bank", "order 2");
+    expect(refused).toMatchObject({ status: 409, json: { code: "conflict" } });
+    const still = await add("Bank", "order 2");
+    expect([still.status, still.json, still.headers["content-type"]]).toEqual([
+      ...[409, refused.json, refused.headers["content-type"]],
+    ]);
+  });
+
+  test("keeps no secret, and forgets after a day", async () => {
+    const api = shared();
+    const headers = { "idempotency-key": "token" };
+    const issue = () => api.call("POST /partners/wallet/tokens", { body: {}, headers });
+    const issued = await issue();
+    expect(issued).toMatchObject({ status: 201, json: { token: expect.stringMatching(/^topup_live_/) } });
+    expect((await issue()).json.code).toBe("already_answered");
+    api.service.now += 25 * 60 * MINUTE;
+    expect((await issue()).json.id).not.toBe(issued.json.id);
+  });
+
+  test("tells that nobody knows, where the first request was cut off", async () => {
+    trouble.addingPartners = true;
+    const cut = await add("Late Bank", "order 3");
+    trouble.addingPartners = false;
+    expect([cut.status, cut.json.code, cut.headers["retry-after"]]).toEqual([503, "unavailable", "1"]);
+    expect((await add("Late Bank", "order 3")).json).toMatchObject({ status: 409, code: "answer_unknown" });
+  });
+
+  test("must be of printable characters", async () => {
+    const { json } = await add("Bank", "x".repeat(201));
+    expect(json).toMatchObject({ code: "invalid", fields: [{ field: "Idempotency-Key" }] });
+  });
+});
+
+describe("a bad request", () => {
+  test.each<[what: string, asked: string, request: Asked, status: number, code: string, fields?: object[]]>([
+    ["to no route", "GET /nothing", {}, 404, "not_found"],
+    ["by a method that the route has not", "PUT /partners", {}, 404, "not_found"],
+    ["with an unknown filter", "GET /partners?colour=red", {}, 422, "invalid", [field("colour", "is not known")]],
+    [
+      "with a limit that is no number",
+      "GET /audit?limit=many",
+      {},
+      422,
+      "invalid",
+      [field("limit", "must be integer")],
+    ],
+    [
+      "with a cursor of its own",
+      "GET /audit?cursor=x",
+      {},
+      422,
+      "invalid",
+      [field("cursor", "must be the cursor of a page")],
+    ],
+    [
+      "for no day",
+      "GET /audit?from=2026-02-30",
+      {},
+      422,
+      "invalid",
+      [field("from", "must be a day such as 2026-11-20")],
+    ],
+    ["without its body", "POST /partners", {}, 422, "invalid", [field("name", "is required")]],
+    [
+      "with a number for a text",
+      "POST /partners",
+      { body: { name: 7 } },
+      422,
+      "invalid",
+      [field("name", "must be string")],
+    ],
+    [
+      "with a field too many",
+      "POST /partners",
+      { body: { name: "B", nme: "" } },
+      422,
+      "invalid",
+      [field("nme", "is not known")],
+    ],
+    ["of no JSON", "POST /partners", { body: '{"name":', headers: JSON_TYPE }, 422, "invalid"],
+    ["of a form", "POST /partners", { body: "name=Bank", headers: { "content-type": "text/plain" } }, 422, "invalid"],
+    [
+      "of over 64 KiB",
+      "POST /partners",
+      { body: `{"name":"${"x".repeat(65_536)}"}`, headers: JSON_TYPE },
+      413,
+      "too_large",
+    ],
+    ["without its file", "POST /catalogue", {}, 422, "invalid"],
+    [
+      "with a file that is too large",
+      "POST /catalogue",
+      { body: "x".repeat(1_001), headers: NDJSON_TYPE },
+      413,
+      "too_large",
+    ],
+  ])("%s is told what is wrong", async (_, asked, request, status, code, fields) => {
+    const { headers, json: body, ...answer } = await shared().call(asked, request);
+    expect(answer.status).toBe(status);
+    expect(headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+    expect(body).toMatchObject({ type: `urn:topupd:problem:${code}`, status, code, title: expect.any(String) });
+    expect(body.fields).toEqual(fields);
+  });
+});
+
+test("a defect is told of without its contents, in the answer and in the log", async () => {
+  const { logs, call } = shared();
+  const from = logs.length;
+  trouble.readingHorizon = true;
+  const { status, text } = await call("GET /health");
+  trouble.readingHorizon = false;
+  expect([status, JSON.parse(text).code]).toEqual([500, "internal_error"]);
+  const [line] = logs.slice(from).filter((each) => each.includes(`"error"`));
+  expect(JSON.parse(line ?? "")).toMatchObject({ err: { type: "Error" }, route: "/api/v1/health" });
+  expect(text + logs.slice(from).join("")).not.toMatch(/Sita|98000/);
+});
+
+test("the log has a line for each request, with who asked, and nothing of the query", async () => {
+  const { logs, call } = shared();
+  await call("GET /audit?author=Sita", { as: "viewer" });
+  expect(JSON.parse(logs.at(-1) ?? "")).toEqual({
+    ...{ level: "info", time: expect.any(String), method: "GET", route: "/api/v1/audit", status: 200 },
+    ...{ staff: "key viewer", ms: expect.any(Number), msg: "request of staff" },
+  });
+  await call("GET /partners", { as: null, headers: { cookie: `${COOKIE}=nothing` } });
+  expect(JSON.parse(logs.at(-1) ?? "")).toMatchObject({ status: 401, outcome: "not_logged_in" });
+});
+
+test("a file is there while its request is answered, and is gone then", async () => {
+  const { call, folder } = shared();
+  const row = `${JSON.stringify({ service: "tv", code: "A", name: "TV (MONTHLY)", price: 450 })}\n`;
+  const asked = "POST /catalogue?environment=production";
+  const preview = await call(`${asked}&preview=true`, { body: row, headers: NDJSON_TYPE });
+  expect(preview).toMatchObject({ status: 200, json: { revision: null, added: 1, bouquets: [{ kind: "added" }] } });
+  const csv = "service,code,name,price\ntv,A,TV (MONTHLY),450\n";
+  const published = await call(`${asked}&name=c.csv`, { body: csv, headers: NDJSON_TYPE });
+  expect(published.json).toMatchObject({ revision: 2, accepted: 1 });
+  const left = () => readdirSync(folder).filter((name) => name.startsWith("sent-"));
+  await vi.waitFor(() => expect(left()).toEqual([]));
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { Route } from "../../src/admin/route.ts";
+import { ROUTES } from "../../src/admin/routes.ts";
+import { PERMISSIONS, ROLES } from "../../src/domain/staff.ts";
+import { startStaffApi } from "../support/staff-api.ts";
+
+/** A request to a route that changes nothing where it is let in: it lacks a body, or names what is not there. */
+function requestTo({ method, path }: Route): string {
+  return `${method} ${path.replace(/:\w+/g, "0")}`;
+}
+
+const isRefused = ({ status }: { readonly status: number }) => status === 401 || status === 403;
+
+test("every route lets in those whose role may, and nobody else", async () => {
+  const api = await startStaffApi();
+  const sessions = new Map<string, string>();
+  for (const role of ROLES) {
+    await api.addPerson(role, role);
+    sessions.set(role, await api.logIn(role));
+  }
+  expect(ROUTES.length).toBeGreaterThan(30);
+  for (const route of ROUTES) {
+    const asked = requestTo(route);
+    const { permission } = route;
+    const stranger = await api.call(asked, { as: null });
+    const authorization = `Bearer ${api.service.liveToken}`;
+    const partner = await api.call(asked, { as: null, headers: { authorization } });
+    if (permission === "anybody") {
+      expect(isRefused(stranger), asked).toBe(false);
+      continue;
+    }
+    for (const answer of [stranger, partner])
+      expect([answer.status, answer.json.code], asked).toEqual([401, "not_logged_in"]);
+    for (const role of ROLES) {
+      // What people may do with their own session may end it.
+      const session = permission === "person" ? await api.logIn(role) : (sessions.get(role) ?? "");
+      const bySession = await api.call(asked, { as: { session } });
+      const byKey = await api.call(asked, { as: role });
+      const may = permission === "person" || PERMISSIONS[role].includes(permission);
+      const keyMay = permission !== "person" && may;
+      expect(isRefused(bySession), `${asked} by the role ${role}: ${bySession.text}`).toBe(!may);
+      expect(isRefused(byKey), `${asked} by a key of ${role}: ${byKey.text}`).toBe(!keyMay);
+      if (!may) expect(bySession.json.code).toBe("forbidden");
+      if (!keyMay) expect(byKey.json.code).toBe(permission === "person" ? "sessions_only" : "forbidden");
+    }
+  }
+});
+
+test("each role may what is said of it", () => {
+  expect(PERMISSIONS).toEqual({
+    viewer: ["read"],
+    support: ["read", "correct"],
+    finance: ["read", "settle"],
+    admin: ["read", "correct", "settle", "administer"],
+  });
+});

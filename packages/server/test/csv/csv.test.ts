@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readCatalogueCsv, readCustomersCsv } from "../../src/csv/reading.ts";
+import { CUSTOMERS_HEADER, csvText, customerLines, guardCell, unguardCell } from "../../src/csv/writing.ts";
+import type { CustomerFileRow } from "../../src/domain/customer.ts";
+import { FileRefused, type SourceRow } from "../../src/services/staff/import-file.ts";
+
+const RUNS = { numRuns: 300, seed: 7 };
+
+async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield typeof text === "string" ? Buffer.from(text) : text;
+}
+
+async function rowsOf(rows: AsyncIterable<readonly SourceRow[]>): Promise<SourceRow[]> {
+  const all: SourceRow[] = [];
+  for await (const some of rows) all.push(...some);
+  return all;
+}
+
+const valuesOf = (rows: readonly SourceRow[]) =>
+  rows.map(({ value }) => {
+    if (!value.ok) throw new Error(JSON.stringify(value.problems));
+    return JSON.parse(JSON.stringify(value.value, (_, each) => each?.literal ?? each));
+  });
+
+/** The line of each row that is none, with its fields and what is wrong with them. */
+const problemsOf = (rows: readonly SourceRow[]) =>
+  rows.flatMap(({ line, value }) =>
+    value.ok ? [] : value.problems.map(({ field, problem }) => `${line} ${field} ${problem}`),
+  );
+
+const anyText = fc.string({
+  unit: fc.constantFrom("a", " ", "'", "=", "+", "-", "@", ",", '"', ";", "\u0928", "0"),
+  minLength: 1,
+});
+
+describe("a cell", () => {
+  test("is read as the text that was written, and never begins a formula", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(guardCell(text)).not.toMatch(/^[=+\-@\t\r]/);
+        expect(unguardCell(guardCell(text))).toBe(text);
+      }),
+      RUNS,
+    );
+  });
+
+  test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that nobody has guarded, %s, is read as it stands", (text) => {
+    expect(unguardCell(text)).toBe(text);
+  });
+});
+
+describe("customers in CSV", () => {
+  const anyRow: fc.Arbitrary<CustomerFileRow> = fc.record({
+    cuid: fc.uuid(),
+    first_name: fc.oneof(fc.constant(""), anyText),
+    last_name: anyText,
+    mobile: anyText,
+    status: fc.constant("active"),
+    connections: fc.record(
+      {
+        tv: fc.array(fc.record({ stb: anyText, status: anyText, subscriptions: fc.constant([]) }), { minLength: 1 }),
+        internet: fc.array(
+          fc.record({
+            username: anyText,
+            status: anyText,
+            segment: anyText,
+            subscriptions: fc.array(fc.record({ code: anyText, startdate: anyText, enddate: anyText }), {
+              maxLength: 3,
+            }),
+          }),
+          { minLength: 1 },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  });
+
+  test("are read as they were written, whatever stands in them", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow, { maxLength: 4 }), async (rows) => {
+        const text = csvText([CUSTOMERS_HEADER, ...rows.flatMap(customerLines)]);
+        const read = valuesOf(await rowsOf(readCustomersCsv(pieces(text))));
+        expect(read).toEqual(JSON.parse(JSON.stringify(rows)));
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+
+  test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
+    const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e" }));
+    const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
+    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerFileRow;
+    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,"X\nY","s\ns","e\ne"\r\n');
+  });
+
+  test("whose lines contradict each other, or stand apart, are refused", async () => {
+    const text = [
+      "cuid,last_name,service,connection",
+      "1,A,tv,a",
+      "1,B,tv,b",
+      "2,A,radio,c",
+      "1,A,tv,d",
+      "2,A,,",
+      "3,A,,,",
+    ];
+    const rows = await rowsOf(readCustomersCsv(pieces(text.join("\n"))));
+    expect(problemsOf(rows)).toEqual([
+      "2 last_name is another on line 3 of the same customer",
+      "4 service must be one of tv, internet, iptv on line 4",
+      "5 cuid stands apart from the customer's other lines: sort the file by cuid",
+      "6 cuid stands apart from the customer's other lines: sort the file by cuid",
+      "7 (line) has 5 cells, and the header 4 (line 7)",
+    ]);
+  });
+});
+
+test.each([
+  [
+    "a number that a spreadsheet has shortened",
+    "1,A,9.84E+09,tv,1E+100",
+    ["mobile is a number", "connection is a number"],
+  ],
+  ["what is not UTF-8", Buffer.from("1,Caf\xe9,,tv,a", "latin1"), ["last_name is not UTF-8: in a spreadsheet"]],
+])("%s is refused", async (_, row, said) => {
+  const header = "cuid,last_name,mobile,service,connection\n";
+  const problems = problemsOf(await rowsOf(readCustomersCsv(pieces(header, row))));
+  expect(problems).toEqual(said.map((start) => expect.stringMatching(`^2 ${start}.* \\(line 2\\)$`)));
+});
+
+describe("a catalogue in CSV", () => {
+  test("may have its columns in any order, and leave out what is optional", async () => {
+    const text =
+      '\ufeffcode,service,name,price,segments,retired\nA,tv,"Family, one (MONTHLY)",450.5,"home\nsme",TRUE\n\nB,tv,B,1,,\n';
+    const rows = await rowsOf(
+      readCatalogueCsv(pieces(Buffer.from(text).subarray(0, 30), Buffer.from(text).subarray(30))),
+    );
+    expect(valuesOf(rows)).toEqual([
+      {
+        code: "A",
+        service: "tv",
+        name: "Family, one (MONTHLY)",
+        price: "450.5",
+        segments: ["home", "sme"],
+        retired: true,
+      },
+      { code: "B", service: "tv", name: "B", price: "1" },
+    ]);
+  });
+
+  test.each([
+    ["another column", "code,color\n", 'but has "color"'],
+    ["a column twice", "code,code\n", 'each once, but has "code"'],
+    ["semicolons between its cells", "code;service\n", 'with commas between them, each once, but has "code;service"'],
+    [
+      "a quote that does not end",
+      'code\n"A',
+      "no CSV: Quote Not Closed: the parsing is finished with an opening quote at line 2",
+    ],
+    ["a quote inside of a cell", 'code\nx"y', "no CSV: Invalid Opening Quote"],
+    ["a quote that is open for long", `code\n"${"x\r\n".repeat(200_000)}`, "no CSV: Max Record Size"],
+  ])("with %s is refused whole", async (_, text, said) => {
+    const reading = rowsOf(readCatalogueCsv(pieces(text)));
+    await expect(reading).rejects.toThrow(FileRefused);
+    await expect(reading).rejects.toThrow(said);
+  });
+});
+
+const anyEnd = fc.constantFrom("\n", "\r\n");
+
+/** A row of the file as it stands there: cells with or without quotes, or nothing at all. */
+const anyLine = fc.oneof(
+  fc.constant(""),
+  fc
+    .array(fc.oneof(fc.constantFrom("a", "é,", '""', " "), anyEnd), { maxLength: 6 })
+    .map((parts) => `"${parts.join("")}",b`),
+  fc.constant("a,b"),
+);
+
+async function linesOf(text: string, size = 1_000): Promise<number[]> {
+  const bytes = Buffer.from(text);
+  const some = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
+  );
+  return (await rowsOf(readCatalogueCsv(pieces(...some)))).map(({ line }) => line);
+}
+
+describe("a row of a CSV", () => {
+  test("has the number of the line on which it begins, whatever ends the lines of rows and cells", async () => {
+    const files = [fc.array(fc.tuple(anyLine, anyEnd)), anyEnd, fc.integer({ min: 1, max: 9 })] as const;
+    await fc.assert(
+      fc.asyncProperty(...files, async (rows, end, size) => {
+        let text = `code,name${end}`;
+        const expected: number[] = [];
+        for (const [row, rowEnd] of rows) {
+          // As editors count: the line after all line ends before it.
+          if (row !== "") expected.push(text.split("\n").length);
+          text += row + rowEnd;
+        }
+        expect(await linesOf(text, size)).toEqual(expected);
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { AttemptNotes, MOST_GATHERED } from "../../src/services/partner/attempts.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
+import type { Attempt } from "../../src/store/staff.ts";
+import { startTestService } from "../support/service.ts";
+
+test("refused calls of a partner are noted, with the customer that they named, and no other call is", async () => {
+  const noted: Attempt[] = [];
+  const service = await startTestService({ attempts: { note: (attempt) => noted.push(attempt) } });
+  const call = (operation: Parameters<typeof service.call>[0], body: object, token?: string) =>
+    service.call(operation, body, token === undefined ? {} : { token });
+  await call("get-customer-information", { code: "1000001" });
+  await call("get-customer-information", { code: "nobody" });
+  await call("get-subscription-package", { cuid: "1000001", service: "tv", reqId: "none" }, service.liveToken);
+  await call("get-subscription-package", { cuid: "x".repeat(65), code: "\u0000", service: "tv", reqId: "1" });
+  await call("get-customer-information", { code: ["1"] });
+  await call("txn-status", {}, "unknown");
+  await service.inject({ method: "POST", url: "/nowhere", headers: { authorization: `Bearer ${service.trialToken}` } });
+  const partner = await service.store.partners.setStatus("wallet", "suspended", { author: "tester", at: service.now });
+  await expect
+    .poll(async () => (await call("txn-status", { cuid: "1000001" })).json.body.reason)
+    .toBe("partner_suspended");
+  const [first] = noted;
+  expect(first).toEqual({
+    ...{ at: service.now, partnerId: partner?.id, environment: "trial", operation: "get-customer-information" },
+    ...{ reason: "customer_not_found", code: "nobody", requestId: expect.stringMatching(/^[0-9a-f]{18}$/) },
+  });
+  const seen = noted.map(({ environment, reason, code }) => [environment, reason, code]);
+  expect(seen.slice(0, 4)).toEqual([
+    ["trial", "customer_not_found", "nobody"],
+    ["production", "customer_not_found", "1000001"],
+    ["trial", "invalid_field", undefined],
+    ["trial", "invalid_field", undefined],
+  ]);
+  // Nothing is read of what was not admitted.
+  expect(seen.at(-1)).toEqual(["trial", "partner_suspended", undefined]);
+});
+
+/** Notes for a store that the test has fail, and a sleep that the test ends. */
+function scene() {
+  const written: (readonly Attempt[])[] = [];
+  const failures: unknown[] = [];
+  const asleep: { ms: number; wake: () => void }[] = [];
+  const state = { fails: false };
+  const record = async (attempts: readonly Attempt[]) => {
+    if (state.fails) throw new StoreUnavailable("away");
+    written.push(attempts);
+  };
+  const store = { attempts: { record } } as unknown as ConstructorParameters<typeof AttemptNotes>[0]["store"];
+  const notes = new AttemptNotes({ store, onFailure: (error) => failures.push((error as Error).message) });
+  notes.keepWriting(
+    (ms, signal) =>
+      new Promise((resolve) => {
+        asleep.push({ ms, wake: resolve });
+        signal.addEventListener("abort", () => resolve());
+      }),
+  );
+  const pass = async () => {
+    const rounds = asleep.length;
+    asleep.at(-1)?.wake();
+    await expect.poll(() => asleep.length).toBe(rounds + 1);
+  };
+  return { notes, written, failures, asleep, state, pass };
+}
+
+const ATTEMPT: Attempt = {
+  ...{ at: 1, partnerId: 1, environment: "trial", operation: "txn-status", reason: "not_topped_up" },
+  ...{ code: undefined, requestId: "a" },
+};
+
+test("they are written together each second, and what is left when the process stops", async () => {
+  const { notes, written, asleep, pass } = scene();
+  notes.note(ATTEMPT);
+  notes.note({ ...ATTEMPT, at: 2 });
+  await pass();
+  expect(written.map((some) => some.map(({ at }) => at))).toEqual([[1, 2]]);
+  await pass();
+  notes.note({ ...ATTEMPT, at: 3 });
+  await notes.close();
+  expect(written.map((some) => some.map(({ at }) => at))).toEqual([[1, 2], [3]]);
+  expect(new Set(asleep.map(({ ms }) => ms))).toEqual(new Set([1_000]));
+});
+
+test("what the store does not take is dropped, and so is what comes beyond what memory has for it", async () => {
+  const { notes, written, failures, state, pass } = scene();
+  state.fails = true;
+  notes.note(ATTEMPT);
+  await pass();
+  state.fails = false;
+  for (let at = 0; at <= MOST_GATHERED; at += 1) notes.note({ ...ATTEMPT, at });
+  await notes.close();
+  expect(failures).toEqual(["away"]);
+  expect(written.map((some) => [some.length, some[0]?.at])).toEqual([[MOST_GATHERED, 0]]);
+});

@@ -1,0 +1,239 @@
+import { generate } from "otplib";
+import { describe, expect, test } from "vitest";
+import { accountTools } from "../../src/accounts/tools.ts";
+import type { Role } from "../../src/domain/staff.ts";
+import {
+  addStaff,
+  addStaffKey,
+  changeRole,
+  removeStaff,
+  removeStaffKey,
+  setPassword,
+  switchTotpOff,
+} from "../../src/services/staff/accounts.ts";
+import { identifyPerson, identifySystem, type LogIn, logIn } from "../../src/services/staff/log-in.ts";
+import { LogInThrottle } from "../../src/services/staff/log-in-throttle.ts";
+import {
+  changeOwnPassword,
+  confirmOwnTotp,
+  endOwnSession,
+  listOwnSessions,
+  offerOwnTotp,
+  type Person,
+  switchOwnTotpOff,
+  TotpOffers,
+} from "../../src/services/staff/own-account.ts";
+import { CHEAP } from "../support/office-line.ts";
+import { ACTOR, MINUTE_MS, openWorld, type World } from "./world.ts";
+
+const PASSWORD = "kettle orbit fjord";
+const NEW_PASSWORD = "tumbling otters sing";
+
+/** Maya, who is an admin, and Ravi. */
+async function withStaff() {
+  const world = await openWorld();
+  const { clock } = world.ports;
+  const accounts = accountTools(world.ports, CHEAP);
+  const memory = { logIns: new LogInThrottle(clock), totpOffers: new TotpOffers(clock) };
+  const ports = { ...world.ports, accounts, ...memory };
+  const add = (name: string, role: Role, password = PASSWORD) => addStaff(ports, ACTOR, { name, role, password });
+  for (const [name, role] of [["maya", "admin"] as const, ["ravi", "support"] as const]) await add(name, role);
+  const tryLogIn = (name: string, more: Partial<LogIn> = {}) =>
+    logIn(ports, { name, password: PASSWORD, address: "203.0.113.7", userAgent: "Firefox", ...more });
+  const token = async (name: string, more: Partial<LogIn> = {}) => {
+    const logged = await tryLogIn(name, more);
+    if (logged.kind !== "logged_in") throw new Error(logged.kind);
+    return logged.token;
+  };
+  const identify = async (of: string) => (await identifyPerson(ports, of)) as Person | undefined;
+  const person = async (name: string) => (await identify(await token(name))) as Person;
+  return { world, ports, add, tryLogIn, token, identify, person };
+}
+
+async function authorsOf({ store }: World) {
+  return (await store.auditTrail.readOn(0, 100)).map(({ author, action, subject }) => [author, action, subject]);
+}
+
+describe("an account", () => {
+  test("has a name and a password that nobody guesses", async () => {
+    const { add, ports } = await withStaff();
+    expect(await add("maya", "viewer")).toEqual({ kind: "name_taken" });
+    for (const name of ["", " x", "x".repeat(65), "key billing"])
+      expect(await add(name, "viewer")).toEqual({ kind: "bad_name" });
+    const refused = (problem: string) => ({ kind: "bad_password", problem: expect.stringContaining(problem) });
+    expect(await add("x", "viewer", "x7#Kq2LmZ7w")).toEqual(refused("12 characters or more"));
+    expect(await add("x", "viewer", "vX9#kq2LmZ7w".repeat(22))).toEqual(refused("at most 256"));
+    expect(await add("x", "viewer", "Password2024!")).toEqual(refused("guessed first"));
+    const change = { name: "ravi", password: "ravi.ravi.ravi" };
+    expect(await setPassword(ports, ACTOR, change)).toEqual(refused("guessed first"));
+  });
+
+  test("whose role, password or existence changes has no session any more", async () => {
+    const { ports, add, token, identify } = await withStaff();
+    const changes = [
+      () => changeRole(ports, ACTOR, { name: "ravi", role: "finance" }),
+      () => switchTotpOff(ports, ACTOR, { name: "ravi" }),
+      () => setPassword(ports, ACTOR, { name: "ravi", password: NEW_PASSWORD }),
+    ];
+    for (const change of changes) {
+      const former = await token("ravi");
+      expect(await identify(former)).toMatchObject({ name: "ravi" });
+      expect(await change()).toMatchObject({ kind: "changed" });
+      expect(await identify(former)).toBeUndefined();
+    }
+    const former = await token("ravi", { password: NEW_PASSWORD });
+    expect((await identify(former))?.role).toBe("finance");
+    expect(await removeStaff(ports, ACTOR, { name: "ravi" })).toMatchObject({ kind: "changed" });
+    await add("ravi", "viewer");
+    expect(await identify(former)).toBeUndefined();
+    expect(await removeStaff(ports, ACTOR, { name: "nobody" })).toEqual({ kind: "not_found" });
+    expect(await changeRole(ports, ACTOR, { name: "maya", role: "viewer" })).toEqual({ kind: "last_admin" });
+  });
+});
+
+describe("a log-in", () => {
+  test("takes the name and the password, and gives a session that ends after 30 minutes without use", async () => {
+    const { world, token, tryLogIn, identify } = await withStaff();
+    expect(await tryLogIn("maya", { password: NEW_PASSWORD })).toEqual({ kind: "wrong_credentials" });
+    expect(await tryLogIn("nobody")).toEqual({ kind: "wrong_credentials" });
+    const mayas = await token("maya");
+    expect(mayas).toMatch(/^[\w-]{43}$/);
+    for (let used = 0; used < 3; used += 1) {
+      world.now += 30 * MINUTE_MS - 1;
+      expect(await identify(mayas)).toMatchObject({ name: "maya", role: "admin", person: { hasTotp: false } });
+    }
+    world.now += 30 * MINUTE_MS;
+    expect(await identify(mayas)).toBeUndefined();
+    expect(await identify("x".repeat(43))).toBeUndefined();
+  });
+
+  test("lasts 12 hours at most", async () => {
+    const { world, token, identify } = await withStaff();
+    const [mayas, begun] = [await token("maya"), world.now];
+    for (; world.now < begun + 12 * 60 * MINUTE_MS; world.now += 20 * MINUTE_MS)
+      expect(await identify(mayas)).toBeDefined();
+    expect(await identify(mayas)).toBeUndefined();
+  });
+
+  test("is refused for 15 minutes after ten failures of a name, and of an address, also of many at a time", async () => {
+    const { world, tryLogIn, token } = await withStaff();
+    const fail = (name: string, address: string) => tryLogIn(name, { password: NEW_PASSWORD, address });
+    const wrong = { kind: "wrong_credentials" };
+    const refused = { kind: "too_many_attempts", waitMs: 15 * MINUTE_MS };
+    for (let index = 0; index < 20; index += 1) await token("maya");
+    const many = await Promise.all(Array.from({ length: 12 }, (_, index) => fail("maya", `203.0.113.${index}`)));
+    expect(many).toEqual([...Array(10).fill(wrong), refused, refused]);
+    expect(await tryLogIn("maya")).toEqual(refused);
+    expect(await tryLogIn("ravi")).toMatchObject({ kind: "logged_in" });
+    for (let index = 0; index < 10; index += 1) expect(await fail(`name ${index}`, "198.51.100.1")).toEqual(wrong);
+    expect(await tryLogIn("ravi", { address: "198.51.100.1" })).toEqual(refused);
+    world.now += 15 * MINUTE_MS - 1;
+    expect(await tryLogIn("maya")).toEqual({ ...refused, waitMs: 1 });
+    world.now += 1;
+    await token("maya");
+    await token("ravi", { address: "198.51.100.1" });
+  });
+
+  test("takes a code where codes are switched on, each once, or a recovery code once", async () => {
+    const { world, ports, person, tryLogIn } = await withStaff();
+    const maya = await person("maya");
+    const confirm = (code: string) => confirmOwnTotp(ports, maya, { code });
+    expect(await confirm("123456")).toEqual({ kind: "no_offer" });
+    expect(await offerOwnTotp(ports, maya, { password: NEW_PASSWORD })).toEqual({ kind: "wrong_password" });
+    const offered = await offerOwnTotp(ports, maya, { password: PASSWORD });
+    const secret = offered.kind === "offered" ? offered.offer.secret : "";
+    const code = () => generate({ secret, epoch: world.now / 1_000 });
+    const wrong = String((Number(await code()) + 1) % 1_000_000).padStart(6, "0");
+    expect(await confirm(wrong)).toEqual({ kind: "wrong_code" });
+    const confirmed = await confirm(await code());
+    const [first = "", ...others] = confirmed.kind === "switched_on" ? confirmed.recoveryCodes : [];
+    expect(new Set([first, ...others]).size).toBe(10);
+    expect(await tryLogIn("maya")).toEqual({ kind: "code_required" });
+    const withCode = async (given: string) => (await tryLogIn("maya", { code: given })).kind;
+    expect(await withCode(await code())).toBe("wrong_credentials");
+    world.now += 30_000;
+    expect(await withCode(await code())).toBe("logged_in");
+    expect(await withCode(await code())).toBe("wrong_credentials");
+    expect(await withCode(first.toUpperCase().replaceAll("-", " "))).toBe("logged_in");
+    expect(await withCode(first)).toBe("wrong_credentials");
+    expect(await tryLogIn("maya", { code: others[0], password: NEW_PASSWORD })).toEqual({ kind: "wrong_credentials" });
+    const stored = await ports.store.staff.find("maya");
+    expect(stored?.secrets.recoveryCodes).toHaveLength(9);
+    expect(JSON.stringify(stored)).not.toContain(others[0]);
+    expect(await switchOwnTotpOff(ports, maya, { password: PASSWORD })).toEqual({ kind: "changed" });
+    expect((await tryLogIn("maya")).kind).toBe("logged_in");
+    expect((await authorsOf(world)).slice(-2)).toEqual([
+      ["maya", "staff.totp_on", "maya"],
+      ["maya", "staff.totp_off", "maya"],
+    ]);
+  });
+
+  test("codes are switched on within ten minutes of the offer, or not at all", async () => {
+    const { world, ports, person } = await withStaff();
+    const maya = await person("maya");
+    const offered = await offerOwnTotp(ports, maya, { password: PASSWORD });
+    world.now += 10 * MINUTE_MS;
+    const secret = offered.kind === "offered" ? offered.offer.secret : "";
+    const code = await generate({ secret, epoch: world.now / 1_000 });
+    expect(await confirmOwnTotp(ports, maya, { code })).toEqual({ kind: "no_offer" });
+  });
+});
+
+describe("one's own account", () => {
+  test("shows its sessions, and ends one", async () => {
+    const { world, ports, person, token, identify } = await withStaff();
+    const [former, other] = [await token("maya"), await token("maya", { userAgent: "x".repeat(500) })];
+    world.now += 29 * MINUTE_MS;
+    const [maya, ravi] = [await person("maya"), await person("ravi")];
+    await identify(other);
+    world.now += MINUTE_MS;
+    const sessions = await listOwnSessions(ports, maya);
+    expect(sessions.map(({ id }) => id)).toEqual([maya.person.sessionId, (await identify(other))?.person.sessionId]);
+    expect(sessions[0]).toMatchObject({ address: "203.0.113.7", userAgent: "Firefox" });
+    expect(sessions[1]?.userAgent).toHaveLength(200);
+    expect(await identify(former)).toBeUndefined();
+    const id = sessions[1]?.id ?? "";
+    expect(await endOwnSession(ports, ravi, { id })).toBe(false);
+    expect(await endOwnSession(ports, maya, { id })).toBe(true);
+    expect(await identify(other)).toBeUndefined();
+  });
+
+  test("takes the old password for a new one, after which the other sessions have ended", async () => {
+    const { world, ports, person, token, identify, tryLogIn } = await withStaff();
+    const other = await token("maya");
+    const mine = await token("maya");
+    const maya = (await identify(mine)) as Person;
+    const change = (current: string, password: string) => changeOwnPassword(ports, maya, { current, password });
+    expect(await change(NEW_PASSWORD, NEW_PASSWORD)).toEqual({ kind: "wrong_password" });
+    expect(await change(PASSWORD, "password1234")).toMatchObject({ kind: "bad_password" });
+    expect(await change(PASSWORD, NEW_PASSWORD)).toEqual({ kind: "changed" });
+    expect(await identify(other)).toBeUndefined();
+    expect(await identify(mine)).toMatchObject({ name: "maya" });
+    expect(await tryLogIn("maya", { password: NEW_PASSWORD })).toMatchObject({ kind: "logged_in" });
+    expect((await authorsOf(world)).at(-1)).toEqual(["maya", "staff.password", "maya"]);
+    for (let index = 0; index < 9; index += 1) await change(PASSWORD, "x");
+    expect(await change(NEW_PASSWORD, PASSWORD)).toEqual({ kind: "too_many_attempts", waitMs: 15 * MINUTE_MS });
+    expect(await identify(mine)).toBeDefined();
+    expect(await person("ravi")).toBeDefined();
+  });
+});
+
+describe("a key", () => {
+  test("says which system asks until it is removed, and when it was used, a minute late", async () => {
+    const { world, ports } = await withStaff();
+    const added = await addStaffKey(ports, ACTOR, { name: "billing", role: "admin" });
+    const key = added.kind === "added" ? added.key : "";
+    expect(await identifySystem(ports, key)).toEqual({ name: "key billing", role: "admin", person: undefined });
+    const used = world.now;
+    world.now += MINUTE_MS - 1;
+    await identifySystem(ports, key);
+    expect((await ports.store.staff.listKeys())[0]?.lastUsedAt).toBe(used);
+    world.now += 1;
+    await identifySystem(ports, key);
+    expect((await ports.store.staff.listKeys())[0]?.lastUsedAt).toBe(world.now);
+    expect(await addStaffKey(ports, ACTOR, { name: "billing", role: "viewer" })).toEqual({ kind: "name_taken" });
+    expect(await addStaffKey(ports, ACTOR, { name: "", role: "viewer" })).toEqual({ kind: "bad_name" });
+    await removeStaffKey(ports, ACTOR, { name: "billing" });
+    expect(await identifySystem(ports, key)).toBeUndefined();
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { findAttention } from "../../src/services/staff/attention.ts";
+import { issueToken } from "../../src/services/staff/partners.ts";
+import { addTarget } from "../../src/services/staff/targets.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld } from "./world.ts";
+
+const ASKED = { environment: "production", recordingFailsSince: undefined } as const;
+
+test("what needs attention is told once it does, and not before", async () => {
+  const world = await openWorld();
+  const { store } = world;
+  const found = async (more: Partial<{ recordingFailsSince: number }> = {}) =>
+    (await findAttention(world.ports, { ...ASKED, ...more })).map(({ kind, count, subject, at }) =>
+      [kind, count, subject, at].filter((part) => part !== undefined),
+    );
+  expect(await found()).toEqual([["no_backup"]]);
+  const backedUpAt = world.now;
+  await store.importRuns.noteBackup(backedUpAt);
+  expect(await found()).toEqual([]);
+
+  const targets = { refuseUrl: async () => undefined, newSecret: async () => "" } as never;
+  const feed = { name: "crm", config: { kind: "feed" }, books: false } as const;
+  const added = await addTarget({ ...world.ports, targets }, ACTOR, feed);
+  if (added.kind !== "added") throw new Error(added.kind);
+  await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
+  await world.topUp("1");
+  const soldAt = world.now;
+  world.now += 60 * MINUTE_MS;
+  expect(await found()).toEqual([]);
+  world.now += 1;
+  expect(await found()).toEqual([["target_behind", expect.any(Number), "crm", soldAt]]);
+  await store.outbox.acknowledge(added.target.id, await store.outbox.lastEvent());
+  expect(await found({ recordingFailsSince: 5 })).toEqual([["recording_fails", 5]]);
+
+  await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })], {
+    ...{ name: "night.ndjson", asOf: iso(world.now - MINUTE_MS) },
+  });
+  expect(await found()).toEqual([["held_back", 1]]);
+  await store.importRuns.replaceHeldBack("production", []);
+
+  const expiresAt = world.now + 30 * DAY_MS;
+  const issued = await issueToken(world.ports, ACTOR, { partner: "wallet", environment: "production", expiresAt });
+  if (issued.kind !== "issued") throw new Error(issued.kind);
+  world.now = expiresAt - 14 * DAY_MS + 1;
+  await store.importRuns.noteBackup(world.now - 2 * DAY_MS);
+  expect(await found()).toEqual([]);
+  await store.partners.recordUses(new Map([[issued.record.id, world.now]]));
+  expect(await found()).toEqual([["token_ending", "wallet", expiresAt]]);
+  world.now += 1;
+  expect(await found()).toContainEqual(["no_backup", world.now - 1 - 2 * DAY_MS]);
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { StatisticsCache } from "../../src/services/staff/statistics.ts";
+import { reverseTransaction } from "../../src/services/staff/transactions.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World, type WorldOptions } from "./world.ts";
+
+const PRODUCTION = { environment: "production", partnerId: undefined } as const;
+const HOUR_MS = 60 * MINUTE_MS;
+
+async function withCustomer(options: WorldOptions = {}): Promise<World> {
+  const world = await openWorld(options);
+  await world.importCustomers([customer("1")]);
+  return world;
+}
+
+async function topUpAt(world: World, at: string | number, code?: string) {
+  world.now = typeof at === "number" ? at : Date.parse(at);
+  return world.topUp("1", code);
+}
+
+test("statistics tell today by the hour and 30 days by the day of the provider's clock, and what is in them", async () => {
+  const world = await withCustomer({ timeZone: "Asia/Kathmandu" });
+  // 18:14 and 18:15 UTC are the two sides of midnight.
+  await topUpAt(world, "2026-11-20T18:14:59Z");
+  const reversed = await topUpAt(world, "2026-11-20T18:15:00Z", "NET-3M");
+  await topUpAt(world, "2026-12-19T18:20:00Z");
+  await topUpAt(world, "2026-12-20T03:14:00Z", "NET-3M");
+  await reverseTransaction(world.ports, ACTOR, { id: reversed.txnId, reason: "paid twice" });
+  const statistics = new StatisticsCache(world.ports);
+  await statistics.gather();
+  const told = await statistics.answer(PRODUCTION);
+  expect(told).toMatchObject({ until: world.now, isComplete: true });
+  const counts = (parts: readonly { readonly count: number }[]) => parts.map(({ count }) => count);
+  expect(counts(told.hours)).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 1, ...Array<number>(15).fill(0)]);
+  expect([told.days.length, told.days[0], told.days[29]]).toEqual([
+    30,
+    { day: "2026-11-21", topUps: { count: 1, amount: 322_050n }, reversals: { count: 0, amount: 0n } },
+    { day: "2026-12-20", topUps: { count: 2, amount: 435_050n }, reversals: { count: 1, amount: 322_050n } },
+  ]);
+  expect(counts(told.days.slice(1, 29).map(({ topUps }) => topUps))).toEqual(Array(28).fill(0));
+  expect(told.byService).toEqual(new Map([["internet", { count: 3, amount: 757_100n }]]));
+  expect(told.byPartner).toEqual(new Map([[world.partner.id, { count: 3, amount: 757_100n }]]));
+  expect(told.byBouquet.map(({ bouquetCode, count }) => `${bouquetCode} ${count}`).sort()).toEqual([
+    "NET-1M 1",
+    "NET-3M 2",
+  ]);
+  expect((await statistics.answer({ ...PRODUCTION, partnerId: 99 })).byPartner.size).toBe(0);
+  expect((await statistics.answer({ ...PRODUCTION, environment: "trial" })).byService.size).toBe(0);
+});
+
+test("statistics count every top-up once as hours and days go by, and let go of what is older", async () => {
+  const world = await withCustomer();
+  const statistics = new StatisticsCache(world.ports);
+  const start = world.now;
+  const made: number[] = [];
+  for (const ago of [0, 1, 9, 11, 50, 70, 130, 25 * 60, 26 * 60, 4 * 24 * 60, 27 * 24 * 60]) {
+    await topUpAt(world, start + ago * MINUTE_MS);
+    made.push(world.now);
+    for (const wait of [0, 5_000, 45_000]) {
+      world.now = (made.at(-1) as number) + wait;
+      if (wait > 0) await statistics.gather();
+      const { days } = await statistics.answer(PRODUCTION);
+      expect(days.reduce((sum, { topUps }) => sum + topUps.count, 0)).toBe(made.length);
+    }
+  }
+  world.now = start + 30 * DAY_MS;
+  const { days } = await statistics.answer(PRODUCTION);
+  // Those of the first day are of 30 days ago.
+  expect(days.map(({ topUps }) => topUps.count).filter((count) => count > 0)).toEqual([2, 1, 1]);
+});
+
+test("statistics ask about what cannot change any more once, and tell while they still gather", async () => {
+  const asked: number[] = [];
+  let hold: Promise<void> | undefined;
+  const wrap = (store: Store): Store => ({
+    ...store,
+    statistics: {
+      ...store.statistics,
+      async sumHours(from, until) {
+        if (until !== undefined) await hold;
+        if (until !== undefined) asked.push(from);
+        return store.statistics.sumHours(from, until);
+      },
+    },
+  });
+  const world = await withCustomer({ wrap });
+  await topUpAt(world, world.now);
+  world.now += 2 * HOUR_MS;
+  await topUpAt(world, world.now);
+  let go = () => {};
+  hold = new Promise((resolve) => {
+    go = resolve;
+  });
+  const statistics = new StatisticsCache(world.ports);
+  const early = await statistics.answer(PRODUCTION);
+  expect([early.isComplete, early.days[29]?.topUps.count]).toEqual([false, 1]);
+  go();
+  await statistics.gather();
+  const late = await statistics.answer(PRODUCTION);
+  expect([late.isComplete, late.days[29]?.topUps.count]).toEqual([true, 2]);
+  const before = asked.length;
+  await statistics.gather();
+  await statistics.answer({ ...PRODUCTION, partnerId: world.partner.id });
+  expect(asked.length).toBe(before);
+  world.now += 11 * MINUTE_MS;
+  await statistics.gather();
+  expect(asked.length).toBe(before + 1);
+});

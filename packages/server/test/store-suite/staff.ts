@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { hashStaffSecret, type StaffMember, type StaffSession } from "../../src/domain/staff.ts";
+import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
+import { type MakeDatabase, openStore, START } from "./database.ts";
+
+const HASH = hashStaffSecret("a session");
+const OTHER_HASH = hashStaffSecret("another");
+
+function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
+  return { id, createdAt: START, lastUsedAt: START, address: undefined, userAgent: undefined, ...more };
+}
+
+async function add(store: Store, name: string, role: "admin" | "viewer" = "admin"): Promise<StaffMember> {
+  const added = await store.staff.add(name, role, `hash of ${name}`, by(START));
+  if (added === "name_taken") throw new Error(`${name} is taken`);
+  return added;
+}
+
+async function actionsOf(store: Store) {
+  const entries = await store.auditTrail.readOn(0, 100);
+  return entries.map(({ action, subject, before, after }) => [action, subject, before, after]);
+}
+
+/** Accounts, sessions and keys of the provider's staff, and what they were answered. */
+export function testStaff(makeDatabase: MakeDatabase): void {
+  test("an account is found with its secrets, and each name is given once, whoever else adds it", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    const added = await Promise.all(
+      [store, other, store].map((each) => each.staff.add("maya", "admin", "h", by(START))),
+    );
+    expect(added.filter((each) => each === "name_taken")).toHaveLength(2);
+    const ravi = await add(store, "ravi", "viewer");
+    expect(ravi).toMatchObject({ name: "ravi", role: "viewer", createdAt: START, hasTotp: false });
+    expect((await store.staff.list()).map(({ name }) => name)).toEqual(["maya", "ravi"]);
+    const secrets = { password: "hash of ravi", totpSecret: undefined, totpStep: undefined, recoveryCodes: [] };
+    expect(await other.staff.find("ravi")).toEqual({ ...ravi, secrets });
+    expect(await store.staff.find("Ravi")).toBeUndefined();
+  });
+
+  test("a change ends the sessions but the one that is kept, and the audit trail tells it without a secret", async () => {
+    const { store } = await openStore(makeDatabase);
+    const maya = await add(store, "maya");
+    await add(store, "ravi", "viewer");
+    for (const [id, hash] of [["one", HASH] as const, ["two", OTHER_HASH] as const])
+      await store.staff.openSession(hash, maya.id, session(id));
+    const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a", "b"] };
+    const changed = await store.staff.change("maya", "staff.totp_on", to, by(START), "two");
+    expect(changed).toEqual({ ...maya, hasTotp: true });
+    expect(await store.staff.findSession(HASH)).toBeUndefined();
+    expect((await store.staff.findSession(OTHER_HASH))?.member).toEqual(changed);
+    expect((await store.staff.find("maya"))?.secrets).toEqual({ password: "hash of maya", ...to });
+    await store.staff.change("maya", "staff.password", { password: "new" }, by(START));
+    expect(await store.staff.findSession(OTHER_HASH)).toBeUndefined();
+    await store.staff.change("maya", "staff.totp_off", { totpSecret: undefined, recoveryCodes: [] }, by(START));
+    expect(await store.staff.find("maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });
+    await store.staff.change("ravi", "staff.role", { role: "finance" }, by(START));
+    expect(await store.staff.change("nobody", "staff.role", { role: "admin" }, by(START))).toBeUndefined();
+    expect((await actionsOf(store)).slice(2)).toEqual([
+      ["staff.totp_on", "maya", undefined, undefined],
+      ["staff.password", "maya", undefined, undefined],
+      ["staff.totp_off", "maya", undefined, undefined],
+      ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"finance"}'],
+    ]);
+  });
+
+  test("of the admins, one always stays", async () => {
+    const { store } = await openStore(makeDatabase);
+    const maya = await add(store, "maya");
+    await store.staff.openSession(HASH, maya.id, session("one"));
+    expect(await store.staff.remove("maya", by(START))).toBe("last_admin");
+    expect(await store.staff.change("maya", "staff.role", { role: "viewer" }, by(START))).toBe("last_admin");
+    expect(await store.staff.change("maya", "staff.role", { role: "admin" }, by(START))).toEqual(maya);
+    await add(store, "ravi");
+    expect(await store.staff.remove("maya", by(START))).toEqual(maya);
+    expect(await store.staff.findSession(HASH)).toBeUndefined();
+    expect(await store.staff.remove("ravi", by(START))).toBe("last_admin");
+    expect(await store.staff.list()).toHaveLength(1);
+  });
+
+  test("a one-time code is taken once, and none before it; a recovery code is taken once", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const [maya, other] = [await add(store, "maya"), await another()];
+    const to = { totpSecret: "BASE32", recoveryCodes: ["a", "b"] };
+    await store.staff.change("maya", "staff.totp_on", to, by(START));
+    const all = [store, other, store, other];
+    const steps = await Promise.all(all.map((each) => each.staff.useCode(maya.id, { totpStep: 7 })));
+    expect(steps.filter(Boolean)).toHaveLength(1);
+    expect(await store.staff.useCode(maya.id, { totpStep: 6 })).toBe(false);
+    expect(await store.staff.useCode(maya.id, { totpStep: 8 })).toBe(true);
+    const codes = await Promise.all(all.map((each) => each.staff.useCode(maya.id, { recoveryCode: "a" })));
+    expect(codes.filter(Boolean)).toHaveLength(1);
+    expect((await store.staff.find("maya"))?.secrets).toMatchObject({ totpStep: 8, recoveryCodes: ["b"] });
+  });
+
+  test("a session is found, noted as used, listed and ended by its owner, and goes when it is old", async () => {
+    const { store } = await openStore(makeDatabase);
+    const [maya, ravi] = [await add(store, "maya"), await add(store, "ravi")];
+    const old = session("old", { createdAt: START - 100 });
+    const used = session("used", { address: "203.0.113.7", userAgent: "Firefox" });
+    await store.staff.openSession(HASH, maya.id, old);
+    await store.staff.openSession(OTHER_HASH, maya.id, used);
+    await store.staff.touchSession(OTHER_HASH, START + 60);
+    const touched = { ...used, lastUsedAt: START + 60 };
+    expect(await store.staff.findSession(OTHER_HASH)).toEqual({ member: maya, session: touched });
+    expect(await store.staff.listSessions(maya.id)).toEqual([touched, old]);
+    expect(await store.staff.endSession(ravi.id, "old")).toBe(false);
+    await store.staff.pruneSessions(START - 100, START);
+    expect(await store.staff.listSessions(maya.id)).toHaveLength(2);
+    await store.staff.pruneSessions(START - 99, START);
+    expect(await store.staff.listSessions(maya.id)).toEqual([touched]);
+    await store.staff.pruneSessions(START - 99, START + 60);
+    expect(await store.staff.endSession(maya.id, "used")).toBe(true);
+    expect(await store.staff.listSessions(maya.id)).toEqual([]);
+  });
+
+  test("a key is found by its hash until it is removed, and says when it was used", async () => {
+    const { store } = await openStore(makeDatabase);
+    const key = { name: "billing", role: "admin", createdAt: START, lastUsedAt: undefined } as const;
+    expect(await store.staff.addKey(HASH, key, by(START))).toBe("added");
+    expect(await store.staff.addKey(OTHER_HASH, key, by(START))).toBe("name_taken");
+    expect(await store.staff.findKey(OTHER_HASH)).toBeUndefined();
+    await store.staff.touchKey(HASH, START + 60);
+    const used = { ...key, lastUsedAt: START + 60 };
+    expect(await store.staff.findKey(HASH)).toEqual(used);
+    expect(await store.staff.listKeys()).toEqual([used]);
+    expect(await store.staff.removeKey("billing", by(START))).toEqual(used);
+    expect(await store.staff.removeKey("billing", by(START))).toBeUndefined();
+    expect(await store.staff.findKey(HASH)).toBeUndefined();
+    expect(await actionsOf(store)).toEqual([
+      ["staff_key.add", "billing", undefined, '{"role":"admin"}'],
+      ["staff_key.remove", "billing", '{"role":"admin"}', undefined],
+    ]);
+  });
+
+  test("of requests with one key that come at once, one is done, and the others learn what is on record", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const request = hashStaffSecret("what is asked");
+    const begin = (each: Store) => each.staff.beginAnswer(HASH, request, START);
+    const begun = await Promise.all([store, await another(), store].map(begin));
+    expect(begun.filter((each) => each === undefined)).toHaveLength(1);
+    const open = await begin(store);
+    expect(open).toMatchObject({ status: undefined, body: undefined });
+    expect(Buffer.from(open?.request ?? [])).toEqual(request);
+    await store.staff.keepAnswer(HASH, 201, '{"a":1}');
+    expect(await begin(store)).toMatchObject({ status: 201, body: '{"a":1}' });
+    await store.staff.keepAnswer(HASH, 201, undefined);
+    expect(await begin(store)).toMatchObject({ status: 201, body: undefined });
+    await store.staff.pruneAnswers(START);
+    expect(await begin(store)).toBeDefined();
+    await store.staff.pruneAnswers(START + 1);
+    expect(await begin(store)).toBeUndefined();
+  });
+}

@@ -1,0 +1,88 @@
+import { fileURLToPath } from "node:url";
+import { addPartner } from "../../src/services/staff/partners.ts";
+import { prepareTopUp } from "./open-service.ts";
+import { CATALOGUE } from "./provider-files.ts";
+import type { StaffApi } from "./staff-api.ts";
+
+/** As the package has it: `npm test` builds it before. */
+export const CONSOLE_FOLDER = fileURLToPath(new URL("../../dist/console/", import.meta.url));
+
+/** Who works there, by their roles. */
+export const STAFF = { admin: "Asha", support: "Bina", finance: "Chandra", viewer: "Dipa" } as const;
+
+/** What would run in a page that takes a text for markup. */
+export const MARKUP = `<img src=x onerror=alert(1)>`;
+export const SCRIPT = `<script>alert(2)</script>`;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const run = (code: string, enddate: string) => ({ code, startdate: "2026-06-10 10:00:00", enddate });
+const net = (username: string, end: string, segment?: string) => ({
+  internet: [{ username, status: "active", ...(segment && { segment }), subscriptions: [run("NET-1M", end)] }],
+});
+const row = (cuid: string, first: string, last: string, connections: object, mobile?: string) => ({
+  ...{ cuid, first_name: first, last_name: last, status: "active", connections, ...(mobile && { mobile }) },
+});
+
+const CUSTOMERS = [
+  row(
+    ...(["2000001", "Sita", "Rai"] as const),
+    {
+      ...net("sita", "2026-12-10 10:00:00", "north"),
+      tv: [{ stb: "000100000000001", status: "active", subscriptions: [run("TV-1M", "2026-12-05 10:00:00")] }],
+    },
+    "9800000101",
+  ),
+  row("2000002", "Ram", "Thapa", net("ram", "2026-12-01 10:00:00", "north"), "9800000102"),
+  row("2000003", "Gita", "Karki", net("gita", "2026-11-25 10:00:00"), "9800000103"),
+  row("2000004", MARKUP, SCRIPT, net("img", "2026-12-01 10:00:00")),
+];
+
+export interface ConsoleProvider {
+  readonly origin: string;
+  /** Of Sita's top-up: by the wallet, for her internet connection. */
+  readonly txnId: string;
+  readonly checkoutId: string;
+}
+
+/** Fills a staff API with a provider: customers, two partners with top-ups on three days, a refused call, staff, a target. */
+export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
+  const { service } = api;
+  await service.importCatalogue(CATALOGUE);
+  await service.importCustomers(CUSTOMERS);
+  for (const [role, name] of Object.entries(STAFF)) await api.addPerson(name, role as keyof typeof STAFF);
+  await addPartner(service.ports, service.actor, { name: "Blue Wallet" });
+  const blue = await service.store.partners.find("Blue Wallet");
+  if (blue === undefined) throw new Error("a partner that was added is not there");
+  const blueToken = await service.issue(blue, "production");
+
+  service.now += 60_000;
+  const bought = await topUp(api, { cuid: "2000001", service: "internet", reqId: "sita" }, { udf1: "counter 7" });
+  await topUp(api, { cuid: "2000002", service: "internet", reqId: "ram" }, {}, blueToken);
+  service.now += DAY_MS;
+  await topUp(api, { cuid: "2000001", service: "tv", reqId: "000100000000001" }, {}, blueToken);
+  await topUp(api, { cuid: "2000004", service: "internet", reqId: "img" }, { udf1: MARKUP, udf2: SCRIPT });
+  service.now += DAY_MS;
+  await topUp(api, { cuid: "2000003", service: "internet", reqId: "gita" }, {});
+  await service.store.attempts.record([
+    {
+      ...{ at: service.now, partnerId: blue.id, environment: "production", operation: "subscription-package-topup" },
+      ...{ reason: "connection_blocked", code: "2000001", requestId: "refused-1" },
+    },
+  ]);
+  await api.call("POST /targets", { body: { name: "billing", webhook: { url: "https://billing.example/events" } } });
+  service.now += 60_000;
+  const origin = await api.app.listen({ host: "127.0.0.1", port: 0 });
+  return { origin, ...bought };
+}
+
+async function topUp(
+  { service }: StaffApi,
+  connection: { readonly cuid: string; readonly service: string; readonly reqId: string },
+  more: object,
+  token = service.liveToken,
+): Promise<{ readonly txnId: string; readonly checkoutId: string }> {
+  const request = await prepareTopUp(service, connection, undefined, { token });
+  const { json } = await service.call("subscription-package-topup", { ...request, ...more }, { token });
+  return { txnId: json.body.result.txnId, checkoutId: String(request["checkoutId"]) };
+}

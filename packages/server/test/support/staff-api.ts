@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { accountTools } from "../../src/accounts/tools.ts";
+import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/admin/app.ts";
+import type { Role } from "../../src/domain/staff.ts";
+import { createLogger } from "../../src/log.ts";
+import { addStaff, addStaffKey } from "../../src/services/staff/accounts.ts";
+import type { Store } from "../../src/store/store.ts";
+import { targetTools } from "../../src/targets/tools.ts";
+import { createTemporaryFile } from "../../src/temporary-file.ts";
+import { CHEAP } from "./office-line.ts";
+import { openTestService, type TestService } from "./open-service.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export const PASSWORD = "mango 27 Bhaktapur lane";
+export const COOKIE = "topupd_session";
+
+export interface Asked {
+  /** A role, by a key of it; or somebody, by the token of a session; or, if null, nobody. An admin unless given. */
+  readonly as?: Role | { readonly session: string } | null;
+  readonly body?: object | string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly from?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+type Anything = any;
+
+export interface StaffAnswer {
+  readonly status: number;
+  readonly headers: Record<string, Anything>;
+  readonly json: Anything;
+  readonly text: string;
+}
+
+/** The staff API on a database of its own, with the trial environment in it and a key for each role. */
+export interface StaffApi {
+  readonly service: TestService;
+  readonly app: FastifyInstance;
+  readonly world: AdminWorld;
+  /** Log lines so far. */
+  readonly logs: string[];
+  /** Where the database is, and files that are sent, as `sent-*`. */
+  readonly folder: string;
+  readonly keys: Readonly<Record<Role, string>>;
+  /** @param asked such as `GET /partners`. */
+  readonly call: (asked: string, request?: Asked) => Promise<StaffAnswer>;
+  /** Adds a person. */
+  addPerson(name: string, role: Role): Promise<void>;
+  /** Logs in. @returns the cookie's value. */
+  logIn(name: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export type StaffApiOptions = Partial<Omit<AdminAppOptions, "world">> & {
+  readonly wrapStore?: (store: Store) => Store;
+  readonly defaultCountry?: string;
+  readonly world?: Partial<AdminWorld>;
+};
+
+/** One for the test alone. */
+export async function startStaffApi(options: StaffApiOptions = {}): Promise<StaffApi> {
+  const api = await openStaffApi(temporaryFolder(), options);
+  onTestFinished(() => api.close());
+  return api;
+}
+
+/** One for all tests of a file that change nothing by which another test could notice it. */
+export function shareStaffApi(options: StaffApiOptions = {}): () => StaffApi {
+  const folder = mkdtempSync(join(tmpdir(), "topupd-test-"));
+  let api: StaffApi;
+  beforeAll(async () => {
+    api = await openStaffApi(folder, options);
+  });
+  afterAll(async () => {
+    await api.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => api;
+}
+
+async function openStaffApi(
+  folder: string,
+  { wrapStore, world: wished, ...options }: StaffApiOptions = {},
+): Promise<StaffApi> {
+  const path = join(folder, "topupd.db");
+  const service = await openTestService(wrapStore === undefined ? { path } : { path, wrapStore });
+  const logs: string[] = [];
+  const logger = createLogger("debug", { write: (line) => logs.push(line) });
+  const world: AdminWorld = {
+    ...service.ports,
+    ...{ accounts: accountTools(service.ports, CHEAP), targets: targetTools(service.ports) },
+    ...{ version: "0.0.0", storeKind: "sqlite", readMigrations: async () => [], failsSince: () => undefined },
+    sleep: async () => {},
+    log: (level, fields, message) => logger[level](fields, message),
+    ...wished,
+  };
+  const app = await buildAdminApp({
+    ...{ world, trustedProxies: undefined, consoleFolder: undefined, logger, logLine: (line) => logs.push(line) },
+    createTemporaryFile: () =>
+      createTemporaryFile(join(folder, `sent-${Buffer.from(service.ports.random(6)).toString("hex")}`)),
+    ...options,
+  });
+  const keyOf = async (role: Role) => {
+    const added = await addStaffKey(world, service.actor, { name: role, role });
+    return added.kind === "added" ? added.key : "";
+  };
+  const keys = {
+    ...{ viewer: await keyOf("viewer"), support: await keyOf("support") },
+    ...{ finance: await keyOf("finance"), admin: await keyOf("admin") },
+  };
+  const api: StaffApi = {
+    ...{ service, app, world, logs, folder, keys },
+    async close() {
+      await app.close();
+      await service.close();
+    },
+    async call(asked, { as = "admin", body, headers = {}, from } = {}) {
+      const [method, path] = asked.split(" ") as [InjectOptions["method"], string];
+      const response = await app.inject({
+        method: method as "GET",
+        url: path.startsWith("/api/") ? path : `/api/v1${path}`,
+        headers: { ...headersOf(as, body), ...headers },
+        ...(from !== undefined && { remoteAddress: from }),
+        ...(body !== undefined && { payload: body }),
+      });
+      return answerOf(response);
+    },
+    async addPerson(name, role) {
+      const added = await addStaff(world, service.actor, { name, role, password: PASSWORD });
+      if (added.kind !== "added") throw new Error(`${name} cannot be added: ${added.kind}`);
+    },
+    async logIn(name) {
+      const { headers } = await api.call("POST /session", { as: null, body: { name, password: PASSWORD } });
+      return /topupd_session=([^;]+)/.exec(String(headers["set-cookie"]))?.[1] as string;
+    },
+  };
+  const headersOf = (as: NonNullable<Asked["as"]> | null, body: Asked["body"]): Record<string, string> => ({
+    ...(typeof as === "string" && { authorization: `Bearer ${keys[as]}` }),
+    ...(typeof as === "object" && as !== null && { cookie: `${COOKIE}=${as.session}` }),
+    ...(typeof body === "object" && { "content-type": "application/json" }),
+  });
+  return api;
+}
+
+function answerOf({ statusCode, headers, body }: LightMyRequestResponse): StaffAnswer {
+  const isJson = /json/.test(String(headers["content-type"]));
+  return { status: statusCode, headers, json: isJson ? JSON.parse(body) : undefined, text: body };
+}
