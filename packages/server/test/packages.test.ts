@@ -80,7 +80,9 @@ test.each(Object.entries(ALLOWED))("packages/%s imports nothing of the server, a
   expect(paths.length).toBeGreaterThan(5);
   const breaches = paths.flatMap((path) => {
     const text = readFileSync(join(src, path), "utf8");
-    const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"\n]+)"/g)].map((match) => match[1] as string);
+    const imported = [...text.matchAll(/(?:^(?:import|export|\}).* from |^import |\bimport\()"([^"\n]+)"/gm)].map(
+      (match) => match[1] as string,
+    );
     const isOwn = (module: string) => !module.startsWith(".") || existsSync(join(src, dirname(path), module));
     return imported.filter((module) => !allowed.test(module) || !isOwn(module)).map((module) => `${path}: ${module}`);
   });
