@@ -44,15 +44,6 @@ export function formatAmount(amount: string): string {
   return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ",") + rest;
 }
 
-/** The sum of amounts, which all have the same decimals; "0" of none. */
-export function addAmounts(amounts: readonly string[]): string {
-  const decimals = amounts[0]?.split(".")[1]?.length ?? 0;
-  const sum = amounts.reduce((sum, amount) => sum + BigInt(amount.replace(".", "")), 0n);
-  const digits = String(sum < 0n ? -sum : sum).padStart(decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - decimals);
-  return (sum < 0n ? "-" : "") + (decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`);
-}
-
 export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }

@@ -22,6 +22,8 @@ export interface Config {
   /** Undefined where nothing was said: then the database's own holds. */
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
+  /** For the console alone. Undefined where nothing was said: amounts are shown without it. */
+  readonly currency: string | undefined;
   readonly defaultCountry: string | undefined;
   readonly basePlans: BasePlans;
   readonly lapsedDays: number;
@@ -97,6 +99,11 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
     placeholder: "NUMBER",
     description: "decimals of the currency; unless given, the database's own, or 2",
     read: integer(0, MAX_CURRENCY_EXPONENT),
+  },
+  currency: {
+    placeholder: "CODE",
+    description: "what the console shows beside amounts, such as NPR (nothing)",
+    read: (text) => (/^[A-Z]{3}$/.test(text) ? text : mustBe("three capital letters of ISO 4217 such as NPR")),
   },
   defaultCountry: {
     placeholder: "COUNTRY",

@@ -40,6 +40,8 @@ export interface Me {
 export interface Provider {
   timeZone: string;
   currencyExponent: number;
+  /** ISO 4217; null where the provider has not named it. */
+  currency: string | null;
   /** The one that is meant where nothing is said. */
   environment: Environment;
   version: string;

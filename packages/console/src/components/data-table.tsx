@@ -23,6 +23,8 @@ export interface Column<Row> {
   readonly sort?: (row: Row) => string | number;
   /** Figures stand at the end of their column. */
   readonly isNumber?: boolean;
+  /** On a narrow page it takes a line of its own: longer text. */
+  readonly isWide?: boolean;
   /** Whether the header is only read out: of buttons. */
   readonly hideHeader?: boolean;
 }
@@ -85,10 +87,14 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
           {table.getRowModel().rows.map((row) => (
             <tr key={row.id} className={rowHref && "row-linked"}>
               {row.getVisibleCells().map(({ id, column, getContext }, index) => {
-                const { header, isNumber, hideHeader } = columnOf(columns, column.id);
+                const { header, isNumber, isWide, hideHeader } = columnOf(columns, column.id);
                 const content = flexRender(column.columnDef.cell, getContext());
                 return (
-                  <td key={id} className={isNumber ? "cell-number" : undefined} data-label={hideHeader ? "" : header}>
+                  <td
+                    key={id}
+                    className={isNumber ? "cell-number" : isWide ? "cell-wide" : undefined}
+                    data-label={hideHeader ? "" : header}
+                  >
                     {rowHref !== undefined && index === 0 ? (
                       <Link href={rowHref(row.original)} className="row-link">
                         {content}

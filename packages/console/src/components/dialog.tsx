@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { TextInput } from "./controls.tsx";
@@ -16,13 +16,31 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** Over the page; Escape closes it, and the focus goes back to where it was. */
+/** Over the page; Escape closes it. The focus begins in the first field, and goes back to where it was. */
 export function Dialog({ open, onOpenChange, title, description, wide = false, children }: DialogProps) {
+  const content = useRef<HTMLDivElement>(null);
+  const opener = useRef<Element>(null);
+  const begin = (event: Event) => {
+    opener.current = document.activeElement;
+    const field = content.current?.querySelector<HTMLElement>("input, select, textarea");
+    if (!field) return;
+    event.preventDefault();
+    field.focus();
+  };
+  // What opened it may be gone with what was done.
+  const end = (event: Event) => {
+    event.preventDefault();
+    const former = opener.current?.isConnected ? opener.current : document.querySelector("h1");
+    (former as HTMLElement | null)?.focus();
+  };
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="overlay" />
         <Radix.Content
+          ref={content}
+          onOpenAutoFocus={begin}
+          onCloseAutoFocus={end}
           className={wide ? "dialog dialog-wide" : "dialog"}
           {...(description === undefined && { "aria-describedby": undefined })}
         >

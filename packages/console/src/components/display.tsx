@@ -84,7 +84,14 @@ export function Time({ of, age = false }: TimeProps) {
 }
 
 export function Amount({ of }: { of: string | null }) {
-  return of === null ? "–" : <span className="number">{formatAmount(of)}</span>;
+  const { currency } = useMe().provider;
+  if (of === null) return "–";
+  return (
+    <span className="number">
+      {currency !== null && <span className="currency">{currency} </span>}
+      {formatAmount(of)}
+    </span>
+  );
 }
 
 /** Code that people compare or type: an id, a secret. */

@@ -52,9 +52,9 @@ export function Layout({ children }: { children: ReactNode }) {
       <Navigation routes={routes} isOpen={isNavOpen} onClose={() => setNavOpen(false)} />
       <div className="content">
         {environment === "trial" && (
-          <p className="trial-note">
+          <aside className="trial-note" aria-label={t.environment}>
             <Badge tone="warning">{texts.common.environments.trial}</Badge> {t.trialNote}
-          </p>
+          </aside>
         )}
         <main id="page" className="page" tabIndex={-1}>
           {children}

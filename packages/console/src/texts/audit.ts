@@ -2,7 +2,6 @@ export const audit = {
   lead: "What staff and imports have changed, newest first. Nobody can change or remove an entry unseen.",
   list: "Audit entries",
   author: "Who",
-  authorHint: "A name just as it stands in the list.",
   action: "What",
   cuid: "Customer (cuid)",
   from: "From",
@@ -16,6 +15,7 @@ export const audit = {
   customers: (count: string) => (count === "1" ? "1 customer" : `${count} customers`),
   values: (count: string) => `${count} values`,
   nothing: "nothing",
+  became: " became ",
   actions: {
     "partner.add": "Partner added",
     "partner.suspend": "Partner suspended",

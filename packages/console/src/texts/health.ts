@@ -20,7 +20,7 @@ export const health = {
     "No backup has been made with topupd backup. If the database is backed up by other means, nothing is wrong.",
   prunedBefore: "History is kept from",
   notPruned: "The beginning",
-  migrations: "Tables",
+  migrations: "Migrations of the database",
   migration: "Migration",
   migrationState: "State",
   appliedAt: "Applied",

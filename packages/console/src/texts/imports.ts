@@ -35,7 +35,7 @@ export const imports = {
   customersFileHint:
     "NDJSON or CSV, each customer with all connections. Customers that it does not name stay as they are.",
   asOfHint: (timeZone: string) =>
-    `Up to when the file's records hold every top-up and reversal that was made here: how far billing has booked, not when the file was written. What came later is kept on top of the file's dates. A time of ${timeZone} such as 2026-11-21 01:59:03, or of UTC such as 2026-11-20T20:14:03Z. Leave it empty where each row has its own, or nothing was topped up yet.`,
+    `Up to when the file's records hold every top-up and reversal that was made here: how far billing has booked, not when the file was written. What came later is kept on top of the file's dates. By the clock of ${timeZone}, such as 2026-11-21 01:59:03, or as an instant, such as 2026-11-20T20:14:03Z. Leave it empty where each row has its own, or nothing was topped up yet.`,
   options: "Options",
   skipInvalid: "Leave bad lines out",
   skipInvalidHint: "Else a bad line means that nothing is imported.",
@@ -113,11 +113,11 @@ export const imports = {
   noHeldBack: "Nothing is held back",
   noHeldBackHint: "No customers file wants to take away what was paid for.",
   toHeldBack: "Decide on what is held back",
-  take: "Take the file's…",
+  take: "Take…",
   takeTitle: "Take away what was paid for?",
   takeText: (cuid: string) =>
     `Customer ${cuid} loses paid time. All that the file says of this customer will hold, also of its other connections that are held back.`,
-  takeConfirm: "Take the file's",
+  takeConfirm: "Take it away",
   taken: (cuid: string) => `Customer ${cuid} is as the file says.`,
   leave: "Leave…",
   leaveTitle: "Leave what was paid for?",

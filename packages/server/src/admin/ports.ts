@@ -13,6 +13,8 @@ import { Background } from "./background.ts";
 export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts"> {
   /** Of topupd. */
   readonly version: string;
+  /** Shown beside amounts; undefined where the provider has not named it. */
+  readonly currency: string | undefined;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   /** Since when the service has been unable to record a top-up. */

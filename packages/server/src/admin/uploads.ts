@@ -60,7 +60,8 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
       await file.write(measured(pieces, mostBytes, (piece) => hash.update(piece)));
     } catch (error) {
       await letGo(request);
-      throw error;
+      const wasCutOff = !(error instanceof Problem) && !request.raw.complete;
+      throw wasCutOff ? new Problem("invalid", "The file did not arrive whole.") : error;
     }
     return {
       ...named(request),

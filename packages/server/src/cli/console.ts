@@ -32,7 +32,7 @@ export async function serveConsole(
   const app = await buildAdminApp({
     world: {
       ...{ store, clock, random, sleep, accounts, targets, version, failsSince },
-      storeKind: config.database.store,
+      ...{ storeKind: config.database.store, currency: config.currency },
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },

@@ -84,16 +84,20 @@ export function shareStaffApi(options: StaffApiOptions = {}): () => StaffApi {
 
 async function openStaffApi(
   folder: string,
-  { wrapStore, world: wished, ...options }: StaffApiOptions = {},
+  { wrapStore, defaultCountry, world: wished, ...options }: StaffApiOptions = {},
 ): Promise<StaffApi> {
   const path = join(folder, "topupd.db");
-  const service = await openTestService(wrapStore === undefined ? { path } : { path, wrapStore });
+  const service = await openTestService({
+    path,
+    ...(wrapStore && { wrapStore }),
+    ...(defaultCountry && { defaultCountry }),
+  });
   const logs: string[] = [];
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const world: AdminWorld = {
     ...service.ports,
     ...{ accounts: accountTools(service.ports, CHEAP), targets: targetTools(service.ports) },
-    ...{ version: "0.0.0", storeKind: "sqlite", readMigrations: async () => [], failsSince: () => undefined },
+    ...{ version: "0.0.0", storeKind: "sqlite", currency: "NPR", readMigrations: async () => [], failsSince: () => undefined },
     sleep: async () => {},
     log: (level, fields, message) => logger[level](fields, message),
     ...wished,

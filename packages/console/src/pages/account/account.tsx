@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useMe } from "../../api/session.tsx";
+import { Grid } from "../../components/display.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { PasswordCard } from "./password-card.tsx";
@@ -22,8 +23,10 @@ export default function Account() {
           </>
         }
       />
-      <PasswordCard />
-      <TotpCard onSwitchedOn={setRecoveryCodes} />
+      <Grid wide>
+        <PasswordCard />
+        <TotpCard onSwitchedOn={setRecoveryCodes} />
+      </Grid>
       <SessionsCard />
     </>
   );

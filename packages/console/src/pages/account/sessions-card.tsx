@@ -68,7 +68,7 @@ function EndButton({ session: { id, userAgent } }: { session: StaffSession }) {
 const BROWSERS = [
   [/\bEdg/, "Edge"],
   [/\bFirefox\//, "Firefox"],
-  [/\bChrome\//, "Chrome"],
+  [/Chrome\//, "Chrome"],
   [/\bSafari\//, "Safari"],
 ] as const;
 const SYSTEMS = [

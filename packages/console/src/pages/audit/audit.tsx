@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
 import type { AuditEntry } from "../../api/types.ts";
 import { Select, TextInput } from "../../components/controls.tsx";
@@ -7,8 +8,11 @@ import { Time } from "../../components/display.tsx";
 import { Filters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
+import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { customerHref } from "../customers/links.ts";
+import { transactionHref } from "../transactions/links.ts";
 import { Change } from "./change.tsx";
 
 const t = texts.audit;
@@ -31,7 +35,7 @@ export default function Audit() {
           <TextInput type="date" defaultValue={filters.to} />
         </Field>
         <Field name="author" label={t.author}>
-          <TextInput defaultValue={filters.author} title={t.authorHint} />
+          <TextInput defaultValue={filters.author} />
         </Field>
         <Field name="action" label={t.action}>
           <Select options={ACTIONS} any={texts.common.any} defaultValue={filters.action} />
@@ -62,8 +66,8 @@ function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
     { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> },
     { id: "author", header: t.author, cell: ({ author }) => author },
-    { id: "action", header: t.action, cell: (entry) => <What of={entry} /> },
-    { id: "change", header: t.change, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
+    { id: "action", header: t.action, isWide: true, cell: (entry) => <What of={entry} /> },
+    { id: "change", header: t.change, isWide: true, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
   ];
 }
 
@@ -71,8 +75,26 @@ function What({ of: { action, subject, reason } }: { of: AuditEntry }) {
   return (
     <div>
       <p className="strong">{t.actions[action] ?? action}</p>
-      <p>{subject}</p>
+      <p>
+        <Subject of={subject} />
+      </p>
       {reason !== null && <p className="muted">{reason}</p>}
     </div>
+  );
+}
+
+/** `ENVIRONMENT CUID SERVICE REQID`, after the txnId where it is about a transaction. */
+const OF_CONNECTION = /^(?:(\S+) )?(trial|production) (\S+) ((?:tv|internet|iptv) .+)$/;
+
+/** Leads to the transaction and the customer, where they are of the environment that shows. */
+function Subject({ of: subject }: { of: string }) {
+  const shown = useEnvironment();
+  const [, txnId, environment, cuid = "", connection] = OF_CONNECTION.exec(subject) ?? [];
+  if (environment !== shown) return subject;
+  return (
+    <>
+      {txnId !== undefined && <Link href={transactionHref({ txnId })}>{txnId}</Link>} {environment}{" "}
+      <Link href={customerHref({ cuid })}>{cuid}</Link> {connection}
+    </>
   );
 }

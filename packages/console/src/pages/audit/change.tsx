@@ -2,9 +2,11 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useMe } from "../../api/session.tsx";
 import type { AuditEntry } from "../../api/types.ts";
+import { Icon } from "../../components/icon.tsx";
 import { formatCount, formatTime } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
+import { customerHref } from "../customers/links.ts";
 
 const t = texts.audit;
 
@@ -38,9 +40,7 @@ function Customers({ environment, before, after }: { environment: string; before
       {() =>
         cuids.map((cuid) => (
           <div key={cuid}>
-            <p className="strong">
-              {environment === shown ? <Link href={`/customers/${encodeURIComponent(cuid)}`}>{cuid}</Link> : cuid}
-            </p>
+            <p className="strong">{environment === shown ? <Link href={customerHref({ cuid })}>{cuid}</Link> : cuid}</p>
             <Lines lines={linesOf(before[cuid], after[cuid])} />
           </div>
         ))
@@ -75,7 +75,13 @@ function Lines({ lines }: { lines: readonly Line[] }) {
         <div key={field}>
           <dt>{field}</dt>
           <dd>
-            {from !== undefined && <span className="muted">{show(from)} → </span>}
+            {from !== null && (
+              <>
+                <span className="muted">{show(from)}</span>
+                <Icon name="arrow" />
+                <span className="visually-hidden">{t.became}</span>
+              </>
+            )}
             {show(to)}
           </dd>
         </div>
@@ -84,21 +90,17 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** What differs. Of what was added nothing was before; of what was removed nothing is after. */
+/** What differs. */
 function linesOf(before: unknown, after: unknown): Line[] {
   const [from, to] = [valuesOf(before), valuesOf(after)];
   const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
   return fields
     .map((field) => ({
       field: nameOf(field),
-      from: isNothing(before) ? undefined : (from[field] ?? null),
+      from: from[field] ?? null,
       to: to[field] ?? null,
     }))
     .filter((line) => JSON.stringify(line.from) !== JSON.stringify(line.to));
-}
-
-function isNothing(value: unknown): boolean {
-  return value === null || value === undefined;
 }
 
 function valuesOf(value: unknown): Values {

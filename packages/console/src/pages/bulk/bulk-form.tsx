@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import type { BulkRequest } from "../../api/types.ts";
-import { Button } from "../../components/button.tsx";
 import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -9,10 +8,9 @@ import { Loaded } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
+import { DaysField } from "../customers/days-field.tsx";
 
 const t = texts.bulk;
-
-const QUICK = [1, 3, 7];
 
 interface BulkFormProps {
   /** Asks what it would do. */
@@ -54,34 +52,17 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
       {isGoodwill && (
         <>
           <Grid>
-            <Field name="days" label={t.days} hint={t.daysHint}>
-              <TextInput
-                required
-                type="number"
-                min={1}
-                max={366}
-                value={days}
-                onChange={({ target: { value } }) => setDays(value)}
-              />
-            </Field>
+            <DaysField
+              days={days}
+              onChange={(next) => {
+                setDays(next);
+                onChange();
+              }}
+            />
             <Field name="plan" label={t.plan} hint={t.planHint}>
               <TextInput maxLength={200} />
             </Field>
           </Grid>
-          <div className="row">
-            {QUICK.map((each) => (
-              <Button
-                key={each}
-                aria-pressed={days === String(each)}
-                onClick={() => {
-                  setDays(String(each));
-                  onChange();
-                }}
-              >
-                {countOf(each, "day")}
-              </Button>
-            ))}
-          </div>
           <Checkbox name="skipRepeated" label={t.skipRepeated} defaultChecked />
         </>
       )}

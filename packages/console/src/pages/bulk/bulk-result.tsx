@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import type { BulkEffect, BulkPreview, BulkRequest, BulkRun } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
@@ -25,12 +25,15 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const environment = useEnvironment();
   const send = useSend<BulkRun>();
   const [isAsking, setAsking] = useState(false);
+  const result = useRef<HTMLDivElement>(null);
+  // It comes below the form, out of sight.
+  useEffect(() => result.current?.focus(), []);
   const { effects, count, problems } = preview;
   const { action, days = 0 } = request;
   const repeated = effects.filter((effect) => effect.repeated).length;
   const confirm = t.confirm[action](countOf(days, "day"), countOf(count, "connection"));
   return (
-    <>
+    <div ref={result} tabIndex={-1} className="stack">
       <Card
         title={t.result}
         actions={
@@ -83,7 +86,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
       >
         {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
       </ConfirmDialog>
-    </>
+    </div>
   );
 }
 

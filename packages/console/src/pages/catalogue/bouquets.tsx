@@ -19,7 +19,7 @@ export function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { cat
       <p className="muted">
         {revision !== null && t.revision(revision)}, {t.published} <Time of={createdAt} />, {t.countOf(bouquets.length)}
       </p>
-      <search>
+      <search className="form-inline">
         <Field name="search" label={t.search} hint={t.searchHint}>
           <TextInput type="search" value={search} onChange={({ target }) => setSearch(target.value)} />
         </Field>
@@ -50,9 +50,9 @@ const COLUMNS: readonly Column<Bouquet>[] = [
     id: "name",
     header: t.name,
     cell: ({ name, addOn }) => (
-      <>
+      <span>
         {name} {addOn && <Badge>{t.addOn}</Badge>}
-      </>
+      </span>
     ),
     sort: ({ name }) => name,
   },

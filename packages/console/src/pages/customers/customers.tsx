@@ -65,6 +65,7 @@ export default function Customers() {
           aria-describedby="search-hint"
           autoComplete="off"
           spellCheck={false}
+          maxLength={200}
           value={search.text}
           onChange={({ target }) => {
             setOpening(false);
@@ -87,14 +88,16 @@ export default function Customers() {
           </Card>
         </>
       )}
-      <PagedTable
-        label={t.list}
-        pages={found}
-        columns={COLUMNS}
-        rowKey={({ cuid }) => cuid}
-        rowHref={customerHref}
-        empty={search.asked === "" ? <NobodyYet /> : <EmptyState title={t.noMatchTitle}>{t.noMatchText}</EmptyState>}
-      />
+      <div className={isKept ? "stack outdated" : "stack"}>
+        <PagedTable
+          label={t.list}
+          pages={found}
+          columns={COLUMNS}
+          rowKey={({ cuid }) => cuid}
+          rowHref={customerHref}
+          empty={search.asked === "" ? <NobodyYet /> : <EmptyState title={t.noMatchTitle}>{t.noMatchText}</EmptyState>}
+        />
+      </div>
     </>
   );
 }

@@ -1,8 +1,7 @@
 import { useState } from "react";
 import type { Connection, CorrectionEffect } from "../../api/types.ts";
 import { useCorrection } from "../../api/use-correction.ts";
-import { Button } from "../../components/button.tsx";
-import { Select, TextInput } from "../../components/controls.tsx";
+import { Select } from "../../components/controls.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { RunChange } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
@@ -12,13 +11,11 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "./connection-badge.tsx";
+import { DaysField, readDays } from "./days-field.tsx";
 import { minuteOf } from "./ledger-words.ts";
 import { customerHref } from "./links.ts";
 
 const t = texts.customers;
-
-const QUICK = [1, 3, 7];
-const MOST_DAYS = 366;
 
 interface GoodwillDialogProps {
   readonly cuid: string;
@@ -35,11 +32,10 @@ export function GoodwillDialog({ cuid, connection, plans, onClose }: GoodwillDia
   const toast = useToast();
   const [days, setDays] = useState("1");
   const [plan, setPlan] = useState(subscriptions.find(({ addOn }) => !addOn)?.plan ?? plans[0] ?? "");
-  const count = /^\d{1,3}$/.test(days) ? Number(days) : 0;
-  const isGiven = count >= 1 && count <= MOST_DAYS;
+  const count = readDays(days);
   const goodwill = useCorrection<CorrectionEffect>(
     `${customerHref({ cuid })}/goodwill`,
-    isGiven ? { service, reqId, plan, days: count } : null,
+    count === undefined ? null : { service, reqId, plan, days: count },
     { environment },
   );
   const name = connectionName(connection);
@@ -49,7 +45,7 @@ export function GoodwillDialog({ cuid, connection, plans, onClose }: GoodwillDia
       onOpenChange={onClose}
       title={t.of(t.giveDays, name)}
       description={t.giveDaysText}
-      confirm={isGiven ? t.giveConfirm(countOf(count, "day")) : t.giveDays}
+      confirm={count === undefined ? t.giveDays : t.giveConfirm(countOf(count, "day"))}
       reason
       disabled={!goodwill.isReady}
       onConfirm={async (reason) => {
@@ -66,23 +62,8 @@ export function GoodwillDialog({ cuid, connection, plans, onClose }: GoodwillDia
           />
         </Field>
       )}
-      <Field name="days" label={t.days} hint={t.daysHint}>
-        <TextInput
-          required
-          inputMode="numeric"
-          maxLength={3}
-          value={days}
-          onChange={({ target }) => setDays(target.value.trim())}
-        />
-      </Field>
-      <div className="row">
-        {QUICK.map((each) => (
-          <Button key={each} aria-pressed={count === each} onClick={() => setDays(String(each))}>
-            {countOf(each, "day")}
-          </Button>
-        ))}
-      </div>
-      {isGiven && (
+      <DaysField days={days} onChange={setDays} />
+      {count !== undefined && (
         <Previewed of={goodwill}>{({ before, after }) => <RunChange before={before} after={after} />}</Previewed>
       )}
     </ConfirmDialog>

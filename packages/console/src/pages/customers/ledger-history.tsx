@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { useMay } from "../../api/session.tsx";
-import type { LedgerEntry, PlanLedger } from "../../api/types.ts";
+import type { PlanLedger } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { History, type HistoryItem } from "../../components/history.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { transactionHref } from "../transactions/links.ts";
-import { ReversalDialog } from "../transactions/reversal-dialog.tsx";
+import { ReversalDialog, type ReversibleTopUp } from "../transactions/reversal-dialog.tsx";
 import { entryWords, minuteOf } from "./ledger-words.ts";
 
 const t = texts.customers;
@@ -18,10 +18,10 @@ const A_FEW_MORE = 3;
 
 /** A ledger in words, the newest first. */
 export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: string }) {
-  const { entries } = ledger;
+  const { service, reqId, entries } = ledger;
   const mayCorrect = useMay("correct");
   const [areAllShown, setAllShown] = useState(false);
-  const [reversing, setReversing] = useState<LedgerEntry>();
+  const [reversing, setReversing] = useState<ReversibleTopUp>();
   const newest = entries.toReversed();
   const hasMore = !areAllShown && newest.length > FEW + A_FEW_MORE;
   const items = (hasMore ? newest.slice(0, FEW) : newest).map((entry): HistoryItem => {
@@ -42,7 +42,7 @@ export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: st
                 type="button"
                 className="link-button"
                 aria-label={t.reverseOf(at)}
-                onClick={() => setReversing(entry)}
+                onClick={() => setReversing({ ...entry, service, reqId, txnId })}
               >
                 {t.reverse}
               </button>
@@ -52,7 +52,6 @@ export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: st
       }),
     };
   });
-  const { txnId = null } = reversing ?? {};
   return (
     <div className="stack">
       <h3>{title}</h3>
@@ -64,7 +63,7 @@ export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: st
           </Button>
         </div>
       )}
-      {txnId !== null && <ReversalDialog id={txnId} of={ledger} onClose={() => setReversing(undefined)} />}
+      {reversing !== undefined && <ReversalDialog topUp={reversing} onClose={() => setReversing(undefined)} />}
     </div>
   );
 }

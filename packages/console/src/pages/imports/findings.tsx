@@ -96,9 +96,9 @@ const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
   id: "connection",
   header: t.connection,
   cell: ({ service, reqId }) => (
-    <>
+    <span>
       {texts.common.services[service]} <Code>{reqId}</Code>
-    </>
+    </span>
   ),
 };
 

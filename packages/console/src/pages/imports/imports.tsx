@@ -82,7 +82,7 @@ const COLUMNS: readonly Column<ImportRun>[] = [
     sort: ({ environment }) => environment,
   },
   { id: "author", header: t.author, cell: ({ author }) => author, sort: ({ author }) => author },
-  { id: "asOf", header: t.asOf, cell: ({ asOf }) => asOf !== null && <AsOf of={asOf} /> },
+  { id: "asOf", header: t.asOf, cell: ({ asOf }) => (asOf === null ? "–" : <AsOf of={asOf} />) },
   {
     id: "outcome",
     header: t.outcome,

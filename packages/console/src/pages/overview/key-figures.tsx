@@ -1,6 +1,7 @@
+import { sumAmounts } from "../../amounts.ts";
 import type { Statistics } from "../../api/types.ts";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
-import { addAmounts, formatAmount, formatCount } from "../../format.ts";
+import { formatAmount, formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.overview.figures;
@@ -17,7 +18,7 @@ export function KeyFigures({ statistics: { days } }: { statistics: Statistics })
         label={t.reversals}
         value={formatCount(reversals)}
         note={
-          reversals === 0 ? t.noneReversed : t.reversed(formatAmount(addAmounts(days.map(({ reversed }) => reversed))))
+          reversals === 0 ? t.noneReversed : t.reversed(formatAmount(sumAmounts(days.map(({ reversed }) => reversed))))
         }
       />
     </Grid>
@@ -29,7 +30,7 @@ function Taken({ label, days }: { label: string; days: Statistics["days"] }) {
   return (
     <Stat
       label={label}
-      value={<Amount of={addAmounts(days.map(({ amount }) => amount))} />}
+      value={<Amount of={sumAmounts(days.map(({ amount }) => amount))} />}
       note={t.topUps(formatCount(sumOf(days.map(({ topUps }) => topUps))))}
     />
   );

@@ -84,10 +84,10 @@ function Columns() {
   return (
     <>
       <Grid>
-        <Field name="key" label={t.key}>
+        <Field name="key" label={t.key} hint={t.keysHint}>
           <Select options={Object.entries(t.keys)} />
         </Field>
-        <Field name="keyColumn" label={t.keyColumn} hint={t.keyColumnHint}>
+        <Field name="keyColumn" label={t.keyColumn}>
           <TextInput placeholder={t.asNamed} maxLength={200} />
         </Field>
         <Field name="amountColumn" label={t.amountColumn}>

@@ -7,6 +7,7 @@ import { EmptyState } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
+import { customerHref } from "../customers/links.ts";
 import { targetPath } from "./state.tsx";
 
 const t = texts.targets;
@@ -45,7 +46,7 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
 /** The customer's page is of the environment that shows. */
 function Customer({ of: { cuid, environment } }: { of: FailedDelivery }) {
   const shown = useEnvironment();
-  if (environment === shown) return <Link href={`/customers/${encodeURIComponent(cuid)}`}>{cuid}</Link>;
+  if (environment === shown) return <Link href={customerHref({ cuid })}>{cuid}</Link>;
   return (
     <>
       {cuid} <Badge>{texts.common.environments[environment]}</Badge>

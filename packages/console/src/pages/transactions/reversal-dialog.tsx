@@ -1,34 +1,41 @@
 import type { CorrectionEffect, Transaction } from "../../api/types.ts";
 import { useCorrection } from "../../api/use-correction.ts";
 import { ConfirmDialog } from "../../components/dialog.tsx";
-import { RunChange } from "../../components/display.tsx";
+import { Amount, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { Previewed } from "../../components/previewed.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { minuteOf } from "../customers/ledger-words.ts";
+import { transactionHref } from "./links.ts";
 
 const t = texts.transactions;
 
 interface ReversalDialogProps {
-  /** A txnId. */
-  readonly id: string;
-  /** Whose connection. */
-  readonly of: Pick<Transaction, "service" | "reqId">;
+  readonly topUp: ReversibleTopUp;
   readonly onClose: () => void;
 }
 
+export interface ReversibleTopUp extends Pick<Transaction, "txnId" | "service" | "reqId"> {
+  /** Its wall time. */
+  readonly wall: string;
+  /** Null where its record is missing. */
+  readonly partner: string | null;
+  readonly amount: string | null;
+}
+
 /** Shows what the reversal of a top-up would do, asks for a reason, and does it. */
-export function ReversalDialog({ id, of, onClose }: ReversalDialogProps) {
+export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
   const toast = useToast();
-  const reversal = useCorrection<CorrectionEffect>(`/transactions/${encodeURIComponent(id)}/reversal`, NOTHING_MORE);
-  const name = connectionName(of);
+  const { wall, partner, amount } = topUp;
+  const reversal = useCorrection<CorrectionEffect>(`${transactionHref(topUp)}/reversal`, NOTHING_MORE);
+  const name = connectionName(topUp);
   return (
     <ConfirmDialog
       open
       onOpenChange={onClose}
       title={t.reverseTitle}
-      description={`${name}. ${t.reverseText}`}
+      description={t.reverseText}
       confirm={t.reverse}
       danger
       reason
@@ -38,6 +45,14 @@ export function ReversalDialog({ id, of, onClose }: ReversalDialogProps) {
         toast(after === null ? t.doneAll(name) : t.done(name, minuteOf(after.end)));
       }}
     >
+      <KeyValue
+        items={[
+          [t.at, <Time key="at" of={wall} />],
+          [t.partner, partner],
+          [t.amount, <Amount key="amount" of={amount} />],
+          [t.connection, name],
+        ]}
+      />
       <Previewed of={reversal}>{({ before, after }) => <RunChange before={before} after={after} />}</Previewed>
     </ConfirmDialog>
   );

@@ -50,7 +50,9 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
               <Fields transaction={found} />
               <Effect transaction={found} />
               {found.reversal !== null && <Reversal reversal={found.reversal} />}
-              {isReversing && <ReversalDialog id={found.txnId} of={found} onClose={() => setReversing(false)} />}
+              {isReversing && (
+                <ReversalDialog topUp={{ ...found, wall: found.txnDate }} onClose={() => setReversing(false)} />
+              )}
             </>
           )}
         </Loaded>

@@ -72,6 +72,7 @@ export const CatalogueChangeSchema = Type.Object(
         code: Type.String(),
         fields: Type.Array(FieldChangeSchema),
       }),
+      { description: "The first thousand." },
     ),
     problems: Type.Array(RejectedLineSchema, { description: "Lines that are not taken: the first thousand." }),
     largeChange: orNull(LargeChangeSchema),
@@ -132,7 +133,7 @@ export const catalogueRoutes = [
       const bouquets: BouquetEffect[] = [];
       const problems: RejectedLine[] = [];
       const hooks = {
-        onChange: (bouquet: BouquetEffect) => bouquets.push(bouquet),
+        onChange: (bouquet: BouquetEffect) => bouquets.length < MOST_TOLD && bouquets.push(bouquet),
         onRejected: (line: RejectedLine) => problems.length < MOST_TOLD && problems.push(line),
         onProgress: () => {},
       };

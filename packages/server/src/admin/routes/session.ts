@@ -41,6 +41,7 @@ export const MeSchema = Type.Object(
       {
         timeZone: Type.String(),
         currencyExponent: Type.Integer({ description: "Decimals of the currency." }),
+        currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null where it is not set." }),
         environment: EnvironmentSchema,
         version: Type.String({ description: "Of topupd." }),
       },
@@ -190,7 +191,10 @@ async function describe(ports: AdminPorts, { name, role, person }: Identity) {
   return {
     ...{ name, role, permissions: [...PERMISSIONS[role]] },
     ...{ sessionId: person?.sessionId ?? null, hasTotp: person?.hasTotp === true },
-    provider: { timeZone: zone.name, currencyExponent, environment, version: ports.version },
+    provider: {
+      ...{ timeZone: zone.name, currencyExponent, currency: ports.currency ?? null, environment },
+      version: ports.version,
+    },
   };
 }
 
