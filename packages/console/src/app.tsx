@@ -57,13 +57,7 @@ function Pages() {
     <Switch>
       {PAGES.map((page) => (
         <Route key={page.path} path={page.path}>
-          {(params) => (
-            <LetIn
-              key={`${environment} ${JSON.stringify(params)}`}
-              page={page}
-              params={params as PageProps["params"]}
-            />
-          )}
+          {(params) => <LetIn key={`${environment} ${JSON.stringify(params)}`} page={page} params={decode(params)} />}
         </Route>
       ))}
       <Route>
@@ -71,6 +65,12 @@ function Pages() {
       </Route>
     </Switch>
   );
+}
+
+/** The router leaves in escapes what separates parts of an address, such as `/` and `&`. */
+function decode(params: object): PageProps["params"] {
+  const whole = (text: string) => text.replace(/%(?:2[34678BCF]|3[ABDF]|40)/gi, decodeURIComponent);
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, whole(String(value))]));
 }
 
 function LetIn({ page: { permission, Page }, params }: { page: (typeof PAGES)[number] } & PageProps) {

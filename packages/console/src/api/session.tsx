@@ -19,6 +19,12 @@ export function useMe(): Me {
   return me;
 }
 
+/** Says of which currency amounts are, where the provider has named it: `Money, NPR`. */
+export function useInCurrency(): (label: string) => string {
+  const { currency } = useMe().provider;
+  return (label) => (currency === null ? label : `${label}, ${currency}`);
+}
+
 /** Whether whoever is logged in may do what needs this permission. */
 export function useMay(permission: Permission): boolean {
   return useMe().permissions.includes(permission);

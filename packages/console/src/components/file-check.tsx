@@ -1,8 +1,8 @@
 import type { FieldChange, RejectedLine } from "../api/types.ts";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
-import { DataTable } from "./data-table.tsx";
 import { Icon } from "./icon.tsx";
+import { LongTable } from "./long-table.tsx";
 
 const t = texts.imports;
 
@@ -25,12 +25,12 @@ export function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
 /** The lines of a file that cannot be taken, and why. */
 export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
   return (
-    <DataTable
+    <LongTable
       label={t.badLines}
       rows={lines}
       rowKey={({ line }) => String(line)}
       columns={[
-        { id: "line", header: t.line, cell: ({ line }) => formatCount(line), sort: ({ line }) => line },
+        { id: "line", header: t.line, cell: ({ line }) => formatCount(line) },
         {
           id: "problems",
           header: t.problems,

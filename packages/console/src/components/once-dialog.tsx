@@ -25,6 +25,8 @@ export function OnceDialog({ title, description, label, value, onClose, children
           className="dialog"
           onEscapeKeyDown={(event) => event.preventDefault()}
           onInteractOutside={(event) => event.preventDefault()}
+          // The dialog whose place it took is gone, and with it what opened that.
+          onCloseAutoFocus={() => document.querySelector<HTMLElement>("h1")?.focus()}
         >
           <Radix.Title>{title}</Radix.Title>
           <Radix.Description className="muted">{description}</Radix.Description>

@@ -21,7 +21,6 @@ export const customers = {
   goneText: "It may be of the other environment, or the address is mistyped.",
   toSearch: "Search customers",
 
-  profile: "Customer",
   asOf: "Records as of",
   neverImported: "Never imported with a time",
   segment: (segment: string) => `Segment ${segment}`,
@@ -43,7 +42,6 @@ export const customers = {
 
   ledger: (plan: string) => `What happened: ${plan}`,
   showAll: (count: string) => `Show all ${count} entries`,
-  noEntries: "Nothing has been recorded.",
   topUp: (period: string, partner: string | null, amount: string | null) =>
     `topped up${partner === null ? "" : ` by ${partner}`}, ${period}${amount === null ? "" : ` for ${amount}`}`,
   goodwill: (days: string, author: string, reason: string) => `given ${days} by ${author} (${reason})`,

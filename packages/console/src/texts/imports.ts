@@ -50,7 +50,7 @@ export const imports = {
 
   states: {
     checking: "Being checked",
-    checked: "Checked, not imported yet",
+    checked: "Not imported yet",
     writing: "Being imported",
     done: "Imported",
     refused: "Refused",
@@ -83,6 +83,7 @@ export const imports = {
   rejected: "Bad lines",
   stale: "Not taken",
   staleNote: "Records of a later moment are known",
+  findings: "What the file does",
   changes: "Changes",
   line: "Line",
   customer: "Customer",

@@ -1,5 +1,3 @@
-const rows = (count: number, text: string) => (count === 1 ? "1 row" : `${text} rows`);
-
 export const settlement = {
   lead: (from: string, to: string, timeZone: string) => `${from} to ${to}, days of ${timeZone}`,
   trial: "trial environment: nothing here is owed",
@@ -46,7 +44,7 @@ export const settlement = {
   statusColumnHint: "Without one, every row counts as paid.",
   asNamed: "The same name",
   noColumn: "None",
-  delimiter: "Cells are parted by",
+  delimiter: "Cell separator",
   delimiters: { ",": "Comma", ";": "Semicolon", tab: "Tab", "|": "Bar |" },
   words: "Words of the status",
   wordsHint: "With commas between them. Capital letters do not matter.",
@@ -82,8 +80,6 @@ export const settlement = {
   txnDate: "Recorded",
   transaction: "Top-up",
   problem: "What is wrong",
-  shown: (count: number, all: string) => `${rows(count, String(count))} of ${all} shown`,
-  more: "Show more",
   differencesCsv: "Differences as CSV",
   atMost: (count: string) => `The first ${count} differences are here.`,
 } as const;

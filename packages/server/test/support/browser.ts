@@ -10,7 +10,7 @@ import { tool } from "./tools.ts";
  * A real Chromium from a package of tools/: nothing is downloaded but that, and nothing is asked of the machine.
  */
 
-export type { Browser, BrowserContext, Download, Page } from "../../../../tools/node_modules/playwright-core/index.js";
+export type { Browser, Locator, Page } from "../../../../tools/node_modules/playwright-core/index.js";
 
 const FOLDER = tool(".cache/topupd-chromium");
 

@@ -104,7 +104,14 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const random = seededRandom(options.seed ?? 1);
   const time = { now: options.now ?? START };
   const clock = () => time.now;
-  const { timeZone, currencyExponent, defaultCountry, observeBatch, observer, basePlans = DEFAULT_BASE_PLANS } = options;
+  const {
+    timeZone,
+    currencyExponent,
+    defaultCountry,
+    observeBatch,
+    observer,
+    basePlans = DEFAULT_BASE_PLANS,
+  } = options;
   const wishes = { timeZone, currencyExponent, defaultCountry, basePlans };
   const storeOptions = { ...{ clock, random, observeBatch }, ...wishes };
   const opened = await (options.openStore?.(storeOptions) ?? openSqliteStore({ ...storeOptions, path }));

@@ -9,6 +9,7 @@ import { Badge, Card, Copyable } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
+import { QrCode } from "./qr-code.tsx";
 
 const t = texts.account;
 
@@ -86,6 +87,7 @@ function Confirm({ offer: { secret, uri }, onConfirmed }: ConfirmProps) {
   };
   return (
     <>
+      <QrCode of={uri} label={t.qrCode} />
       <Copyable label={t.secret} value={inFours(secret)} />
       <p>
         <a href={uri}>{t.openApp}</a>

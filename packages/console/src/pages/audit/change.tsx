@@ -120,7 +120,7 @@ function showValue(value: unknown, timeZone: string): string {
   if (typeof value === "boolean") return value ? texts.common.yes : texts.common.no;
   if (typeof value === "string") return INSTANT.test(value) ? formatTime(value, timeZone) : value;
   if (Array.isArray(value)) return value.map((each) => showValue(each, timeZone)).join(", ") || t.nothing;
-  if (typeof value !== "object") return String(value);
+  if (typeof value !== "object") return JSON.stringify(value);
   const parts = Object.entries(value).map(([field, each]) => `${nameOf(field)}: ${showValue(each, timeZone)}`);
   return parts.join(", ") || t.nothing;
 }

@@ -4,11 +4,13 @@ import { useUpload } from "../../api/hooks.ts";
 import type { CatalogueChange } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { Checkbox, FileInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Grid, Stat } from "../../components/display.tsx";
 import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
 import { Field, Form } from "../../components/form.tsx";
+import { LongTable } from "../../components/long-table.tsx";
+import { Result } from "../../components/result.tsx";
 import { Note, Progress } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -31,6 +33,7 @@ export function CatalogueUpload() {
           onSubmit={async (values) => {
             const file = values.file("file");
             if (file === undefined) return;
+            setChecked(undefined);
             const query = { environment, preview: true };
             setChecked({ file, change: await check.mutateAsync({ path: "/catalogue", file, query }) });
           }}
@@ -42,7 +45,11 @@ export function CatalogueUpload() {
           {checked === undefined && <p className="muted">{t.checkHint}</p>}
         </Form>
       </Card>
-      {checked !== undefined && <Diff {...checked} />}
+      {checked !== undefined && (
+        <Result>
+          <Diff {...checked} />
+        </Result>
+      )}
     </>
   );
 }
@@ -90,7 +97,7 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
             <Reach key={`${bouquet.service} ${bouquet.code}`} bouquet={bouquet} />
           ))}
           {reorders && <Note>{t.reorders}</Note>}
-          <DataTable
+          <LongTable
             label={t.result}
             columns={COLUMNS}
             rows={bouquets}
@@ -121,15 +128,13 @@ const COLUMNS: readonly Column<ChangedBouquet>[] = [
     id: "kind",
     header: t.kind,
     cell: ({ kind }) => <Badge tone={TONES[kind]}>{t[kind]}</Badge>,
-    sort: ({ kind }) => kind,
   },
   {
     id: "service",
     header: t.service,
     cell: ({ service }) => texts.common.services[service],
-    sort: ({ service }) => service,
   },
-  { id: "code", header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
+  { id: "code", header: t.code, cell: ({ code }) => <Code>{code}</Code> },
   { id: "changes", header: t.changes, cell: ({ fields }) => <FieldChanges changes={fields} /> },
 ];
 

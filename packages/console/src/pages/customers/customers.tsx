@@ -13,7 +13,7 @@ import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { TransactionFacts } from "../transactions/facts.tsx";
 import { transactionHref } from "../transactions/links.ts";
-import { ConnectionBadge } from "./connection-badge.tsx";
+import { ConnectionBadge, connectionName } from "./connection-badge.tsx";
 import { customerHref } from "./links.ts";
 
 const t = texts.customers;
@@ -123,9 +123,9 @@ const COLUMNS: readonly Column<CustomerMatch>[] = [
     id: "connections",
     header: t.connections,
     cell: ({ connections }) => (
-      <span className="row">
+      <span className="badges">
         {connections.map((connection) => (
-          <ConnectionBadge key={`${connection.service} ${connection.reqId}`} connection={connection} />
+          <ConnectionBadge key={connectionName(connection)} connection={connection} />
         ))}
       </span>
     ),

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { useMay } from "../../api/session.tsx";
+import { useMay, useMe } from "../../api/session.tsx";
 import type { PlanLedger } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { History, type HistoryItem } from "../../components/history.tsx";
@@ -20,6 +20,7 @@ const A_FEW_MORE = 3;
 export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: string }) {
   const { service, reqId, entries } = ledger;
   const mayCorrect = useMay("correct");
+  const { currency } = useMe().provider;
   const [areAllShown, setAllShown] = useState(false);
   const [reversing, setReversing] = useState<ReversibleTopUp>();
   const newest = entries.toReversed();
@@ -29,7 +30,7 @@ export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: st
     const reversal = reversedBy === null ? undefined : entries.find((each) => each.seq === reversedBy);
     const at = minuteOf(wall);
     return {
-      ...{ id: String(seq), at: wall, text: entryWords(entry, entries), struck: reversal !== undefined },
+      ...{ id: String(seq), at: wall, text: entryWords(entry, entries, currency), struck: reversal !== undefined },
       ...(reversal !== undefined && { note: t.wasReversed(minuteOf(reversal.wall)) }),
       ...(txnId !== null && {
         actions: (

@@ -1,12 +1,12 @@
 import type { LedgerEntry } from "../../api/types.ts";
-import { countOf, formatAmount, formatTime } from "../../format.ts";
+import { countOf, formatMoney, formatTime } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.customers;
 
-/** What an entry did, such as `topped up by Blue Wallet, 1 month for 450.00: ends 2026-12-24 14:05 instead of …`. */
-export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
-  const what = whatWords(entry, entries);
+/** What an entry did, such as `topped up by Blue Wallet, 1 month for NPR 450.00: ends 2026-12-24 14:05 instead of …`. */
+export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[], currency: string | null): string {
+  const what = whatWords(entry, entries, currency);
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${endWords(entry)}.${entry.isOpening ? ` ${t.opening}.` : ""}`;
 }
 
@@ -21,12 +21,12 @@ export function minuteOf(wall: string): string {
   return formatTime(wall, "UTC");
 }
 
-function whatWords(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
+function whatWords(entry: LedgerEntry, entries: readonly LedgerEntry[], currency: string | null): string {
   const { kind, period, partner, amount, author, reason, asOf, reverses } = entry;
   const granted = period === null ? "" : periodWords(period);
   switch (kind) {
     case "top_up":
-      return t.topUp(granted, partner, amount === null ? null : formatAmount(amount));
+      return t.topUp(granted, partner, amount === null ? null : formatMoney(amount, currency));
     case "goodwill":
       return t.goodwill(granted, author ?? "", reason ?? "");
     case "reversal":

@@ -17,7 +17,7 @@ type Migration = HealthData["migrations"][number];
 export default function Health() {
   const health = useApi<HealthData>("/health");
   const readAgain = (
-    <Button kind="quiet" busy={health.isFetching} onClick={() => void health.refetch()}>
+    <Button busy={health.isFetching} onClick={() => void health.refetch()}>
       {texts.common.readAgain}
     </Button>
   );
@@ -104,8 +104,11 @@ function Verdict({ health: { database, recordingFailsSince } }: { health: Health
   }
   return (
     <Note tone="danger">
-      {database === "away" && <p>{t.databaseAway}</p>}
-      {recordingFailsSince !== null && <p>{t.recordingFails(formatTime(recordingFailsSince, timeZone))}</p>}
+      {database === "away" || recordingFailsSince === null ? (
+        <p>{t.databaseAway}</p>
+      ) : (
+        <p>{t.recordingFails(formatTime(recordingFailsSince, timeZone))}</p>
+      )}
       <p>{t.recordingAdvice}</p>
     </Note>
   );

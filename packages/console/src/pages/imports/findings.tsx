@@ -1,74 +1,95 @@
+import type { ComponentProps } from "react";
 import { Link } from "wouter";
 import type { ChangedCustomer, HeldBackLine, Upload } from "../../api/types.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Badge, Card, Code, Time } from "../../components/display.tsx";
+import type { Column } from "../../components/data-table.tsx";
+import { Badge, Code, Time } from "../../components/display.tsx";
 import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
-import { EmptyState, Note } from "../../components/states.tsx";
+import { LongTable } from "../../components/long-table.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.imports;
 
-/** What a file does, and what is wrong with it: the first thousand of each. */
+/** What a file does, and what is wrong with it: the first thousand of each. Of one that is refused, what is wrong. */
 export function UploadFindings({ upload }: { upload: Upload }) {
   const { state, problems, heldBack, warnings, changes, report } = upload;
   const isRefused = state === "refused";
+  const rejected = report?.["rejected"] ?? problems.length;
+  const changed = (report?.["added"] ?? 0) + (report?.["changed"] ?? 0);
+  const parts = [
+    {
+      id: "bad",
+      title: t.badLines,
+      shown: problems.length,
+      of: rejected,
+      text: !isRefused && t.leftOut(rejected, formatCount(rejected)),
+      table: <RejectedLines lines={problems} />,
+    },
+    {
+      id: "held-back",
+      title: t.heldBack,
+      shown: heldBack.length,
+      of: report?.["heldBack"] ?? 0,
+      text: `${state === "done" ? "" : t.heldBackAfter} ${t.heldBackTodo}`,
+      table: <List label={t.heldBack} rows={heldBack} columns={[LINE, ...HELD_BACK_COLUMNS]} rowKey={heldBackKey} />,
+    },
+    {
+      id: "warnings",
+      title: t.warnings,
+      shown: warnings.length,
+      of: warnings.length,
+      text: t.warningsHint,
+      table: (
+        <List
+          label={t.warnings}
+          rows={warnings}
+          columns={[LINE, CUSTOMER, CONNECTION]}
+          rowKey={({ line, service, reqId }) => `${line} ${service} ${reqId}`}
+        />
+      ),
+    },
+    {
+      id: "changes",
+      title: t.changes,
+      shown: changes.length,
+      of: changed,
+      text: false,
+      table: (
+        <List
+          label={t.changes}
+          rows={changes}
+          columns={[LINE, CUSTOMER, ...CHANGE_COLUMNS]}
+          rowKey={({ line, cuid }) => `${line} ${cuid}`}
+        />
+      ),
+    },
+  ].filter(({ id, shown }) => shown > 0 && (!isRefused || id === "bad"));
+  if (state === "checking" || state === "writing") return null;
+  if (parts.length === 0) {
+    return state === "refused" ? null : <EmptyState title={t.noChanges}>{t.noChangesHint}</EmptyState>;
+  }
   return (
-    <>
-      {problems.length > 0 && (
-        <Card title={t.badLines}>
-          {!isRefused && (
-            <Note tone="warning">{t.leftOut(report?.["rejected"] ?? 0, formatCount(report?.["rejected"] ?? 0))}</Note>
-          )}
-          <First shown={problems.length} of={report?.["rejected"]} />
-          <RejectedLines lines={problems} />
-        </Card>
-      )}
-      {heldBack.length > 0 && (
-        <Card title={t.heldBack}>
-          <p>
-            {state !== "done" && t.heldBackAfter} {t.heldBackTodo}
-          </p>
-          <First shown={heldBack.length} of={report?.["heldBack"]} />
-          <DataTable
-            label={t.heldBack}
-            columns={[LINE, ...HELD_BACK_COLUMNS]}
-            rows={heldBack}
-            rowKey={heldBackKey}
-            empty={null}
-          />
-        </Card>
-      )}
-      {warnings.length > 0 && (
-        <Card title={t.warnings}>
-          <p>{t.warningsHint}</p>
-          <DataTable
-            label={t.warnings}
-            columns={[LINE, CUSTOMER, CONNECTION]}
-            rows={warnings}
-            rowKey={({ line, service, reqId }) => `${line} ${service} ${reqId}`}
-            empty={null}
-          />
-        </Card>
-      )}
-      {!isRefused && state !== "checking" && (
-        <Card title={t.changes}>
-          <First shown={changes.length} of={(report?.["added"] ?? 0) + (report?.["changed"] ?? 0)} />
-          <DataTable
-            label={t.changes}
-            columns={[LINE, CUSTOMER, ...CHANGE_COLUMNS]}
-            rows={changes}
-            rowKey={({ line, cuid }) => `${line} ${cuid}`}
-            empty={<EmptyState title={t.noChanges}>{t.noChangesHint}</EmptyState>}
-          />
-        </Card>
-      )}
-    </>
+    <Tabs
+      label={t.findings}
+      tabs={parts.map(({ id, title, shown, of, text, table }) => ({
+        id,
+        label: `${title} (${formatCount(Math.max(shown, of))})`,
+        content: (
+          <>
+            {text && <p>{text}</p>}
+            {of > shown && <p className="muted">{t.first(formatCount(shown))}</p>}
+            {table}
+          </>
+        ),
+      }))}
+    />
   );
 }
 
-function First({ shown, of = 0 }: { shown: number; of: number | undefined }) {
-  return of > shown && <p className="muted">{t.first(formatCount(shown))}</p>;
+function List<Row>(table: Omit<ComponentProps<typeof LongTable<Row>>, "empty">) {
+  return <LongTable {...table} empty={null} />;
 }
 
 interface OfConnection {
@@ -82,14 +103,12 @@ const LINE: Column<{ readonly line: number }> = {
   id: "line",
   header: t.line,
   cell: ({ line }) => formatCount(line),
-  sort: ({ line }) => line,
 };
 
 const CUSTOMER: Column<{ readonly cuid: string }> = {
   id: "cuid",
   header: t.customer,
   cell: ({ cuid }) => <Link href={`/customers/${encodeURIComponent(cuid)}`}>{cuid}</Link>,
-  sort: ({ cuid }) => cuid,
 };
 
 const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
@@ -107,7 +126,6 @@ const CHANGE_COLUMNS: readonly Column<ChangedCustomer>[] = [
     id: "kind",
     header: t.change,
     cell: ({ kind }) => <Badge tone={kind === "added" ? "success" : "info"}>{t[kind]}</Badge>,
-    sort: ({ kind }) => kind,
   },
   { id: "values", header: t.values, cell: ({ changes }) => <FieldChanges changes={changes} /> },
 ];

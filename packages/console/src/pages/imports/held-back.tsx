@@ -5,7 +5,7 @@ import type { HeldBack } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
-import { BeforeAfter, KeyValue, Time } from "../../components/display.tsx";
+import { BeforeAfter, Code, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { useToast } from "../../shell/toasts.tsx";
@@ -38,7 +38,13 @@ export function HeldBackList() {
         rowKey={({ id }) => String(id)}
         empty={<EmptyState title={t.noHeldBack}>{t.noHeldBackHint}</EmptyState>}
       />
-      {asked !== undefined && <Decide {...asked} onClose={() => setAsked(undefined)} />}
+      {asked !== undefined && (
+        <Decide
+          {...asked}
+          ofCustomer={heldBack.items.filter(({ cuid }) => cuid === asked.held.cuid)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -61,8 +67,14 @@ function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
   };
 }
 
-function Decide({ decision, held, onClose }: Decision & { onClose: () => void }) {
-  const { id, cuid, service, reqId, keptEnd, statedEnd } = held;
+interface DecideProps extends Decision {
+  /** All that is held back of this customer: what is taken is taken of all of it. */
+  readonly ofCustomer: readonly HeldBack[];
+  readonly onClose: () => void;
+}
+
+function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
+  const { id, cuid } = held;
   const send = useSend();
   const toast = useToast();
   const isTaken = decision === "take";
@@ -79,20 +91,36 @@ function Decide({ decision, held, onClose }: Decision & { onClose: () => void })
         toast(isTaken ? t.taken(cuid) : t.left);
       }}
     >
-      <KeyValue
-        items={[
-          [t.customer, cuid],
-          [t.connection, `${texts.common.services[service]} ${reqId}`],
-        ]}
-      />
-      {isTaken ? (
-        <BeforeAfter
-          before={<Time of={keptEnd} />}
-          after={statedEnd === null ? t.notInFile : <Time of={statedEnd} />}
-        />
-      ) : (
-        <KeyValue items={[[t.keptEnd, <Time key="kept" of={keptEnd} />]]} />
-      )}
+      {(isTaken ? ofCustomer : [held]).map((each) => (
+        <Ends key={each.id} held={each} isTaken={isTaken} />
+      ))}
     </ConfirmDialog>
+  );
+}
+
+function Ends({
+  held: { service, reqId, bouquetId, keptEnd, statedEnd },
+  isTaken,
+}: {
+  held: HeldBack;
+  isTaken: boolean;
+}) {
+  const stated = statedEnd === null ? t.notInFile : <Time of={statedEnd} />;
+  return (
+    <>
+      <p>
+        {texts.common.services[service]} <Code>{reqId}</Code> <Code>{bouquetId}</Code>
+      </p>
+      {isTaken ? (
+        <BeforeAfter before={<Time of={keptEnd} />} after={stated} />
+      ) : (
+        <KeyValue
+          items={[
+            [t.keptEnd, <Time key="kept" of={keptEnd} />],
+            [t.statedEnd, stated],
+          ]}
+        />
+      )}
+    </>
   );
 }

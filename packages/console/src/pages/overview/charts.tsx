@@ -1,3 +1,4 @@
+import { useInCurrency } from "../../api/session.tsx";
 import type { Share, Statistics } from "../../api/types.ts";
 import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
 import { Card, Grid } from "../../components/display.tsx";
@@ -16,7 +17,8 @@ interface ChartsProps {
 
 export function Charts({ statistics, measure }: ChartsProps) {
   const { hours, days, byService, byPartner, byBouquet, failures } = statistics;
-  const valueHeader = measure === "amount" ? t.money : t.topUps;
+  const inCurrency = useInCurrency();
+  const valueHeader = measure === "amount" ? inCurrency(t.money) : t.topUps;
   const barOf = (label: string, sum: Pick<Share, Measure>): Bar => ({ label, ...measured(sum, measure) });
   const services = byService.map((share) => ({ ...share, name: serviceName(share.name) }));
   return (

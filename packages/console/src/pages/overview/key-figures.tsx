@@ -1,7 +1,7 @@
 import { sumAmounts } from "../../amounts.ts";
 import type { Statistics } from "../../api/types.ts";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
-import { formatAmount, formatCount } from "../../format.ts";
+import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.overview.figures;
@@ -18,7 +18,13 @@ export function KeyFigures({ statistics: { days } }: { statistics: Statistics })
         label={t.reversals}
         value={formatCount(reversals)}
         note={
-          reversals === 0 ? t.noneReversed : t.reversed(formatAmount(sumAmounts(days.map(({ reversed }) => reversed))))
+          reversals === 0 ? (
+            t.noneReversed
+          ) : (
+            <>
+              <Amount of={sumAmounts(days.map(({ reversed }) => reversed))} /> {t.reversed}
+            </>
+          )
         }
       />
     </Grid>

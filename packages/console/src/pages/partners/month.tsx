@@ -1,8 +1,9 @@
 import { sumAmounts } from "../../amounts.ts";
 import { useApi } from "../../api/hooks.ts";
+import { useInCurrency } from "../../api/session.tsx";
 import type { Statistics } from "../../api/types.ts";
 import { Bars, ShareBars } from "../../components/charts.tsx";
-import { Card, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -12,12 +13,13 @@ const t = texts.partners;
 
 /** What a partner topped up in the last 30 days, and what was refused. */
 export function PartnerMonth({ name }: { name: string }) {
+  const inCurrency = useInCurrency();
   const statistics = useApi<Statistics>("/statistics", { environment: useEnvironment(), partner: name });
   return (
     <Loaded of={statistics}>
       {({ complete, days, byBouquet, failures }) => {
         const count = (of: "topUps" | "reversals") => formatCount(days.reduce((all, day) => all + day[of], 0));
-        const amount = (of: "amount" | "reversed") => formatAmount(sumAmounts(days.map((day) => day[of])));
+        const amount = (of: "amount" | "reversed") => <Amount of={sumAmounts(days.map((day) => day[of]))} />;
         return (
           <>
             {!complete && <Note>{t.gathering}</Note>}
@@ -41,7 +43,7 @@ export function PartnerMonth({ name }: { name: string }) {
                 <Bars
                   title={t.amountByDay}
                   labelHeader={t.day}
-                  valueHeader={t.amount}
+                  valueHeader={inCurrency(t.amount)}
                   bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
                   tick={({ label }) => label.slice(5)}
                 />
@@ -50,7 +52,7 @@ export function PartnerMonth({ name }: { name: string }) {
                 <ShareBars
                   title={t.byBouquet}
                   labelHeader={t.bouquet}
-                  valueHeader={t.amount}
+                  valueHeader={inCurrency(t.amount)}
                   bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
                     label: bouquet ?? t.otherBouquets,
                     value: Number(of),

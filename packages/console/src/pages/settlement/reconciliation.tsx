@@ -5,6 +5,7 @@ import type { Page, Partner, Reconciliation as ReconciliationData } from "../../
 import { FileInput, Select, TextInput } from "../../components/controls.tsx";
 import { Card, Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { Result } from "../../components/result.tsx";
 import { Progress } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -64,7 +65,11 @@ export default function Reconciliation() {
           {upload.isPending && <Progress label={t.sending} share={upload.progress} />}
         </Form>
       </Card>
-      {compared !== undefined && <ReconciliationResult {...compared} />}
+      {compared !== undefined && (
+        <Result>
+          <ReconciliationResult {...compared} />
+        </Result>
+      )}
     </>
   );
 }

@@ -1,16 +1,15 @@
-import { useState } from "react";
 import { Link } from "wouter";
 import type { Difference, Reconciliation } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Amount, Card, Code, Time } from "../../components/display.tsx";
+import { LongTable } from "../../components/long-table.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { downloadDifferences } from "./differences-csv.ts";
 
 const t = texts.settlement;
-const AT_ONCE = 200;
 
 /** What was found, in totals, and then each finding with what to do about it. */
 export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
@@ -59,34 +58,24 @@ interface FindingProps {
 }
 
 function Finding({ title, advice, differences }: FindingProps) {
-  const [most, setMost] = useState(AT_ONCE);
-  const shown = differences.slice(0, most);
-  const isUnreadable = shown.every(({ problem }) => problem !== null);
+  const isUnreadable = differences.every(({ problem }) => problem !== null);
   return (
     <Card title={title}>
       <p>
         <strong>{t.whatToDo}</strong> {advice}
       </p>
-      <DataTable
+      <LongTable
         label={title}
         columns={isUnreadable ? [LINE, KEY, PROBLEM] : [LINE, KEY, ...BOOKS]}
-        rows={shown}
+        rows={differences}
         rowKey={({ line, key, txnId }) => [line, key, txnId].join(" ")}
         empty={null}
       />
-      {shown.length < differences.length && (
-        <div className="load-more">
-          <p className="muted" role="status">
-            {t.shown(shown.length, formatCount(differences.length))}
-          </p>
-          <Button onClick={() => setMost(most + AT_ONCE)}>{t.more}</Button>
-        </div>
-      )}
     </Card>
   );
 }
 
-export function verdictName(verdict: string): string {
+function verdictName(verdict: string): string {
   return t.verdicts[verdict] ?? verdict;
 }
 
@@ -117,7 +106,6 @@ const LINE: Column<Difference> = {
   id: "line",
   header: t.line,
   cell: ({ line }) => (line === null ? "–" : formatCount(line)),
-  sort: ({ line }) => line ?? Number.MAX_SAFE_INTEGER,
 };
 
 const KEY: Column<Difference> = {

@@ -5,11 +5,11 @@ import { useMe } from "../../api/session.tsx";
 import type { Page, Partner, SettlementAmounts, Settlement as SettlementData } from "../../api/types.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { Select } from "../../components/controls.tsx";
-import { Card, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
 import { Filters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { formatAmount, formatCount, wallNow } from "../../format.ts";
+import { formatCount, wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
@@ -71,10 +71,10 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
       {open && <Note tone="warning">{t.open(to)}</Note>}
       <Grid>
         <Stat label={t.topUps} value={formatCount(total.topUps)} />
-        <Stat label={t.gross} value={formatAmount(total.gross)} />
+        <Stat label={t.gross} value={<Amount of={total.gross} />} />
         <Stat label={t.reversals} value={formatCount(total.reversals)} />
-        <Stat label={t.reversed} value={formatAmount(total.reversed)} />
-        <Stat label={t.net} value={formatAmount(total.net)} note={t.netNote} />
+        <Stat label={t.reversed} value={<Amount of={total.reversed} />} />
+        <Stat label={t.net} value={<Amount of={total.net} />} note={t.netNote} />
       </Grid>
       {lines.length === 0 ? (
         <EmptyState title={t.none}>{t.noneHint}</EmptyState>

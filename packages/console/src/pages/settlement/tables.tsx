@@ -1,6 +1,7 @@
 import type { SettlementAmounts, SettlementLine } from "../../api/types.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Amount, Code } from "../../components/display.tsx";
+import { LongTable } from "../../components/long-table.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -35,8 +36,9 @@ export function LinesTable({ lines }: { lines: SettlementLine[] }) {
   const hasService = lines.some(({ service }) => service !== null);
   const hasBouquet = lines.some(({ bouquetId }) => bouquetId !== null);
   return (
-    <DataTable
+    <LongTable
       label={t.byDay}
+      atOnce={1_000}
       rows={lines}
       rowKey={({ day, partner, service, bouquetId }) => [day, partner, service, bouquetId].join(" ")}
       columns={[

@@ -21,7 +21,7 @@ export function FailedDeliveries({ target }: { target: Target }) {
       columns={COLUMNS}
       pages={failed}
       rowKey={({ id }) => id}
-      empty={<EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>}
+      empty={<EmptyState title={t.failedEmptyTitle} />}
     />
   );
 }

@@ -3,7 +3,7 @@ import { Badge } from "../../components/display.tsx";
 import type { Tone } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 
-export type TargetState = keyof typeof texts.targets.states;
+type TargetState = keyof typeof texts.targets.states;
 
 const TONES: Readonly<Record<TargetState, Tone>> = {
   setAside: "danger",

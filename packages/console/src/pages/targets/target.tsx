@@ -20,7 +20,7 @@ export default function Target({ params: { name = "" } }: PageProps) {
   const mayChange = useMay("administer");
   const target = targets.data?.items.find((one) => one.name === name);
   const readAgain = (
-    <Button kind="quiet" busy={targets.isFetching} onClick={() => void targets.refetch()}>
+    <Button busy={targets.isFetching} onClick={() => void targets.refetch()}>
       {texts.common.readAgain}
     </Button>
   );
@@ -82,7 +82,11 @@ function Shown({ target }: { target: TargetData }) {
         />
       </Card>
       <Card title={t.failed}>
-        <FailedDeliveries target={target} />
+        {failing + setAside > 0 ? (
+          <FailedDeliveries target={target} />
+        ) : (
+          <EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>
+        )}
       </Card>
     </>
   );

@@ -1,0 +1,312 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Browser, launchBrowser } from "../support/browser.ts";
+import {
+  CONSOLE_FOLDER,
+  type ConsoleProvider,
+  fillProvider,
+  MARKUP,
+  SCRIPT,
+  STAFF,
+} from "../support/console-provider.ts";
+import {
+  buttonsOf,
+  expectEnds,
+  fileOf,
+  findViolations,
+  fitsTelephone,
+  openVisit,
+  rowOf,
+  type Visit,
+  type VisitOptions,
+} from "../support/console-visit.ts";
+import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
+
+const api = shareStaffApi({ consoleFolder: CONSOLE_FOLDER, defaultCountry: "NP" });
+let browser: Browser;
+let provider: ConsoleProvider;
+
+beforeAll(async () => {
+  [browser, provider] = await Promise.all([launchBrowser(), fillProvider(api())]);
+});
+afterAll(() => browser?.close());
+
+/** Comes to a page of the console as a stranger. */
+const comeTo = (path: string, more: Partial<VisitOptions> = {}) =>
+  openVisit(browser, { origin: provider.origin, now: api().service.now, path, ...more });
+
+/** Somebody of a role, logged in, at a page. */
+async function at(path: string, role: keyof typeof STAFF, more: Partial<VisitOptions> = {}): Promise<Visit> {
+  const visit = await comeTo(path, more);
+  await visit.logIn(STAFF[role], PASSWORD);
+  await visit.settle();
+  return visit;
+}
+
+describe("whoever works with the console", () => {
+  test("logs in with the right password, and again where one was when the session has ended", async () => {
+    const visit = await comeTo("/customers/2000001", { refusals: [401] });
+    const { page, main } = visit;
+    await visit.logIn(STAFF.support, "not the password");
+    await page.getByRole("alert").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await visit.logIn(STAFF.support, PASSWORD);
+    await main.getByRole("heading", { name: "Sita Rai" }).waitFor();
+
+    api().service.now += 31 * 60_000;
+    await visit.goTo("/transactions");
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await visit.logIn(STAFF.support, PASSWORD);
+    await main.getByRole("heading", { name: "Transactions" }).waitFor();
+  });
+
+  test("searches by a key, and by name, mobile number in any form, and transaction", async () => {
+    const visit = await at("/", "viewer");
+    const { page, main } = visit;
+    await page.keyboard.press("/");
+    await page.keyboard.type("thapa");
+    await page.keyboard.press("Enter");
+    await rowOf(visit, "Customers", "2000002").waitFor();
+    const search = main.getByRole("searchbox");
+    for (const text of ["+977 980-0000101", "sita r", provider.checkoutId, provider.txnId]) {
+      await search.fill(text);
+      await rowOf(visit, "Customers", "2000002").waitFor({ state: "detached" });
+      await rowOf(visit, "Customers", "Sita Rai").waitFor();
+    }
+    await page.keyboard.press("Enter");
+    await main.getByText("counter 7").waitFor();
+  });
+
+  test("keeps the colours that one chose", async () => {
+    const visit = await at("/health", "viewer");
+    const { page } = visit;
+    const background = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    const light = await background();
+    await visit.choose(/^Account/, "Dark");
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await visit.settle();
+    expect(await background()).toBe(dark);
+  });
+});
+
+describe("support", () => {
+  test("reads a customer's story: what runs, what happened in words, and the calls that were refused", async () => {
+    const visit = await at("/customers/2000001", "support");
+    const { main } = visit;
+    const bars = main.getByRole("list", { name: "Subscriptions of Internet sita" });
+    await bars.getByText("Fiber 100 Mbps (MONTHLY)").waitFor();
+    const story = main.getByRole("list", { name: "What happened: Fiber 100 Mbps" });
+    const words = "Topped up by wallet, 1 month for NPR 1,130.00: ends 2027-01-10 10:00 instead of 2026-12-10 10:00.";
+    await story.getByText(words).waitFor();
+    await rowOf(visit, "Refused calls of partners", "The connection is blocked").getByText("Blue Wallet").waitFor();
+  });
+
+  test("reverses a top-up, having seen what becomes of the end", async () => {
+    const visit = await at("/customers/2000003", "support");
+    const { main, dialog } = visit;
+    await visit.press(/^Reverse the top-up of/);
+    await expectEnds(visit, "2026-12-25 10:00", "2026-11-25 10:00");
+    expect(await netEnd("2000003")).toBe("2026-12-25 10:00:00");
+    await dialog.getByLabel("Reason").fill("wrong customer");
+    await visit.press("Reverse", dialog);
+    await visit.expectToast("Reversed: Internet gita ends 2026-11-25 10:00.");
+    await main.getByText(/^Top-up of .* reversed by Bina \(wrong customer\): ends 2026-11-25 10:00/).waitFor();
+    expect(await main.getByRole("button", { name: /^Reverse the top-up of/ }).count()).toBe(0);
+  });
+
+  test("gives days, having seen the end that they come to, and blocks", async () => {
+    const visit = await at("/customers/2000002", "support");
+    const { page, main, dialog } = visit;
+    await visit.press("Give days: Internet ram");
+    await visit.press("3 days", dialog);
+    await expectEnds(visit, "2027-01-01 10:00", "2027-01-04 10:00");
+    expect(await findViolations(page)).toEqual([]);
+    expect(await netEnd("2000002")).toBe("2027-01-01 10:00:00");
+    await dialog.getByLabel("Reason").fill("outage");
+    await visit.press("Give 3 days", dialog);
+    await visit.expectToast("Given: Internet ram ends 2027-01-04 10:00.");
+    await main.getByText("Given 3 days by Bina (outage): ends 2027-01-04 10:00 instead of 2027-01-01 10:00.").waitFor();
+
+    await visit.press("Block: Internet ram");
+    await dialog.getByText("Blocked by staff", { exact: true }).waitFor();
+    await dialog.getByLabel("Reason").fill("fraud");
+    await visit.press("Block", dialog);
+    await visit.expectToast("Internet ram is blocked.");
+    const ram = { cuid: "2000002", service: "internet", reqId: "ram" };
+    const { json } = await api().service.call("get-subscription-package", ram, { token: api().service.liveToken });
+    expect(json.body.reason).toBe("connection_blocked");
+  });
+
+  test("gives days to a pasted list, of which unclear lines are told and left out", async () => {
+    const visit = await at("/bulk", "support");
+    const { main, dialog } = visit;
+    await main.getByLabel("Connections").fill("img\nnobody\n");
+    await main.getByLabel("Days").fill("2");
+    await main.getByLabel("Reason").fill("storm");
+    await visit.press("Preview");
+    await rowOf(visit, "Connections that would change", "2000004").getByText("2027-01-03 10:00").waitFor();
+    await rowOf(visit, "Lines left out", "nobody").waitFor();
+    await visit.press("Give 2 days to 1 connection");
+    await visit.press("Give 2 days to 1 connection", dialog);
+    await main.getByText("1 of 1 connection").waitFor();
+    expect(await netEnd("2000004")).toBe("2027-01-03 10:00:00");
+  });
+});
+
+describe("an administrator", () => {
+  test("imports a file, sees first what would change, and decides on what is held back", async () => {
+    const visit = await at("/imports?tab=upload", "admin");
+    const { page, main, dialog } = visit;
+    const head = "cuid,first_name,last_name,status,service,connection,connection_status,code,startdate,enddate";
+    const sita = "2000001,Sita,Rai,active,internet,sita,active,NET-1M,2026-06-10 10:00:00,2026-12-10 10:00:00";
+    await main
+      .getByLabel("Customers file")
+      .setInputFiles(fileOf("night.csv", head, sita, "2000005,Maya,Gurung,active,,,,,,"));
+    await main.getByLabel("As of").fill("2026-11-22 09:00:00");
+    await visit.press("Check the file");
+    await rowOf(visit, "Held back", "sita").getByText("2027-01-10 10:00").waitFor();
+    await main.getByRole("tab", { name: "Changes (2)" }).click();
+    await rowOf(visit, "Changes", "2000005").getByText("Maya").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect((await api().call("GET /customers/2000005")).status).toBe(404);
+    await visit.press("Import");
+    await main.getByRole("link", { name: "Decide on what is held back" }).click();
+    await visit.press("Take… sita");
+    await expectEnds(visit, "2027-01-10 10:00", "2026-12-10 10:00");
+    await visit.press("Take it away", dialog);
+    await visit.expectToast("Customer 2000001 is as the file says.");
+    await main.getByText("Nothing is held back").waitFor();
+    expect([await netEnd("2000001"), (await api().call("GET /customers/2000005")).status]).toEqual([
+      ...["2026-12-10 10:00:00", 200],
+    ]);
+  });
+
+  test("issues a token, which is shown once, and revokes it", async () => {
+    const visit = await at("/partners/Blue%20Wallet", "admin");
+    const { main, dialog } = visit;
+    await visit.press("Issue a token");
+    await visit.press("Issue", dialog);
+    const token = await dialog.getByLabel("Access token").inputValue();
+    const ask = async () =>
+      (await api().service.call("get-customer-information", { code: "2000001" }, { token })).status;
+    expect(await ask()).toBe(200);
+    await visit.press("I have kept it", dialog);
+    const issued = (await api().call("GET /partners/Blue%20Wallet/tokens")).json.items.at(-1);
+    await visit.press(`Revoke… ${issued.id}`);
+    expect(await visit.page.content()).not.toContain(token);
+    await visit.press("Revoke", dialog);
+    await visit.expectToast(`${issued.id} is revoked.`);
+    expect(await ask()).toBe(401);
+    await main.getByRole("button", { name: `Revoke… ${issued.id}` }).waitFor({ state: "detached" });
+  });
+});
+
+describe("finance", () => {
+  test("sees what partners owe, and takes it along in CSV", async () => {
+    const visit = await at("/settlement?period=2026-11", "finance");
+    const { page, main } = visit;
+    await rowOf(visit, "By partner", "Blue Wallet").getByText("1,580.00").first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      main.getByRole("link", { name: "Download CSV" }).click(),
+    ]);
+    const { pathname, search } = new URL(download.url());
+    const told = await api().call(`GET ${pathname}${search}`, { as: "finance" });
+    expect(told.text).toMatch(/^day,partner,/);
+    expect(readFileSync(await download.path(), "utf8")).toBe(told.text);
+    expect(download.suggestedFilename()).toMatch(/^settlement-.*\.csv$/);
+  });
+
+  test("holds a partner's file against what is on record, and is told what to do", async () => {
+    const visit = await at("/reconciliation", "finance");
+    const { page, main } = visit;
+    await main.getByLabel("Partner", { exact: true }).selectOption("Blue Wallet");
+    const file = fileOf("blue.csv", "checkoutId,amount", "unknown-1,450");
+    await main.getByLabel("The partner's file").setInputFiles(file);
+    await visit.press("Compare");
+    const row = rowOf(visit, "Only in the partner's file", "unknown-1");
+    await row.getByText("450.00").waitFor();
+    await main.getByText(/Have the partner ask txn-status/).waitFor();
+    await rowOf(visit, "Result", "Only on record here").getByText("1,580.00").first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+  });
+});
+
+describe("the console", () => {
+  test("offers nobody what their role does not allow, and says so of a page", async () => {
+    const viewer = await at("/customers/2000001", "viewer");
+    expect(await buttonsOf(viewer)).toEqual([]);
+    const pages = viewer.page.getByRole("navigation", { name: "Pages" });
+    for (const name of ["Bulk changes", "Settlement", "Staff"])
+      expect(await pages.getByRole("link", { name }).count()).toBe(0);
+    await viewer.goTo("/staff");
+    await viewer.main.getByText("Your role does not allow this page").waitFor();
+
+    const support = await at("/customers/2000001", "support");
+    expect(await buttonsOf(support)).toContain("Give days: Internet sita");
+    for (const path of ["/partners", "/partners/wallet", "/imports", "/catalogue"]) {
+      await support.goTo(path);
+      expect(await buttonsOf(support), path).toEqual([]);
+    }
+  });
+
+  test("shows names and free fields of partners as the text that they are", async () => {
+    const visit = await at("/customers?q=2000004", "support");
+    const { page, main } = visit;
+    await main.getByRole("link", { name: `${MARKUP} ${SCRIPT}` }).click();
+    await main.getByRole("heading", { level: 1, name: `${MARKUP} ${SCRIPT}` }).waitFor();
+    await visit.settle();
+    await main.getByRole("link", { name: /^Transaction of/ }).click();
+    await visit.settle();
+    for (const text of [MARKUP, SCRIPT]) await main.getByText(text, { exact: true }).waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+  });
+
+  test("has pages that everybody can read, in light and dark, and that fit a telephone", async () => {
+    const visit = await at("/", "admin");
+    const { page, main } = visit;
+    const links = await page.getByRole("navigation").getByRole("link").all();
+    const inNavigation = await Promise.all(links.map((link) => link.getAttribute("href")));
+    const paths = [...PAGES, `/transactions/${provider.txnId}`];
+    expect(inNavigation.filter((path) => !paths.includes(path ?? ""))).toEqual([]);
+    const found: Record<string, string[]> = {};
+    for (const path of paths) {
+      await visit.goTo(path);
+      const violations = await findViolations(page);
+      const problems = [...violations, ...((await fitsTelephone(page)) ? [] : ["is too wide for a telephone"])];
+      if ((await main.getByRole("alert").count()) > 0) problems.push("shows an error");
+      if (problems.length > 0) found[path] = problems;
+    }
+    expect(found).toEqual({});
+  });
+});
+
+const PAGES = [
+  ...["/", "/customers", "/customers/2000001", "/transactions", "/bulk", "/partners", "/partners/wallet"],
+  ...["/partners/wallet?tab=month", "/partners/Blue%20Wallet?tab=attempts", "/catalogue", "/catalogue?tab=revisions"],
+  ...[
+    "/catalogue?tab=upload",
+    "/imports",
+    "/imports?tab=held-back",
+    "/imports?tab=upload",
+    "/settlement?lines=bouquet",
+  ],
+  ...[
+    "/settlement",
+    "/reconciliation",
+    "/targets",
+    "/targets/billing",
+    "/audit",
+    "/staff",
+    "/health",
+    "/account",
+    "/none",
+  ],
+];
+
+/** Where the base subscription of a customer's first connection ends, as the API has it. */
+async function netEnd(cuid: string): Promise<string | undefined> {
+  return (await api().call(`GET /customers/${cuid}`)).json.connections[0]?.subscriptions[0]?.end;
+}
