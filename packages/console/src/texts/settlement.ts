@@ -16,6 +16,8 @@ export const settlement = {
   },
   open: (to: string) => `${to} is not over yet: what is topped up or reversed on it still comes to this.`,
   topUps: "Top-ups",
+  topUp: "top-up",
+  reversal: "reversal",
   gross: "Gross",
   reversals: "Reversals",
   reversed: "Reversed",

@@ -85,10 +85,7 @@ describe("topupd target add", () => {
   test.each([
     ["tv --kind webhook", "a webhook needs --url"],
     ["tv --kind webhook --url ftp://tv.example.net/", "the URL must begin with https:// or http://"],
-    [
-      "tv --kind webhook --url http://127.0.0.1/",
-      "the URL leads to a private address: allow that if it is meant",
-    ],
+    ["tv --kind webhook --url http://127.0.0.1/", "the URL leads to a private address: allow that if it is meant"],
     ["tv --kind webhook --url http://a:b@127.0.0.1/", "the URL must hold no user name and no password"],
     ["tv --kind webhook --url http://127.0.0.1/ --config x", "--config is not for a target of kind webhook"],
     ["tv --kind radius", "a target of kind radius needs --config"],

@@ -14,6 +14,30 @@ export const STAFF = { admin: "Asha", support: "Bina", finance: "Chandra", viewe
 export const MARKUP = `<img src=x onerror=alert(1)>`;
 export const SCRIPT = `<script>alert(2)</script>`;
 
+/** Every page but those of a single top-up or import, with its parts. */
+export const PAGES = [
+  ...["/", "/customers", "/customers/2000001", "/transactions", "/bulk", "/partners", "/partners/wallet"],
+  ...["/partners/wallet?tab=month", "/partners/Blue%20Wallet?tab=attempts", "/catalogue", "/catalogue?tab=revisions"],
+  ...[
+    "/catalogue?tab=upload",
+    "/imports",
+    "/imports?tab=held-back",
+    "/imports?tab=upload",
+    "/settlement?lines=bouquet",
+  ],
+  ...[
+    "/settlement",
+    "/reconciliation",
+    "/targets",
+    "/targets/billing",
+    "/audit",
+    "/staff",
+    "/health",
+    "/account",
+    "/none",
+  ],
+];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const run = (code: string, enddate: string) => ({ code, startdate: "2026-06-10 10:00:00", enddate });
@@ -74,6 +98,19 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   service.now += 60_000;
   const origin = await api.app.listen({ host: "127.0.0.1", port: 0 });
   return { origin, ...bought };
+}
+
+/** Where the base subscription of a customer's internet connection ends. */
+export async function endOf(api: StaffApi, cuid: string): Promise<string | undefined> {
+  const { connections } = (await api.call(`GET /customers/${cuid}`)).json as CustomerAnswer;
+  return connections.find(({ service }) => service === "internet")?.subscriptions[0]?.end;
+}
+
+interface CustomerAnswer {
+  readonly connections: readonly {
+    readonly service: string;
+    readonly subscriptions: readonly { readonly end: string }[];
+  }[];
 }
 
 async function topUp(

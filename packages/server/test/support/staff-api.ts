@@ -97,7 +97,13 @@ async function openStaffApi(
   const world: AdminWorld = {
     ...service.ports,
     ...{ accounts: accountTools(service.ports, CHEAP), targets: targetTools(service.ports) },
-    ...{ version: "0.0.0", storeKind: "sqlite", currency: "NPR", readMigrations: async () => [], failsSince: () => undefined },
+    ...{
+      version: "0.0.0",
+      storeKind: "sqlite",
+      currency: "NPR",
+      readMigrations: async () => [],
+      failsSince: () => undefined,
+    },
     sleep: async () => {},
     log: (level, fields, message) => logger[level](fields, message),
     ...wished,

@@ -5,16 +5,7 @@ const COLUMNS = [
   ...(["txnId", "checkoutId", "txnDate", "problem"] as const),
 ];
 
-/** Saves differences as a file, which is made in the browser. */
-export function downloadDifferences(differences: readonly Difference[]): void {
-  const url = URL.createObjectURL(new Blob([differencesCsv(differences)], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "differences.csv";
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
+/** For a file that is made in the browser. */
 export function differencesCsv(differences: readonly Difference[]): string {
   const rows = differences.map((difference) => COLUMNS.map((name) => cell(difference[name])));
   return [COLUMNS, ...rows].map((row) => `${row.join(",")}\r\n`).join("");

@@ -2,17 +2,10 @@ import { useState } from "react";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { Field } from "../../components/form.tsx";
 import { texts } from "../../texts/index.ts";
+import { OTHER_DAYS, type Period } from "./days.ts";
 
 const t = texts.settlement;
-const OTHER = "days";
 const MONTHS = 13;
-
-/** What is chosen: a month such as `2026-11`, or `days` with the first and the last. */
-export interface Period {
-  readonly period: string;
-  readonly from: string;
-  readonly to: string;
-}
 
 export const PERIOD_NAMES = ["period", "from", "to"] as const;
 
@@ -24,12 +17,12 @@ export function PeriodFields({ today, chosen }: { today: string; chosen?: Period
     <>
       <Field name="period" label={t.period}>
         <Select
-          options={[...options, [OTHER, t.otherDays]]}
+          options={[...options, [OTHER_DAYS, t.otherDays]]}
           value={period}
           onChange={({ target }) => setPeriod(target.value)}
         />
       </Field>
-      {period === OTHER && (
+      {period === OTHER_DAYS && (
         <>
           <Field name="from" label={t.from}>
             <TextInput type="date" required defaultValue={chosen?.from} />
@@ -41,19 +34,6 @@ export function PeriodFields({ today, chosen }: { today: string; chosen?: Period
       )}
     </>
   );
-}
-
-/** The first and the last day of a period: today's month where none is chosen, and no day to come. */
-export function daysOf({ period, from, to }: Period, today: string): { readonly from: string; readonly to: string } {
-  if (period === OTHER) return { from: from || today, to: to || today };
-  const month = period || today.slice(0, 7);
-  const last = `${month}-${String(daysIn(month)).padStart(2, "0")}`;
-  return { from: `${month}-01`, to: last < today || month > today ? last : today };
-}
-
-function daysIn(month: string): number {
-  const [year = 0, number = 0] = month.split("-").map(Number);
-  return new Date(Date.UTC(year, number, 0)).getUTCDate();
 }
 
 /** Newest first. */

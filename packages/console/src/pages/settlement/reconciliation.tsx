@@ -11,7 +11,8 @@ import { wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { daysOf, PeriodFields } from "./period.tsx";
+import { daysOf } from "./days.ts";
+import { PeriodFields } from "./period.tsx";
 import { ReconciliationResult } from "./result.tsx";
 
 const t = texts.settlement;

@@ -7,7 +7,7 @@ import { LongTable } from "../../components/long-table.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { downloadDifferences } from "./differences-csv.ts";
+import { differencesCsv } from "./differences-csv.ts";
 
 const t = texts.settlement;
 
@@ -73,6 +73,16 @@ function Finding({ title, advice, differences }: FindingProps) {
       />
     </Card>
   );
+}
+
+/** Saves them as a file. */
+function downloadDifferences(differences: readonly Difference[]): void {
+  const url = URL.createObjectURL(new Blob([differencesCsv(differences)], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "differences.csv";
+  link.click();
+  URL.revokeObjectURL(url);
 }
 
 function verdictName(verdict: string): string {

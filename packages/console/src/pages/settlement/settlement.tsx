@@ -9,11 +9,12 @@ import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
 import { Filters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { formatCount, wallNow } from "../../format.ts";
+import { countOf, wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { daysOf, PERIOD_NAMES, PeriodFields } from "./period.tsx";
+import { daysOf } from "./days.ts";
+import { PERIOD_NAMES, PeriodFields } from "./period.tsx";
 import { LinesTable, PartnersTable } from "./tables.tsx";
 
 const t = texts.settlement;
@@ -70,10 +71,8 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
     <>
       {open && <Note tone="warning">{t.open(to)}</Note>}
       <Grid>
-        <Stat label={t.topUps} value={formatCount(total.topUps)} />
-        <Stat label={t.gross} value={<Amount of={total.gross} />} />
-        <Stat label={t.reversals} value={formatCount(total.reversals)} />
-        <Stat label={t.reversed} value={<Amount of={total.reversed} />} />
+        <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
+        <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
         <Stat label={t.net} value={<Amount of={total.net} />} note={t.netNote} />
       </Grid>
       {lines.length === 0 ? (

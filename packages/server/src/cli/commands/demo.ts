@@ -12,7 +12,13 @@ import type { Service } from "../service.ts";
 import { addSettings, configOf, type Fallbacks } from "../settings.ts";
 
 const FALLBACKS: Fallbacks = {
-  ...{ database: "sqlite:./topupd-data/demo.db", consolePort: "8081", currency: "NPR", logLevel: "warn", drainSeconds: "0" },
+  ...{
+    database: "sqlite:./topupd-data/demo.db",
+    consolePort: "8081",
+    currency: "NPR",
+    logLevel: "warn",
+    drainSeconds: "0",
+  },
 };
 const ACTOR = { name: "topupd demo" };
 /** Of a partner, and of somebody who administers. */

@@ -90,10 +90,11 @@ async function listRevisions(
     .innerJoin("bouquet", "bouquet.revision", "each.revision")
     .select((eb) => ["each.revision", "each.created_at", eb.fn.countAll().as("bouquets")])
     .where("environment", "=", environment)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("catalogue_revision as next")
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("catalogue_revision as next")
             .select("next.revision")
             .whereRef("next.environment", "=", "each.environment")
             .whereRef("next.created_at", "=", "each.created_at")

@@ -1,0 +1,22 @@
+/** Instead of a month: days. */
+export const OTHER_DAYS = "days";
+
+/** What is chosen: a month such as `2026-11`, or `days` with the first and the last. */
+export interface Period {
+  readonly period: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The first and the last day of a period: today's month where none is chosen, and no day to come. */
+export function daysOf({ period, from, to }: Period, today: string): { readonly from: string; readonly to: string } {
+  if (period === OTHER_DAYS) return { from: from || today, to: to || today };
+  const month = period || today.slice(0, 7);
+  const last = `${month}-${String(daysIn(month)).padStart(2, "0")}`;
+  return { from: `${month}-01`, to: last < today || month > today ? last : today };
+}
+
+function daysIn(month: string): number {
+  const [year = 0, number = 0] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number, 0)).getUTCDate();
+}
