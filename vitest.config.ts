@@ -7,6 +7,7 @@ const LONGEST = [
   "test/campaigns.test.ts",
   "collections/run.test.ts",
   "cli/postgres.test.ts",
+  "console/console.test.ts",
   "test/provider-data.test.ts",
   "store/sqlite.test.ts",
   "store/copy.test.ts",

@@ -179,6 +179,8 @@ export interface GoodwillReversalRequest {
   service: Service;
   reqId: string;
   plan?: string;
+  /** The ledger's entry that is meant; the last where it is not named. */
+  seq?: number;
   reason: string;
 }
 

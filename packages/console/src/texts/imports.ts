@@ -100,7 +100,7 @@ export const imports = {
   first: (count: string) => `The first ${count} are shown.`,
 
   heldBackLead:
-    "The last customers file would have ended these subscriptions, or made them shorter, though they were paid for here. They stay as they are until you decide, or until the next file names their customer.",
+    "The last customers file would have ended these subscriptions, or made them shorter, though they were paid for here. They stay as they are until you decide, or the next file is imported: it brings its own.",
   heldBackAfter: "These subscriptions stay as they are. Decide on each of them after the import, under Held back.",
   heldBackTodo: "Mostly billing has not booked that top-up: book it there, and leave what is kept here.",
   connection: "Connection",
@@ -123,7 +123,7 @@ export const imports = {
   leave: "Leave…",
   leaveTitle: "Leave what was paid for?",
   leaveText:
-    "The subscription stays as it is, and this goes from the list. It comes again with the next file unless billing is put right.",
+    "All that is held back of this customer stays as it is, and goes from the list. It comes again with the next file unless billing is put right.",
   leaveConfirm: "Leave",
   left: "It stays as it is.",
 } as const;

@@ -40,6 +40,8 @@ export function addRoute(scope: FastifyInstance, route: Route, { ports, trustedP
     },
     async onRequest(request) {
       request.identity = await admit(ports, route, request, trustedProxies);
+      // Nothing is named so, and PostgreSQL cannot even be asked for it.
+      if (request.url.includes("%00")) throw new Problem("invalid", "The address must not hold a NUL character.");
     },
     async preValidation(request) {
       if (typeof body === "object") request.body ??= {};

@@ -34,8 +34,9 @@ export async function admit(
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
   const { authorization } = request.headers;
+  const isOpen = permission === "anybody" && method === "GET";
   const isByCookie = permission === "anybody" || authorization === undefined;
-  if (method !== "GET" && isByCookie && !isSameSite(request, trustedProxies)) throw new Problem("cross_site");
+  if (!isOpen && isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
   if (permission === "anybody") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
@@ -56,12 +57,14 @@ async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest)
 }
 
 /**
- * Whether a browser sent it from a page of this very host. Every browser says in Origin, or else in Sec-Fetch-Site, where a
- * changing request comes from; what says neither is no browser, and has no cookie that it was not given by hand.
+ * Whether a browser sent it from a page of this very origin, or somebody typed its address. Over HTTPS browsers say so in
+ * Sec-Fetch-Site; over plain HTTP a changing request has its Origin. What says neither is no browser, and has no cookie
+ * that it was not given by hand.
  */
-function isSameSite({ headers, raw }: FastifyRequest, trustedProxies: AddressList | undefined): boolean {
-  const { origin } = headers;
-  if (origin === undefined) return ["same-origin", "none", undefined].includes(headers["sec-fetch-site"] as string);
+function isSameOrigin({ headers, raw }: FastifyRequest, trustedProxies: AddressList | undefined): boolean {
+  const { origin, "sec-fetch-site": site } = headers;
+  if (site !== undefined) return site === "same-origin" || site === "none";
+  if (origin === undefined) return true;
   const isProxied = trustedProxies?.has(raw.socket.remoteAddress) === true;
   const forwarded = isProxied ? headers["x-forwarded-host"] : undefined;
   return URL.canParse(origin) && new URL(origin).host === String(forwarded ?? headers.host).toLowerCase();

@@ -53,7 +53,7 @@ function rowReader(header: readonly string[], format: PartnerFileFormat): (row: 
       return { line, key: undefined, problem: `it has ${cells.length} cells, and the header has ${names.length}` };
     const key = cell(keyIndex);
     if (key === "") return { line, key: undefined, problem: `${keyColumn} is empty` };
-    if (key.includes("\ufffd")) return { line, key: undefined, problem: `${keyColumn} is not UTF-8` };
+    if (/[\ufffd\0]/.test(key)) return { line, key: undefined, problem: `${keyColumn} is not UTF-8, or holds a NUL` };
     const [amountText, statusText] = [cell(amountIndex), statusIndex === undefined ? "" : cell(statusIndex)];
     const amount = parseMoney(amountText, currencyExponent);
     if (amount === undefined)

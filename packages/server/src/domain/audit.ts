@@ -47,6 +47,7 @@ export const AUDIT_ACTIONS = [
   "staff.remove",
   "staff_key.add",
   "staff_key.remove",
+  "held_back.leave",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -188,6 +189,11 @@ export function horizonMoved(before: Instant | undefined, after: Instant): Audit
 /** Written when all has gone; what an interrupted run let go of is told of by nothing but its horizon. */
 export function historyPruned(went: object): AuditedChange {
   return { action: "history.prune", subject: "history", before: went, after: undefined };
+}
+
+/** @param kept until when each subscription that the file would have ended is kept. */
+export function heldBackLeft(environment: Environment, cuid: string, kept: object): AuditedChange {
+  return { action: "held_back.leave", subject: `${environment} ${cuid} held back`, before: undefined, after: kept };
 }
 
 export function targetAdded(target: Target): AuditedChange {

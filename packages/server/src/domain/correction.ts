@@ -106,17 +106,20 @@ export function grantGoodwill(
 
 export interface GoodwillReversalCommand extends ConnectionKey {
   readonly plan: string | undefined;
+  /** The number of the entry that is meant; undefined for the last. */
+  readonly seq?: number | undefined;
 }
 
 export type GoodwillReversalOutcome =
   | { readonly kind: "reversed"; readonly days: number; readonly correction: Correction }
-  | { readonly kind: ReversalRefusal }
+  /** `not_last`: of the entry that was meant, somebody else has reversed it, or given more days since. */
+  | { readonly kind: ReversalRefusal | "not_last" }
   | PlanUnclear;
 
 /** Reverses the goodwill that was given last, of those that are not reversed. */
 export function reverseGoodwill(
   ledgers: readonly Ledger[],
-  { plan, ...key }: GoodwillReversalCommand,
+  { plan, seq, ...key }: GoodwillReversalCommand,
   { author, reason, at }: Correcting,
 ): GoodwillReversalOutcome {
   const candidates = ledgers.flatMap((ledger) => {
@@ -127,6 +130,7 @@ export function reverseGoodwill(
   if (candidate === undefined) return { kind: "not_found" };
   if (another !== undefined) return { kind: "ambiguous", plans: candidates.map((each) => each.ledger.plan) };
   const { ledger, goodwill } = candidate;
+  if (seq !== undefined && seq !== goodwill.seq) return { kind: "not_last" };
   const entry = decideReversal(ledger, { kind: "reversal", of: goodwill.seq, author, reason }, at);
   if (typeof entry === "string") return { kind: entry };
   const { days } = goodwill.period;

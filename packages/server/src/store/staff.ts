@@ -43,7 +43,8 @@ export interface StaffAccounts {
    */
   useCode(id: number, code: { readonly totpStep: number } | { readonly recoveryCode: string }): Promise<boolean>;
 
-  openSession(hash: Uint8Array, staffId: number, session: StaffSession): Promise<void>;
+  /** @returns false where the person is gone, or has another password than this, by now. */
+  openSession(hash: Uint8Array, staffId: number, password: string, session: StaffSession): Promise<boolean>;
   /** Whoever it is of, as they are now. */
   findSession(hash: Uint8Array): Promise<{ readonly member: StaffMember; readonly session: StaffSession } | undefined>;
   touchSession(hash: Uint8Array, at: Instant): Promise<void>;
@@ -170,10 +171,8 @@ export interface ImportRuns {
   ): Promise<(HeldBackRecord & { readonly id: number })[]>;
   countHeldBack(environment: Environment): Promise<number>;
   findHeldBack(id: number): Promise<(HeldBackRecord & { readonly id: number }) | undefined>;
-  /** Lets go of one, or of all of its customer. */
-  settleHeldBack(
-    of: { readonly id: number } | { readonly environment: Environment; readonly cuid: string },
-  ): Promise<void>;
+  /** Lets go of all of a customer's. @param leftBy who decided that what was paid for stays; undefined where it was taken. */
+  settleHeldBack(environment: Environment, cuid: string, leftBy: Attribution | undefined): Promise<void>;
 
   noteBackup(at: Instant): Promise<void>;
   lastBackupAt(): Promise<Instant | undefined>;

@@ -133,6 +133,12 @@ describe("goodwill's reversal", () => {
     });
   });
 
+  test("takes back no other than the one that is named", () => {
+    const named = (seq: number) => reverseGoodwill([ledger(given)], { ...KEY, plan: undefined, seq }, BY);
+    expect(named(4)).toMatchObject({ kind: "reversed", days: 9 });
+    expect(named(2)).toEqual({ kind: "not_last" });
+  });
+
   test("asks for the plan where two have goodwill, and finds none where there is none", () => {
     const both = [ledger(given), ledger(given, "Fiber 500")];
     expect(reverse(both)).toEqual({ kind: "ambiguous", plans: ["Fiber 100", "Fiber 500"] });

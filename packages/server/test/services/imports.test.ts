@@ -91,11 +91,13 @@ describe("what was held back", () => {
     expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
   });
 
-  test("and is left stays as it was paid for", async () => {
+  test("and is left stays as it was paid for, and who left it stands in the audit trail", async () => {
     const { world, records } = await heldBack("1");
     expect(await decide(world, records[0]?.id, "leave")).toEqual({ kind: "settled" });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
     expect(await heldBackOf(world)).toEqual([]);
+    const [entry] = await world.store.auditTrail.list({ cuid: "1" }, 1);
+    expect(entry).toMatchObject({ action: "held_back.leave", author: "tester", after: expect.stringContaining(PAID) });
   });
 
   test("is not taken where records of a later moment were", async () => {

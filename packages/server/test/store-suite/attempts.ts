@@ -88,7 +88,7 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     const list = (after?: number, limit = 10) => runs.listHeldBack("production", { after, limit });
     await runs.replaceHeldBack("production", [record("9", 1)]);
     const [former] = await list();
-    await runs.settleHeldBack({ id: former?.id ?? 0 });
+    await runs.settleHeldBack("production", "9", undefined);
     opened.now += 1;
     const records = [record("1", 1), record("2", 2), record("1", 3), { ...record("3", 4), statedEnd: times.keptEnd }];
     await runs.replaceHeldBack("production", records);
@@ -98,7 +98,7 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     expect(await runs.findHeldBack(former?.id ?? 0)).toBeUndefined();
     expect(await runs.findHeldBack(second?.id ?? 0)).toEqual(second);
     expect(await list(second?.id)).toEqual(records.slice(2).map(withId));
-    await runs.settleHeldBack({ ...PRODUCTION, cuid: "1" });
+    await runs.settleHeldBack("production", "1", undefined);
     expect([await runs.countHeldBack("production"), await runs.countHeldBack("trial")]).toEqual([2, 1]);
     await runs.replaceHeldBack("production", []);
     expect(await list()).toEqual([]);

@@ -165,7 +165,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
   await staff.change(member.name, "staff.totp_on", to, by(now));
   const times = { createdAt: now, lastUsedAt: now };
-  await staff.openSession(hashOf("session"), member.id, {
+  await staff.openSession(hashOf("session"), member.id, "$scrypt$", {
     id: "ses_1",
     ...times,
     address: "::1",

@@ -11,6 +11,8 @@ function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
   return { id, createdAt: START, lastUsedAt: START, address: undefined, userAgent: undefined, ...more };
 }
 
+const MAYAS = "hash of maya";
+
 async function add(store: Store, name: string, role: "admin" | "viewer" = "admin"): Promise<StaffMember> {
   const added = await store.staff.add(name, role, `hash of ${name}`, by(START));
   if (added === "name_taken") throw new Error(`${name} is taken`);
@@ -44,7 +46,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const maya = await add(store, "maya");
     await add(store, "ravi", "viewer");
     for (const [id, hash] of [["one", HASH] as const, ["two", OTHER_HASH] as const])
-      await store.staff.openSession(hash, maya.id, session(id));
+      await store.staff.openSession(hash, maya.id, MAYAS, session(id));
     const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a", "b"] };
     const changed = await store.staff.change("maya", "staff.totp_on", to, by(START), "two");
     expect(changed).toEqual({ ...maya, hasTotp: true });
@@ -53,6 +55,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect((await store.staff.find("maya"))?.secrets).toEqual({ password: "hash of maya", ...to });
     await store.staff.change("maya", "staff.password", { password: "new" }, by(START));
     expect(await store.staff.findSession(OTHER_HASH)).toBeUndefined();
+    // A log-in that was checked against the former password.
+    expect(await store.staff.openSession(HASH, maya.id, MAYAS, session("late"))).toBe(false);
     await store.staff.change("maya", "staff.totp_off", { totpSecret: undefined, recoveryCodes: [] }, by(START));
     expect(await store.staff.find("maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });
     await store.staff.change("ravi", "staff.role", { role: "finance" }, by(START));
@@ -68,13 +72,14 @@ export function testStaff(makeDatabase: MakeDatabase): void {
   test("of the admins, one always stays", async () => {
     const { store } = await openStore(makeDatabase);
     const maya = await add(store, "maya");
-    await store.staff.openSession(HASH, maya.id, session("one"));
+    await store.staff.openSession(HASH, maya.id, MAYAS, session("one"));
     expect(await store.staff.remove("maya", by(START))).toBe("last_admin");
     expect(await store.staff.change("maya", "staff.role", { role: "viewer" }, by(START))).toBe("last_admin");
     expect(await store.staff.change("maya", "staff.role", { role: "admin" }, by(START))).toEqual(maya);
     await add(store, "ravi");
     expect(await store.staff.remove("maya", by(START))).toEqual(maya);
     expect(await store.staff.findSession(HASH)).toBeUndefined();
+    expect(await store.staff.openSession(HASH, maya.id, MAYAS, session("late"))).toBe(false);
     expect(await store.staff.remove("ravi", by(START))).toBe("last_admin");
     expect(await store.staff.list()).toHaveLength(1);
   });
@@ -99,8 +104,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const [maya, ravi] = [await add(store, "maya"), await add(store, "ravi")];
     const old = session("old", { createdAt: START - 100 });
     const used = session("used", { address: "203.0.113.7", userAgent: "Firefox" });
-    await store.staff.openSession(HASH, maya.id, old);
-    await store.staff.openSession(OTHER_HASH, maya.id, used);
+    await store.staff.openSession(HASH, maya.id, MAYAS, old);
+    await store.staff.openSession(OTHER_HASH, maya.id, MAYAS, used);
     await store.staff.touchSession(OTHER_HASH, START + 60);
     const touched = { ...used, lastUsedAt: START + 60 };
     expect(await store.staff.findSession(OTHER_HASH)).toEqual({ member: maya, session: touched });

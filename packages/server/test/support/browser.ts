@@ -24,10 +24,11 @@ export function launchBrowser(): Promise<Playwright.Browser> {
   const env = { ...process.env, TMPDIR: FOLDER };
   const executablePath = execFileSync(process.execPath, [unpack], { env, encoding: "utf8" });
   const { chromium } = createRequire(tool("playwright-core/package.json"))("playwright-core") as typeof Playwright;
-  const libraries = {
+  // A bare machine has no fonts either: without one, a page has no text.
+  const environment = {
     ...process.env,
     LD_LIBRARY_PATH: join(FOLDER, "al2023", "lib"),
     XDG_DATA_HOME: join(FOLDER, "fonts"),
   };
-  return chromium.launch({ executablePath, args: FLAGS, env: libraries as Record<string, string> });
+  return chromium.launch({ executablePath, args: FLAGS, env: environment as Record<string, string> });
 }

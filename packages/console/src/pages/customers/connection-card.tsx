@@ -60,9 +60,10 @@ function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "s
   const close = () => setChosen(undefined);
   const name = connectionName(connection);
   const block = connection.blockedByStaff ? t.unblock : t.block;
-  const given = ledgers.filter(({ entries }) =>
-    entries.some(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null),
-  );
+  const given = ledgers.flatMap(({ plan, entries }) => {
+    const last = entries.findLast(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null);
+    return last === undefined ? [] : [{ plan, seq: last.seq }];
+  });
   return (
     <>
       {ledgers.length > 0 && (
@@ -82,12 +83,7 @@ function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "s
         <GoodwillDialog cuid={cuid} connection={connection} plans={ledgers.map(({ plan }) => plan)} onClose={close} />
       )}
       {chosen === "goodwill-reversal" && (
-        <GoodwillReversalDialog
-          cuid={cuid}
-          connection={connection}
-          plans={given.map(({ plan }) => plan)}
-          onClose={close}
-        />
+        <GoodwillReversalDialog cuid={cuid} connection={connection} given={given} onClose={close} />
       )}
       {chosen === "block" && <BlockDialog cuid={cuid} connection={connection} onClose={close} />}
     </>

@@ -18,20 +18,21 @@ const t = texts.customers;
 interface GoodwillReversalDialogProps {
   readonly cuid: string;
   readonly connection: Connection;
-  /** Those that were given days. */
-  readonly plans: readonly string[];
+  /** Of what was given days, the entry that gave the last ones. */
+  readonly given: readonly { readonly plan: string; readonly seq: number }[];
   readonly onClose: () => void;
 }
 
 /** Takes back the goodwill that was given last. */
-export function GoodwillReversalDialog({ cuid, connection, plans, onClose }: GoodwillReversalDialogProps) {
+export function GoodwillReversalDialog({ cuid, connection, given, onClose }: GoodwillReversalDialogProps) {
   const { service, reqId } = connection;
   const environment = useEnvironment();
   const toast = useToast();
-  const [plan, setPlan] = useState(plans[0] ?? "");
+  const [plan, setPlan] = useState(given[0]?.plan ?? "");
+  const seq = given.find((each) => each.plan === plan)?.seq;
   const reversal = useCorrection<CorrectionEffect>(
     `${customerHref({ cuid })}/goodwill-reversal`,
-    { service, reqId, plan },
+    { service, reqId, plan, seq },
     { environment },
   );
   const name = connectionName(connection);
@@ -50,10 +51,10 @@ export function GoodwillReversalDialog({ cuid, connection, plans, onClose }: Goo
         toast(after === null ? t.takenBackAll(name) : t.takenBack(name, minuteOf(after.end)));
       }}
     >
-      {plans.length > 1 && (
+      {given.length > 1 && (
         <Field name="plan" label={t.plan}>
           <Select
-            options={plans.map((each) => [each, each] as const)}
+            options={given.map((each) => [each.plan, each.plan] as const)}
             value={plan}
             onChange={({ target }) => setPlan(target.value)}
           />

@@ -31,7 +31,7 @@ const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const BulkRequestSchema = Type.Object({
   action: oneOf(ACTIONS),
   connections: Type.Optional(
-    Type.Array(Type.String({ maxLength: LINE_MAX_LENGTH, pattern: "^[^\\p{Cc}]*\\t?[^\\p{Cc}]*\\t?[^\\p{Cc}]*$" }), {
+    Type.Array(Type.String({ maxLength: LINE_MAX_LENGTH, pattern: "^[\\t\\P{Cc}]*$" }), {
       maxItems: MOST_BULK_CONNECTIONS,
       description: "One text each: `reqId`, or `cuid service reqId`.",
     }),

@@ -45,7 +45,13 @@ export const correctionRoutes = [
     summary: "Reverse the goodwill that was given last",
     params: CUSTOMER,
     query: QUERY,
-    body: Type.Object({ ...CONNECTION, ...WHICH_PLAN, reason: ReasonSchema }),
+    body: Type.Object({
+      ...{ ...CONNECTION, ...WHICH_PLAN },
+      seq: Type.Optional(
+        Type.Integer({ minimum: 1, description: "The ledger's entry that is meant: another one is not reversed." }),
+      ),
+      reason: ReasonSchema,
+    }),
     answer: CorrectionEffectSchema,
     problems: ["not_found", "conflict"],
     async handle(ports, { identity, params, query, body }) {

@@ -130,6 +130,7 @@ function whyNot(answer: Refused, request: ConnectionRequest & { readonly plan: s
       return connectionUnclear(answer, request);
     case "too_long":
     case "history_gone":
+    case "not_last":
       return new CommandFailed(refusalWords(answer));
     case "ambiguous": {
       const plans = answer.plans.map(shellWord).join(" or --plan ");

@@ -28,6 +28,8 @@ export function refusalWords(refusal: CorrectionRefusal, plan?: string): string 
     case "not_found":
     case "already_reversed":
       return "no days were given that are not reversed yet";
+    case "not_last":
+      return "these are not the days that were given last any more: look again";
     case "history_gone":
       return "what there was before these days were given was let go (topupd prune), so they stay";
   }

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { HeldBackRecord } from "../../store/staff.ts";
-import type { Actor, Ports, ReadingPorts } from "../ports.ts";
+import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
 import { importCustomer } from "./import-customer.ts";
 
 export interface ListHeldBackRequest {
@@ -34,7 +34,7 @@ export type HeldBackSettled =
   | { readonly kind: "shared"; readonly reqId: string; readonly cuid: string }
   | { readonly kind: "refused"; readonly problem: string };
 
-/** Settles what was held back, and lets go of the record: where it is taken, of all of the customer's. */
+/** Settles all that was held back of a customer: a row is taken whole, or left. */
 export async function settleHeldBack(
   ports: Ports,
   actor: Actor,
@@ -43,11 +43,11 @@ export async function settleHeldBack(
   const { importRuns } = ports.store;
   const found = await importRuns.findHeldBack(id);
   if (found === undefined) return { kind: "not_found" };
+  const { environment, cuid } = found;
   if (decision === "leave") {
-    await importRuns.settleHeldBack({ id });
+    await importRuns.settleHeldBack(environment, cuid, attributionOf(ports, actor));
     return { kind: "settled" };
   }
-  const { environment, cuid } = found;
   const row = readJson(found.sourceRow) as JsonObject;
   // That its records may be old was said when the file was imported.
   const request = { environment, row, oldRecords: true, allowShorter: true };
@@ -60,6 +60,6 @@ export async function settleHeldBack(
   const { effect } = imported;
   if (effect.shared !== undefined) return { kind: "shared", ...effect.shared };
   if (effect.isStale) return { kind: "stale" };
-  await importRuns.settleHeldBack({ environment, cuid });
+  await importRuns.settleHeldBack(environment, cuid, undefined);
   return { kind: "settled" };
 }

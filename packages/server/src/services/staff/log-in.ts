@@ -67,11 +67,12 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
   const now = clock();
   await store.staff.pruneSessions(now - LONGEST_MS, now - IDLE_MS);
-  await store.staff.openSession(hashStaffSecret(token), member.id, {
+  const session = {
     ...{ id, createdAt: now, lastUsedAt: now, address },
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
-  });
-  return { kind: "logged_in", token, member, sessionId: id };
+  };
+  const isOpen = await store.staff.openSession(hashStaffSecret(token), member.id, secrets.password, session);
+  return isOpen ? { kind: "logged_in", token, member, sessionId: id } : { kind: "wrong_credentials" };
 }
 
 /** Takes a code, once. */

@@ -17,9 +17,11 @@ import {
 export interface GoodwillReversalRequest extends CorrectionRequest {
   /** Undefined where the connection has but one that may be meant. */
   readonly plan: string | undefined;
+  /** The number of the entry that is meant; undefined for the last. */
+  readonly seq?: number | undefined;
 }
 
-export interface GoodwillRequest extends GoodwillReversalRequest {
+export interface GoodwillRequest extends Omit<GoodwillReversalRequest, "seq"> {
   /** 1 to {@link MOST_GOODWILL_DAYS}. */
   readonly days: number;
 }
@@ -67,11 +69,11 @@ export async function reverseGoodwill(
   actor: Actor,
   request: GoodwillReversalRequest,
 ): Promise<GoodwillReversalAnswer> {
-  const { plan, reason } = request;
+  const { plan, seq, reason } = request;
   const answer = await findConnection(ports, request);
   if (answer.kind !== "found") return answer;
   const by = correctingOf(ports, actor, reason);
-  const outcome = await correctionsFor(ports, request).reverseGoodwill({ ...answer.connection, plan }, by);
+  const outcome = await correctionsFor(ports, request).reverseGoodwill({ ...answer.connection, plan, seq }, by);
   if (outcome.kind !== "reversed") return outcome;
   return { kind: "reversed", ...changeOf(answer, outcome, outcome.days) };
 }

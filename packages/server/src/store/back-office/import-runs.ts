@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
+import { heldBackLeft } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type HeldBackRecord, IMPORTS_KEPT, type ImportRun, type ImportRuns } from "../staff.ts";
 import type { HeldBackRow, ImportRunRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
+import { appendAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
@@ -73,13 +75,14 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
       return row && toHeldBack(row);
     },
 
-    settleHeldBack: (of) =>
+    settleHeldBack: (environment, cuid, leftBy) =>
       engine.transact(async (tx) => {
-        const query = tx.deleteFrom("held_back");
-        await ("id" in of
-          ? query.where("id", "=", of.id)
-          : query.where("environment", "=", of.environment).where("cuid", "=", of.cuid)
-        ).execute();
+        const all = tx.selectFrom("held_back").where("environment", "=", environment).where("cuid", "=", cuid);
+        const rows = await all.select(["service", "req_id", "plan", "kept_end"]).execute();
+        await tx.deleteFrom("held_back").where("environment", "=", environment).where("cuid", "=", cuid).execute();
+        if (leftBy === undefined || rows.length === 0) return;
+        const kept = rows.map((row) => [`${row.service} ${row.req_id}: ${row.plan}`, row.kept_end]);
+        await appendAudit(engine, tx, heldBackLeft(environment, cuid, Object.fromEntries(kept)), leftBy);
       }),
 
     noteBackup: (at) =>

@@ -77,14 +77,18 @@ export function staffOf(engine: Engine): StaffAccounts {
         return used.numUpdatedRows > 0n;
       }),
 
-    openSession: (hash, staffId, { id, createdAt, lastUsedAt, address, userAgent }) =>
-      engine.transact(async (tx) => {
+    // In turn with whatever changes the account, which ends the sessions that there are.
+    openSession: (hash, staffId, password, { id, createdAt, lastUsedAt, address, userAgent }) =>
+      engine.change(async (tx) => {
+        const row = await tx.selectFrom("staff").select("password").where("id", "=", staffId).executeTakeFirst();
+        if (row?.password !== password) return false;
         const times = { created_at: createdAt, last_used_at: lastUsedAt };
         const from = { address: address ?? null, user_agent: userAgent ?? null };
         await tx
           .insertInto("staff_session")
           .values({ hash, id, staff_id: staffId, ...times, ...from })
           .execute();
+        return true;
       }),
 
     async findSession(hash) {
