@@ -104,7 +104,8 @@ export function useSend<Answer = void>() {
   return useMutation<Answer, ApiProblem, Change>({
     mutationFn: ({ method, path, query, body }) =>
       keys.send([method, path, query, body], (key) => api[method]<Answer>(path, { query, body, key })),
-    onSuccess: () => readAgain(client),
+    // Of one that failed too: its answer alone may be lost.
+    onSettled: () => readAgain(client),
   });
 }
 
@@ -127,7 +128,7 @@ export function useUpload<Answer>() {
         api.upload<Answer>("POST", path, file, { query, key }, setProgress),
       );
     },
-    onSuccess: () => readAgain(client),
+    onSettled: () => readAgain(client),
   });
   return { ...mutation, progress };
 }

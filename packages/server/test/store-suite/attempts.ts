@@ -70,6 +70,8 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     expect(newest).toEqual({ id: ids[51], ...run, endedAt: undefined, outcome: "running", report: undefined });
     expect(second).toEqual({ id: ids[50], ...run, ...ended });
     expect([others.length, others.at(-1)?.id]).toEqual([48, ids[2]]);
+    // Nobody runs any more what another one of its kind came after.
+    expect(others[0]).toMatchObject({ outcome: "failed", endedAt: START });
     expect(await store.importRuns.lastBackupAt()).toBeUndefined();
     await store.importRuns.noteBackup(START);
     await store.importRuns.noteBackup(START + 1);

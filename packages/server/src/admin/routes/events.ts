@@ -49,7 +49,8 @@ export const ToldEventSchema = Type.Object(
 export const eventRoutes = [
   route({
     ...{ method: "GET", path: "/events", tag: "Targets and events", permission: "read" },
-    summary: "List what happened, oldest first; the cursor is the id of the last event, or null where there is none",
+    summary:
+      "List what happened, oldest first, as long as a target waits for it; the cursor is the id of the last event",
     query: Type.Object({
       after: Type.Optional(Type.String({ description: "The id of an event: those after it are given." })),
       target: Type.Optional(

@@ -16,6 +16,7 @@ const FALLBACKS: Fallbacks = {
     database: "sqlite:./topupd-data/demo.db",
     consolePort: "8081",
     currency: "NPR",
+    defaultCountry: "NP",
     logLevel: "warn",
     drainSeconds: "0",
   },

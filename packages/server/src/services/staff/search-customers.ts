@@ -28,7 +28,7 @@ export interface SearchAnswer {
   readonly transaction: Transaction | undefined;
 }
 
-/** Customers by their cuids: whom a code fits, or else whose names hold all words of a text. */
+/** Customers by their cuids: whom a code fits, and whose names hold all words of a text. */
 export async function searchCustomers({ store }: ReadingPorts, request: SearchRequest): Promise<SearchAnswer> {
   const { search } = store;
   const { environment, text, after, limit } = request;
@@ -36,18 +36,18 @@ export async function searchCustomers({ store }: ReadingPorts, request: SearchRe
     const found = await search.listCustomers(environment, { after, limit: limit + 1 });
     return { customers: found.slice(0, limit), hasMore: found.length > limit, transaction: undefined };
   }
-  const isId = isTransactionId(text) || looksIssued(text);
-  const transaction = isId ? await findTransaction({ store }, text) : undefined;
+  const txnId = text.toUpperCase();
+  const id = isTransactionId(txnId) ? txnId : looksIssued(text) ? text : undefined;
+  const transaction = id === undefined ? undefined : await findTransaction({ store }, id);
   if (transaction !== undefined) {
     const its = await search.findCustomer(transaction.environment, transaction.cuid);
     return { customers: its === undefined ? [] : [its], hasMore: false, transaction };
   }
-  const isCode = (await search.findCuids(environment, text, 1)).length > 0;
-  const cuids = isCode
-    ? await search.findCuids(environment, text, limit + 1, after)
-    : mayBeName(text)
-      ? await search.findCuidsByName(environment, text, limit + 1, after)
-      : [];
+  // Telephones begin what is typed with a capital letter, and usernames seldom have one.
+  const codes = new Set([text, text.toLowerCase()]);
+  const byCode = await Promise.all([...codes].map((code) => search.findCuids(environment, code, limit + 1, after)));
+  const byName = mayBeName(text) ? await search.findCuidsByName(environment, text, limit + 1, after) : [];
+  const cuids = [...new Set([...byCode.flat(), ...byName])].sort();
   const found = await Promise.all(cuids.slice(0, limit).map((cuid) => search.findCustomer(environment, cuid)));
   const customers = found.filter((customer) => customer !== undefined);
   return { customers, hasMore: cuids.length > limit, transaction: undefined };

@@ -18,6 +18,14 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
     begin: ({ kind, environment, author, file, asOf, startedAt }) =>
       engine.change(async (tx) => {
         const id = (await lastId(tx, "import_run")) + 1;
+        // One that still goes on, beside this one, says at its end how it ended.
+        await tx
+          .updateTable("import_run")
+          .set({ outcome: "failed", ended_at: startedAt })
+          .where("outcome", "=", "running")
+          .where("kind", "=", kind)
+          .where("environment", "=", environment)
+          .execute();
         const run = { kind, environment, author, file, as_of: asOf ?? null, started_at: startedAt };
         const open = { ended_at: null, outcome: "running", report: null } as const;
         await tx
