@@ -1,13 +1,11 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { topUps } from "./bodies.ts";
 import { pathOf } from "./calls.ts";
 import { temporaryFolder } from "./clean-up.ts";
 import { CONNECTIONS, TOP_UP } from "./operations.ts";
-import { runTopupd, SERVE, type Server, startServer } from "./processes.ts";
+import { freePort, runTopupd, SERVE, type Server, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { type Comparison, type Figure, say } from "./results.ts";
 import { overHttp, runRounds } from "./rounds.ts";
@@ -98,12 +96,4 @@ async function catchUp({ folder }: Filled, comeBack: () => void): Promise<Figure
     ...{ measured: "catching up, once the target is back", value: before / seconds, unit: "events a second" },
     ...{ decimals: 0, target: { atLeast: 1_000 }, detail: `${before} events in ${seconds.toFixed(1)} s` },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { temporaryFolder } from "./clean-up.ts";
+import { measureConsole } from "./console.ts";
 import { measureEvents } from "./events.ts";
 import { measureGrowth } from "./growth.ts";
 import { loadGenerator } from "./load.ts";
@@ -23,6 +24,7 @@ loadGenerator();
 const words = process.argv.slice(2);
 if (words[0] === "growth") await measureGrowth(words.slice(1));
 else if (words[0] === "events") await measureEvents();
+else if (words[0] === "console") await measureConsole();
 else if (words[0] === "reports") await measureReports(words.slice(1));
 else await measureAll(readOptions(words));
 

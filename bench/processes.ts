@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { guard, removeFolder, temporaryFolder } from "./clean-up.ts";
@@ -84,4 +86,13 @@ async function saidUrl(child: ChildProcess, log: string): Promise<string> {
   }
   child.kill("SIGKILL");
   throw new Error(`it does not listen: ${readFileSync(log, "utf8")}`);
+}
+
+/** One on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }

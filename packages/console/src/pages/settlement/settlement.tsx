@@ -67,13 +67,14 @@ export default function Settlement() {
 
 function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
   const { to, open, lines, total } = settlement;
+  const isOwed = useEnvironment() === "production";
   return (
     <>
       {open && <Note tone="warning">{t.open(to)}</Note>}
       <Grid>
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
-        <Stat label={t.net} value={<Amount of={total.net} />} note={t.netNote} />
+        <Stat label={t.net} value={<Amount of={total.net} />} note={isOwed && t.netNote} />
       </Grid>
       {lines.length === 0 ? (
         <EmptyState title={t.none}>{t.noneHint}</EmptyState>

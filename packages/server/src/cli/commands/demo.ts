@@ -16,11 +16,12 @@ const FALLBACKS: Fallbacks = {
     database: "sqlite:./topupd-data/demo.db",
     consolePort: "8081",
     currency: "NPR",
-    defaultCountry: "NP",
     logLevel: "warn",
     drainSeconds: "0",
   },
 };
+/** Where its customers' mobile numbers are. */
+const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
 /** Of a partner, and of somebody who administers. */
 const NAME = "demo";
@@ -76,23 +77,33 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
 }
 
 /** Fills a new database with customers and history, by a clock that goes through the past. */
-async function prepareHistory({ clock, random, accounts, openStore, stdout }: Runtime, config: Config): Promise<void> {
+async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
+  if (!(await isNew(runtime, config))) return;
+  const { clock, random, accounts, openStore, stdout } = runtime;
   let now = clock();
-  const store = await openStore(config, { clock: () => now });
+  const store = await openStore({ ...config, defaultCountry: config.defaultCountry ?? COUNTRY }, { clock: () => now });
   try {
-    // A shell may be set up for the database from which others are served.
-    if ((await store.currentCatalogue("production")) !== undefined)
-      throw new WrongUsage(
-        "this database has a catalogue for real customers: name another for the demo, by --database",
-      );
-    const isNew = (await store.currentCatalogue("trial")) === undefined && (await store.partners.list()).length === 0;
-    if (!isNew) return;
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
     const { makeDemoHistory } = await import("../../services/staff/demo-history.ts");
     const turnTo = (at: Instant) => {
       now = at;
     };
     await makeDemoHistory({ store, clock: () => now, random, accounts, turnTo }, ACTOR, now);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether nothing was ever put into the database. */
+async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
+  const store = await openStore(config);
+  try {
+    // A shell may be set up for the database from which others are served.
+    if ((await store.currentCatalogue("production")) !== undefined)
+      throw new WrongUsage(
+        "this database has a catalogue for real customers: name another for the demo, by --database",
+      );
+    return (await store.currentCatalogue("trial")) === undefined && (await store.partners.list()).length === 0;
   } finally {
     await store.close();
   }

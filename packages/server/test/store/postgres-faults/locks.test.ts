@@ -73,9 +73,9 @@ describe.concurrent("a batch that PostgreSQL breaks off", () => {
     { what: "because it cannot be put in a row with others", code: "40001" },
   ])("$what is settled item by item, and recorded once", async ({ code }, { onTestFinished }) => {
     const opened = await openFaultyProvider({ onTestFinished });
-    await opened.database.tamper(`CREATE SEQUENCE attempt;
+    await opened.database.tamper(`CREATE SEQUENCE broken_off;
       CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF nextval('attempt') = 1 THEN RAISE EXCEPTION 'broken off' USING ERRCODE = '${code}'; END IF;
+        IF nextval('broken_off') = 1 THEN RAISE EXCEPTION 'broken off' USING ERRCODE = '${code}'; END IF;
         RETURN NULL;
       END $$;
       CREATE TRIGGER break_off AFTER INSERT ON top_up FOR EACH STATEMENT EXECUTE FUNCTION break_off()`);
@@ -84,7 +84,7 @@ describe.concurrent("a batch that PostgreSQL breaks off", () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(["recorded", "recorded", "recorded"]);
     expect(await countRows(opened, "top_up")).toBe(3);
     expect(await countRows(opened, "ledger_entry WHERE txn_id IS NOT NULL")).toBe(3);
-    expect(await opened.database.read("SELECT last_value::int FROM attempt")).toEqual([{ last_value: 4 }]);
+    expect(await opened.database.read("SELECT last_value::int FROM broken_off")).toEqual([{ last_value: 4 }]);
   });
 });
 
