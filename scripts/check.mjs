@@ -1,30 +1,37 @@
 // Everything that must hold before a change lands, in the order in which it fails fastest.
 // `npm test -- NAME` hands what follows to the test runner, after the same build.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { delimiter, resolve } from "node:path";
 
 const patterns = process.argv.slice(2);
 const tools = ["tools", "node", ["scripts/install-tools.mjs"]];
 const build = ["build", "npm", ["run", "--silent", "build"]];
-const tests = ["tests", "vitest", ["run", ...patterns]];
-const all = [
-  tools,
-  build,
+const looks = [
   ["types", "tsc", ["-p", "tsconfig.json"]],
   ["console types", "tsc", ["-p", "packages/console/tsconfig.json"]],
   ["format and lint", "biome", ["ci", "--error-on-warnings", "--colors=off"]],
   ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench", "scripts/collections"]],
   ["dead code", "knip", []],
-  tests,
 ];
+const tests = ["tests", "vitest", ["run", ...patterns]];
 
 process.env.PATH = [resolve("tools/node_modules/.bin"), process.env.PATH].join(delimiter);
-for (const [title, command, args] of patterns.length === 0 ? all : [tools, build, tests]) {
-  process.stdout.write(`\n== ${title}: ${command} ${args.join(" ")}\n`);
-  const { status, error } = spawnSync(command, args, { stdio: "inherit", shell: process.platform === "win32" });
-  if (error !== undefined) throw error;
-  if (status !== 0) {
-    process.stderr.write(`\n${title}: failed\n`);
-    process.exit(1);
-  }
+await run(tools);
+await run(build);
+// Side by side: none of them writes anything.
+if (patterns.length === 0) await Promise.all(looks.map((look) => run(look, "pipe")));
+await run(tests);
+
+/** @param output `pipe`: what it says is shown together, once it has ended. */
+async function run([title, command, args], output = "inherit") {
+  const head = `\n== ${title}: ${command} ${args.join(" ")}\n`;
+  if (output === "inherit") process.stdout.write(head);
+  const child = spawn(command, args, { stdio: ["ignore", output, output], shell: process.platform === "win32" });
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => said.push(piece));
+  const status = await new Promise((ended, failed) => child.once("error", failed).once("close", ended));
+  if (output === "pipe") process.stdout.write(Buffer.concat([Buffer.from(head), ...said]));
+  if (status === 0) return;
+  process.stderr.write(`\n${title}: failed\n`);
+  process.exit(1);
 }
