@@ -65,5 +65,14 @@ export class Answers {
 
 /** Of a JSON text, so no two requests have the same one. */
 function hashOf(parts: readonly unknown[]): Buffer {
-  return createHash("sha256").update(JSON.stringify(parts)).digest();
+  return createHash("sha256").update(jsonOf(parts)).digest();
+}
+
+function jsonOf(parts: readonly unknown[]): string {
+  try {
+    return JSON.stringify(parts);
+  } catch {
+    // What was read from JSON can be written as JSON, unless it is nested deeper than the stack.
+    throw new Problem("invalid", "The body is nested too deep.");
+  }
 }

@@ -115,6 +115,13 @@ describe("a request by cookie", () => {
   });
 });
 
+test("a body that is nested too deep is refused", async () => {
+  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+  const headers = { ...JSON_TYPE, "idempotency-key": "deep" };
+  const { json } = await shared().call("PUT /customers/1", { as: "admin", body: `{"cuid":${deep}}`, headers });
+  expect(json).toMatchObject({ status: 422, code: "invalid" });
+});
+
 test("a NUL character in an address is refused, whichever database would be asked", async () => {
   for (const path of ["/partners/a%00b", "/customers?cursor=%00"])
     expect((await shared().call(`GET ${path}`, { as: "admin" })).json).toMatchObject({ status: 422, code: "invalid" });
