@@ -14,7 +14,6 @@ const TELEPHONE = { width: 390, height: 844 };
 /** CUID: a customer to whom goodwill was given. */
 const SHOTS = [
   { name: "overview", path: "/", viewport: DESK },
-  { name: "overview-dark", path: "/", viewport: DESK, colorScheme: "dark" },
   { name: "customer", path: "/customers/CUID", viewport: DESK },
   { name: "customer-telephone", path: "/customers/CUID", viewport: TELEPHONE },
   { name: "transactions", path: "/transactions", viewport: DESK },

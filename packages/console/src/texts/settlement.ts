@@ -14,7 +14,7 @@ export const settlement = {
     service: "By day, partner and service",
     bouquet: "By day, partner, service and bouquet",
   },
-  open: (to: string) => `${to} is not over yet: what is topped up or reversed on it still comes to this.`,
+  open: (to: string) => `${to} is not over yet: these numbers may still grow.`,
   topUps: "Top-ups",
   topUp: "top-up",
   reversal: "reversal",
