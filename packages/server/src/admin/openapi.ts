@@ -52,11 +52,9 @@ const INTRODUCTION = [
 ].join("\n\n");
 
 /** What any request may be refused for. */
-const ALWAYS: readonly ProblemCode[] = ["invalid", "internal_error", "unavailable"];
+const ALWAYS: readonly ProblemCode[] = ["cross_site", "invalid", "internal_error", "unavailable"];
 const LOGGED_IN: readonly ProblemCode[] = ["not_logged_in"];
-const CHANGING: readonly ProblemCode[] = [
-  ...(["cross_site", "answer_unknown", "already_answered", "key_reused"] as const),
-];
+const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused"];
 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
@@ -85,7 +83,7 @@ function describe(route: Route, components: Components): Json {
           ...(isOpen || permission === "read"
             ? []
             : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
-          ...(isChanging ? (isOpen ? (["cross_site"] as const) : CHANGING) : []),
+          ...(isChanging && !isOpen ? CHANGING : []),
           ...(path.includes("/:") ? (["not_found"] as const) : []),
           ...(body === undefined ? [] : (["too_large"] as const)),
           ...(route.problems ?? []),

@@ -29,14 +29,14 @@ export const SECURITY_HEADERS = {
 /** Lets a request in, or not, before its body is read. @throws Problem */
 export async function admit(
   ports: AdminPorts,
-  { permission, method }: Pick<Route, "permission" | "method">,
+  { permission }: Pick<Route, "permission">,
   request: FastifyRequest,
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
   const { authorization } = request.headers;
-  const isOpen = permission === "anybody" && method === "GET";
+  // To log in gives a cookie, whatever else is sent.
   const isByCookie = permission === "anybody" || authorization === undefined;
-  if (!isOpen && isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
+  if (isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
   if (permission === "anybody") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");

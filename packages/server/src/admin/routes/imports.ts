@@ -157,19 +157,13 @@ export const importRoutes = [
       allowLargeChange: Type.Optional(
         Type.Boolean({ description: "A tenth of the running subscriptions, or of the active customers, may go." }),
       ),
-      allowShorter: Type.Optional(
-        Type.Array(Type.String({ maxLength: 64 }), {
-          maxItems: 1_000,
-          description: "The customers of whom the file may end what was paid for.",
-        }),
-      ),
     }),
     answer: UploadSchema,
     status: 202,
     problems: ["conflict"],
     async handle({ uploads }, { identity, params, body }) {
-      const { allowLargeChange = false, allowShorter = [] } = body;
-      const upload = uploads.run(params.id, identity, { allowLargeChange, allowShorter });
+      const { allowLargeChange = false } = body;
+      const upload = uploads.run(params.id, identity, { allowLargeChange });
       if (upload === undefined) throw gone();
       if (upload === "not_now")
         throw new Problem("conflict", "Only a file that was checked, and is not written, can be.");

@@ -31,7 +31,7 @@ export interface UploadRequest
   readonly run: boolean;
 }
 
-export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "allowShorter">;
+export type RunRequest = Pick<CustomersImport, "allowLargeChange">;
 
 export type UploadState = "checking" | "checked" | "writing" | "done" | "refused" | "failed";
 
