@@ -2,17 +2,20 @@ import type { CatalogueRow } from "../domain/catalogue-file.ts";
 import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer.ts";
 
 /**
- * What begins a formula, also in the wide writing of East Asia: a spreadsheet would run what a customer's name says. Such
- * a text gets an apostrophe, which is taken off again when it is read.
+ * The start of a formula, also after blanks and in the wide writing of East Asia: a spreadsheet would run what a
+ * customer's name says. Programs that split lines at semicolons see such a start behind each of them. Every start gets an
+ * apostrophe, which is removed again when the file is read.
  */
-const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/;
+const FORMULA = "'*\\s*[=+\\-@\\t\\r＝＋－＠]";
+const START = new RegExp(`(^|;)(?=${FORMULA})`, "g");
+const GUARDED_START = new RegExp(`(^|;)'(?=${FORMULA})`, "g");
 
 export function guardCell(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
+  return text.replace(START, "$1'");
 }
 
 export function unguardCell(cell: string): string {
-  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+  return cell.replace(GUARDED_START, "$1");
 }
 
 type Cells = readonly string[];

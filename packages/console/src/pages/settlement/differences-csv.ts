@@ -11,9 +11,9 @@ export function differencesCsv(differences: readonly Difference[]): string {
   return [COLUMNS, ...rows].map((row) => `${row.join(",")}\r\n`).join("");
 }
 
-/** A text that a spreadsheet would take for a formula begins with an apostrophe. */
+/** An apostrophe precedes each start that a spreadsheet would take for a formula, as in the server's files. */
 function cell(value: string | number | null): string {
   const text = String(value ?? "");
-  const guarded = /^[=+\-@\t\r]/.test(text) && !/^-?[0-9.]+$/.test(text) ? `'${text}` : text;
+  const guarded = /^-?[0-9.]+$/.test(text) ? text : text.replace(/(^|;)(?='*\s*[=+\-@\t\r＝＋－＠])/g, "$1'");
   return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
