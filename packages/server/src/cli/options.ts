@@ -90,9 +90,9 @@ export function readDays({ from, to }: DayFlags, store: Store) {
   return { from: dayOf("--from", from, store)?.start, until: dayOf("--to", to, store)?.end };
 }
 
-/** The day counts to its end: the token holds until the next one begins. */
+/** The token is valid on the whole of its last day. */
 export function readExpiry(expires: string | undefined, store: Store, now: Instant): Instant | undefined {
-  const expiresAt = dayOf("--expires", expires, store)?.end;
+  const expiresAt = dayOf("--expires", expires, store)?.last;
   if (expiresAt !== undefined && expiresAt <= now) throw new WrongUsage("--expires must be in the future");
   return expiresAt;
 }

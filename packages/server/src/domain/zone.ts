@@ -58,14 +58,17 @@ export function isTimeZone(name: string): boolean {
 /** When a day of the provider's zone begins, and when the next one does: it has 23 or 25 hours where clocks are changed. */
 export interface Day {
   readonly start: Instant;
+  /** The start of the next day. */
   readonly end: Instant;
+  /** The last millisecond, which every clock of the zone shows as this day. */
+  readonly last: Instant;
 }
 
 /** @param text such as `2026-11-20`; undefined where there is no such day. */
 export function readDay(text: string, zone: Zone): Day | undefined {
   const start = startOfDay(text, zone);
   const end = start === undefined ? undefined : startOfDay(dayAfter(text), zone);
-  return start === undefined || end === undefined ? undefined : { start, end };
+  return start === undefined || end === undefined ? undefined : { start, end, last: end - 1 };
 }
 
 /** Where clocks skip midnight, the day begins with the first time that they show. */

@@ -82,12 +82,15 @@ describe("topupd token", () => {
   });
 
   test.each([
-    ["UTC", "2099-12-31", "2100-01-01T00:00:00.000Z"],
-    ["Asia/Kathmandu", "2099-12-31", "2099-12-31T18:15:00.000Z"],
-    ["America/New_York", "2099-03-08", "2099-03-09T04:00:00.000Z"],
-  ])("in %s, --expires %s is %s", async (zone, date, end) => {
+    ["UTC", "2099-12-31", "2099-12-31T23:59:59.999Z"],
+    ["Asia/Kathmandu", "2099-12-31", "2099-12-31T18:14:59.999Z"],
+    ["America/New_York", "2099-03-08", "2099-03-09T03:59:59.999Z"],
+  ])("in %s, --expires %s is %s, and every text shows that day", async (zone, date, end) => {
     const line = await withPartner({ TOPUPD_TIME_ZONE: zone });
     expect((await line.json(...ISSUE, "production", "--expires", date)).expiresAt).toBe(end);
+    const { stderr } = await line.run(...ISSUE, "production", "--expires", date);
+    expect(stderr).toContain(`holds until ${date} 23:59:59.`);
+    expect(await line.mustRun("token", "list")).toContain(`${date} 23:59:59`);
   });
 
   test("issue refuses an end that is none, is past or is a trial token's, and a partner who is not there", async () => {
@@ -142,7 +145,7 @@ describe("topupd token", () => {
     const formerEnd = new Date(line.now + ms).toISOString();
     expect(rotated).toEqual({
       ...{ token: expect.stringMatching(/^topup_live_/), id: renewed.id, partner: "wallet", environment: "production" },
-      ...{ expiresAt: "2100-01-01T00:00:00.000Z", replaces: { id, expiresAt: formerEnd } },
+      ...{ expiresAt: "2099-12-31T23:59:59.999Z", replaces: { id, expiresAt: formerEnd } },
     });
     expect(old).toMatchObject({ id, state, replacedBy: renewed.id, expiresAt: formerEnd });
   });

@@ -236,7 +236,7 @@ const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]
 
 function readExpiry({ store, clock }: AdminPorts, text: string | undefined): Instant | undefined {
   if (text === undefined) return undefined;
-  const at = ISO_INSTANT.test(text) ? Date.parse(text) : readDay(text, store.provider.zone)?.end;
+  const at = ISO_INSTANT.test(text) ? Date.parse(text) : readDay(text, store.provider.zone)?.last;
   if (at === undefined || Number.isNaN(at))
     throw badField("expiresAt", "must be a day, or a time in ISO 8601 with its zone");
   if (at <= clock()) throw badField("expiresAt", "must be in the future");

@@ -2,8 +2,8 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { AccessToken } from "../../domain/access-token.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { DAY_MS } from "../../domain/wall-time.ts";
-import { isoTime, isoTimeOrNull, tokenData } from "../../services/staff/data.ts";
-import { issueToken, listTokens, revokeToken, rotateToken } from "../../services/staff/partners.ts";
+import { isoTimeOrNull, tokenData } from "../../services/staff/data.ts";
+import { issueToken, type ListedToken, listTokens, revokeToken, rotateToken } from "../../services/staff/partners.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags, readExpiry } from "../options.ts";
 import { printable, table } from "../output/text.ts";
@@ -75,8 +75,8 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
     description: "list access tokens, without what is secret, and when each was last used, half a minute late",
     examples: ["topupd token list", "topupd token list --json"],
     async run(session) {
-      const rows = (await listTokens(session)).map(tokenData);
-      session.show(rows, table(COLUMNS, rows));
+      const tokens = await listTokens(session);
+      session.show(tokens.map(tokenData), tokenTable(session, tokens));
     },
   });
   addStoreCommand<object>(group, runtime, {
@@ -89,8 +89,7 @@ export function addTokenCommands(program: Command, runtime: Runtime): void {
       await revokeToken(session, session.actor, { id });
       const listed = (await listTokens(session)).find(({ token }) => token.id === id);
       if (listed === undefined) throw new CommandFailed(NO_TOKEN);
-      const row = tokenData(listed);
-      session.show(row, table(COLUMNS, [row]));
+      session.show(tokenData(listed), tokenTable(session, [listed]));
     },
   });
 }
@@ -108,20 +107,33 @@ function readDuration(text: string): number {
 
 /** The token alone goes to stdout, so that a shell can take it as it is. @param former the token whose place it takes. */
 function showToken(
-  { runtime, isJson, show }: Session,
+  { runtime, isJson, show, store }: Session,
   token: string,
   { id, partner, environment, expiresAt }: AccessToken,
   former?: AccessToken,
 ): void {
-  const formerEnd = isoTimeOrNull(former?.expiresAt);
-  const replaces = former === undefined ? {} : { replaces: { id: former.id, expiresAt: formerEnd } };
+  const replaces =
+    former === undefined ? {} : { replaces: { id: former.id, expiresAt: isoTimeOrNull(former.expiresAt) } };
   const record = { id, partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt), ...replaces };
   show({ token, ...record }, `${token}\n`);
   if (isJson) return;
-  const end = expiresAt === undefined ? "until it is revoked" : `until ${isoTime(expiresAt)}`;
+  const { wallTime } = store.provider.zone;
+  const end = expiresAt === undefined ? "until it is revoked" : `until ${wallTime(expiresAt)}`;
   const of = `a ${environment} token of ${printable(partner.name)}, has the id ${id}, and holds ${end}`;
   runtime.stderr(`This is the only time that the token is shown. It is ${of}.\n`);
-  if (former !== undefined) runtime.stderr(`The old token ${former.id} holds until ${formerEnd}.\n`);
+  if (former?.expiresAt !== undefined)
+    runtime.stderr(`The old token ${former.id} holds until ${wallTime(former.expiresAt)}.\n`);
 }
 
-const COLUMNS = ["id", "partner", "environment", "state", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"];
+const TIMES = ["createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
+
+/** Times are the provider's wall times, so that a token's last day is the day that was asked for. */
+function tokenTable({ store }: Session, tokens: readonly ListedToken[]): string {
+  const { zone } = store.provider;
+  const rows = tokens.map((listed) => {
+    const row = tokenData(listed);
+    const inZone = TIMES.map((name) => [name, row[name] && zone.wallTime(Date.parse(row[name]))]);
+    return { ...row, ...Object.fromEntries(inZone) };
+  });
+  return table(["id", "partner", "environment", "state", ...TIMES], rows);
+}
