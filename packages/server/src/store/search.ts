@@ -46,7 +46,8 @@ export interface Search {
   /** How each of some top-ups was reversed, by its txnId; those that were not are left out. For a page at most. */
   findReversals(txnIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
   /**
-   * Transactions by their txnId, newest first. What is recorded later never moves a page: a txnId begins with its time.
+   * Transactions by their txnId, newest first, or oldest first on a page `after` a txnId. What is recorded later never
+   * moves a page: a txnId begins with its time.
    * With a cuid, that customer's own are looked at; otherwise all of the range of time, one after the other, until the
    * page is full.
    */
@@ -140,6 +141,8 @@ export interface TransactionSum {
 export interface TransactionPage {
   /** The txnId of the former page's last transaction; undefined for the first page. */
   readonly before: string | undefined;
+  /** A txnId, or the start of one: transactions after it, oldest first. */
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

@@ -165,6 +165,26 @@ test("billing writes one customer by the rules of an import, and is told what is
   }
 });
 
+test("transactions after a txnId or an instant are read forward, without those of the last 60 seconds", async () => {
+  const { service, get, topUp } = await openProvider();
+  const since = new Date(service.now).toISOString();
+  const txnIds = [];
+  for (const cuid of ["1", "2", "1"]) {
+    txnIds.push((await topUp(cuid)).txnId);
+    service.now += 30_000;
+  }
+  const after = async (query: string) => {
+    const { items, cursor } = (await get(`/transactions?after=${query}`)).json;
+    return [items.map(({ txnId }: { txnId: string }) => txnId), cursor];
+  };
+  expect(await after(since)).toEqual([txnIds.slice(0, 2), txnIds[1]]);
+  expect(await after(`${since}&limit=1`)).toEqual([txnIds.slice(0, 1), txnIds[0]]);
+  expect(await after(txnIds[1] as string)).toEqual([[], null]);
+  service.now += 30_000;
+  expect(await after(txnIds[1] as string)).toEqual([[txnIds[2]], txnIds[2]]);
+  expect(await after(`${txnIds[0]}&cuid=2`)).toEqual([[txnIds[1]], txnIds[1]]);
+});
+
 test("transactions are filtered, added up, downloaded, shown and reversed", async () => {
   const { api, service, get, topUp } = await openProvider();
   const first = await topUp("1", { udf1: "=cmd" });
@@ -178,7 +198,7 @@ test("transactions are filtered, added up, downloaded, shown and reversed", asyn
   expect(await ids("from=2026-11-21")).toEqual([]);
   const page = await get("/transactions?limit=1");
   expect([page.json.items.length, await ids(`limit=1&cursor=${page.json.cursor}`)]).toEqual([1, [first.txnId]]);
-  for (const wrong of ["cursor=x", "partner=nobody", "amount=1,5", "from=2026-02-30", "colour=red"])
+  for (const wrong of ["cursor=x", "after=x", "partner=nobody", "amount=1,5", "from=2026-02-30", "colour=red"])
     expect((await get(`/transactions?${wrong}`)).status, wrong).toBe(422);
 
   const reversal = `POST /transactions/${second.checkoutId}/reversal`;

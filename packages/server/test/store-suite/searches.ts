@@ -89,6 +89,25 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     }
   });
 
+  test("pages that read forward join without a gap or a repetition, the oldest first", async () => {
+    const { list, transactions, opened } = await openHistory(makeDatabase);
+    for (const filter of [{}, { cuid: SITA.cuid }, { from: 0 }]) {
+      const seen: Transaction[] = [];
+      for (let after = "0"; ; ) {
+        const page = await list(filter, { before: undefined, after, limit: 2 });
+        if (page.length === 0) break;
+        seen.push(...page);
+        after = page.at(-1)?.txnId as string;
+      }
+      expect(seen).toEqual((await list(filter)).toReversed());
+      const last = seen.at(-1)?.txnId as string;
+      opened.now += HOUR;
+      const next = await opened.topUp(SITA_NET, "NET-1M");
+      expect(await list(filter, { before: undefined, after: last, limit: 2 })).toEqual([next]);
+    }
+    expect(transactions.length).toBeGreaterThan(4);
+  });
+
   test("a page is filled from far apart, over as many steps as it takes", async () => {
     const { opened, list, transactions } = await openHistory(makeDatabase);
     const { txnId, checkoutId } = transactions[2] as Transaction;
@@ -97,6 +116,8 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await list({ udf1: "order-1" })).toEqual([others[2], first]);
     expect(await list({ udf1: "order-2" }, { before: undefined, limit: 1 })).toEqual([second]);
     expect(await list({}, { before: undefined, limit: 6_000 })).toHaveLength(6_000);
+    const forward = await list({}, { before: undefined, after: "0", limit: 12_000 });
+    expect(forward).toEqual((await list({}, { before: undefined, limit: 12_000 })).toReversed());
     const { count, amount } = await opened.store.search.sumTransactions({ environment: "production" });
     expect({ count, amount }).toEqual({ count: 11_006, amount: sumOf(transactions).amount + 11_000n * 113_000n });
   });

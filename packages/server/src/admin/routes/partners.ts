@@ -18,7 +18,16 @@ import {
 import type { AdminPorts } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { route } from "../route.ts";
-import { badField, EnvironmentSchema, InstantSchema, oneOf, onePage, orNull, pageOf } from "../schemas/common.ts";
+import {
+  badField,
+  EnvironmentSchema,
+  InstantSchema,
+  oneOf,
+  onePage,
+  orNull,
+  pageOf,
+  readIsoInstant,
+} from "../schemas/common.ts";
 
 /* Who may call, and with which tokens. */
 
@@ -232,13 +241,10 @@ function readAddresses(texts: readonly string[]): AddressList {
   return new AddressList([...new Set(ranges)]);
 }
 
-const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
-
 function readExpiry({ store, clock }: AdminPorts, text: string | undefined): Instant | undefined {
   if (text === undefined) return undefined;
-  const at = ISO_INSTANT.test(text) ? Date.parse(text) : readDay(text, store.provider.zone)?.last;
-  if (at === undefined || Number.isNaN(at))
-    throw badField("expiresAt", "must be a day, or a time in ISO 8601 with its zone");
+  const at = readIsoInstant(text) ?? readDay(text, store.provider.zone)?.last;
+  if (at === undefined) throw badField("expiresAt", "must be a day, or a time in ISO 8601 with its zone");
   if (at <= clock()) throw badField("expiresAt", "must be in the future");
   return at;
 }

@@ -4,9 +4,11 @@ import { csvText } from "../../csv/writing.ts";
 import { parseMoney } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
 import { isTransactionId } from "../../domain/transaction-id.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import { isoTime } from "../../services/staff/data.ts";
 import { showingOf, transactionData } from "../../services/staff/showing.ts";
 import {
+  followTransactions,
   listTransactions,
   type ReversalAnswer,
   readTransactions,
@@ -32,6 +34,7 @@ import {
   PREVIEW_QUERY,
   pageOf,
   ReasonSchema,
+  readIsoInstant,
   ServiceSchema,
   WallTimeSchema,
 } from "../schemas/common.ts";
@@ -83,15 +86,33 @@ export const TransactionDetailSchema = Type.Object(DetailFields, { title: "Trans
 export const transactionRoutes = [
   route({
     ...{ method: "GET", path: "/transactions", tag: TAG, permission: "read" },
-    summary: "List top-ups, newest first",
-    query: Type.Object({ ...FILTER.properties, ...PAGE_QUERY }),
+    summary: "List top-ups, newest first; with after, oldest first",
+    query: Type.Object({
+      ...FILTER.properties,
+      ...PAGE_QUERY,
+      after: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          description:
+            "Reads forward: top-ups after this txnId, or since this instant (ISO 8601 with its zone), oldest first, without those of the last 60 seconds. Send the cursor as the next `after`; if it is null, there is nothing new yet, so send the same `after` again.",
+        }),
+      ),
+    }),
     answer: pageOf(TransactionSchema),
     async handle(ports, { query }) {
       const { cursor } = query;
       if (cursor !== undefined && !isTransactionId(cursor)) throw badField("cursor", "must be the cursor of a page");
+      const after = query.after === undefined ? undefined : readAfter(query.after);
+      if (cursor !== undefined && after !== undefined) throw badField("cursor", "cannot be combined with after");
       const filter = await filterOf(ports, query);
-      const page = await listTransactions(ports, { filter, cursor, limit: limitOf(query) });
       const showing = await shown(ports, filter.environment);
+      const limit = limitOf(query);
+      if (after !== undefined) {
+        const followed = await followTransactions(ports, { filter, after, limit });
+        const items = followed.map((each) => transactionData(each, showing));
+        return { items, cursor: followed.at(-1)?.txnId ?? null };
+      }
+      const page = await listTransactions(ports, { filter, cursor, limit });
       return {
         items: page.transactions.map((each) => transactionData(each, showing)),
         cursor: page.cursor ?? null,
@@ -173,6 +194,13 @@ function refused(answer: Exclude<ReversalAnswer, { kind: "reversed" }>): Problem
     default:
       return new Problem("not_found");
   }
+}
+
+function readAfter(text: string): string | Instant {
+  if (isTransactionId(text)) return text;
+  const at = readIsoInstant(text);
+  if (at === undefined) throw badField("after", "must be a txnId, or an instant in ISO 8601 with its zone");
+  return at;
 }
 
 async function filterOf(ports: AdminPorts, query: Static<typeof FILTER>): Promise<TransactionFilter> {

@@ -16,6 +16,14 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, descr
 export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 export const InstantSchema = Type.String({ description: "ISO 8601, in UTC.", examples: ["2026-11-20T09:00:00.000Z"] });
+const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** @returns undefined if the text is no instant in ISO 8601 with its zone. */
+export function readIsoInstant(text: string): Instant | undefined {
+  const at = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
 export const WallTimeSchema = Type.String({
   description: "Of the provider's clock.",
   examples: ["2026-11-20 14:45:00"],

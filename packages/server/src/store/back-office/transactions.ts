@@ -107,11 +107,11 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
   };
 }
 
-/** Goes from the newest to the oldest until the page is full, a step at a time. */
+/** Fills the page in its order, a step at a time. */
 async function listInSteps(db: Db, filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]> {
   const found: TopUpRow[] = [];
-  for await (const step of stepsOf(db, rangeOf(filter.from, filter.until, page.before))) {
-    found.push(...(await newest(inRange(topUps(db), step), filter, page.limit - found.length)));
+  for await (const step of stepsOf(db, rangeOfPage(filter, page), orderOf(page))) {
+    found.push(...(await pageOf(inRange(topUps(db), step), filter, page, found.length)));
     if (found.length >= page.limit) break;
   }
   return found.map(toTransaction);
@@ -124,32 +124,47 @@ async function listOfCustomer(
   page: TransactionPage,
 ): Promise<Transaction[]> {
   const found: TopUpRow[] = [];
-  const range = rangeOf(filter.from, filter.until, page.before);
-  for await (const some of topUpsOfCustomer(engine, cuid, filter, range)) {
-    found.push(...(await newest(some, filter, page.limit - found.length)));
+  for await (const some of topUpsOfCustomer(engine, cuid, filter, rangeOfPage(filter, page), orderOf(page))) {
+    found.push(...(await pageOf(some, filter, page, found.length)));
     if (found.length >= page.limit) break;
   }
   return found.map(toTransaction);
 }
 
-/** The customer's ledgers lead to the few that are its own: some at a time, the newest first. */
+/** The customer's ledgers lead to its few top-ups: some at a time, in order. */
 async function* topUpsOfCustomer(
   engine: Engine,
   cuid: string,
   { environment }: TransactionFilter,
   { least, beyond }: Range,
+  order: Order = "desc",
 ): AsyncGenerator<TopUps> {
   const txnIds = (await engine.readLedgers(engine.db, environment, [cuid]))
     .flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])))
     .filter((txnId) => txnId >= least && txnId < beyond)
-    .sort()
-    .reverse();
+    .sort();
+  if (order === "desc") txnIds.reverse();
   for (let from = 0; from < txnIds.length; from += ROWS_AT_ONCE)
     yield topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
 }
 
-function newest(query: TopUps, filter: TransactionFilter, limit: number): Promise<TopUpRow[]> {
-  return filtered(query, filter).selectAll("t").orderBy("t.txn_id", "desc").limit(limit).execute();
+/** @param found how many rows of the page have been found. */
+function pageOf(query: TopUps, filter: TransactionFilter, page: TransactionPage, found: number): Promise<TopUpRow[]> {
+  const rows = filtered(query, filter).selectAll("t").orderBy("t.txn_id", orderOf(page));
+  return rows.limit(page.limit - found).execute();
+}
+
+type Order = "asc" | "desc";
+
+function orderOf({ after }: TransactionPage): Order {
+  return after === undefined ? "desc" : "asc";
+}
+
+function rangeOfPage({ from, until }: TransactionFilter, { before, after }: TransactionPage): Range {
+  const { least, beyond } = rangeOf(from, until, before);
+  // A blank sorts before every character of a txnId.
+  const beginning = after === undefined ? "" : `${after} `;
+  return { least: beginning > least ? beginning : least, beyond };
 }
 
 export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
@@ -160,18 +175,25 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
   };
 }
 
-/** The ranges of {@link STEP_ROWS} top-ups each that a range is made of, the newest first. */
-export async function* stepsOf(db: Db, { least, beyond: end }: Range): AsyncGenerator<Range> {
-  for (let beyond = end; ; ) {
-    const boundary = await inRange(topUps(db), { least, beyond })
+/** The ranges of about {@link STEP_ROWS} top-ups each that a range is made of, in order. */
+export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): AsyncGenerator<Range> {
+  for (let rest = range; ; ) {
+    const boundary = await inRange(topUps(db), rest)
       .select("t.txn_id")
-      .orderBy("t.txn_id", "desc")
+      .orderBy("t.txn_id", order)
       .offset(STEP_ROWS - 1)
       .limit(1)
       .executeTakeFirst();
-    yield { least: boundary?.txn_id ?? least, beyond };
-    if (boundary === undefined) return;
-    beyond = boundary.txn_id;
+    if (boundary === undefined) {
+      yield rest;
+      return;
+    }
+    const [older, newer] = [
+      { least: rest.least, beyond: boundary.txn_id },
+      { least: boundary.txn_id, beyond: rest.beyond },
+    ];
+    yield order === "asc" ? older : newer;
+    rest = order === "asc" ? newer : older;
   }
 }
 
