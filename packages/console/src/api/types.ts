@@ -95,8 +95,8 @@ export interface Connection {
   reqId: string;
   /** As partners see it, and `blocked` whoever blocked it. */
   status: "active" | "inactive" | "blocked";
-  /** By staff. */
-  blockedByStaff: boolean;
+  /** Null if staff have not blocked the connection. */
+  blockedByStaff: { at: string; author: string; reason: string } | null;
   segment: string | null;
   subscriptions: Subscription[];
 }

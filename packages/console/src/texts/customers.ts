@@ -25,6 +25,7 @@ export const customers = {
   neverImported: "Never imported with a time",
   segment: (segment: string) => `Segment ${segment}`,
   blockedByStaff: "Blocked by staff",
+  blockedBy: (author: string) => `By ${author},`,
   notBlocked: "Not blocked by staff",
   blockedByRecords: "Blocked by the provider's records",
   transactions: "Transactions",

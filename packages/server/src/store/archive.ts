@@ -41,6 +41,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   ledger_entry: [...LEDGER_KEY, ...ENTRY_COLUMNS],
   top_up: TOP_UP_COLUMNS,
   reversal: ["txn_id", "at", "wall", "author", "reason"],
+  connection_block: ["cuid", "environment", "service", "req_id", "at", "wall", "author", "reason"],
   retired_checkout: ["checkout_id", "at"],
   audit_entry: AUDIT_COLUMNS,
   target: ["id", "name", "config", "secrets", "books", "paused", "created_at", "resent_at", "place"],

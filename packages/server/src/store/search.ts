@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
-import type { ConnectionKey, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
+import type { ConnectionKey, ConnectionName, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Money } from "../domain/money.ts";
 import type { SettlementSum } from "../domain/settlement.ts";
@@ -28,6 +28,8 @@ export interface Search {
   findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
   /** All ledgers of a customer, by connection and plan; also of connections that are gone. */
   findLedgersOfCustomer(environment: Environment, cuid: string): Promise<ConnectionLedger[]>;
+  /** How staff blocked the customer's connections that are blocked now. */
+  findBlocks(environment: Environment, cuid: string): Promise<readonly StaffBlock[]>;
   /** The connections of whichever customers that have one of these names. For a page at most. */
   findConnectionsNamed(environment: Environment, reqIds: readonly string[]): Promise<ConnectionKey[]>;
   /** How many connections each segment has, by its name. */
@@ -101,13 +103,19 @@ export interface SubscriptionEnd extends EndKey {
   readonly bouquetCode: string;
 }
 
-/** When a top-up was reversed, by whom, and why. */
-export interface RecordedReversal {
+/** When staff did something, who did it, and why. */
+export interface StaffAct {
   readonly at: Instant;
   readonly wall: WallTime;
   readonly author: string;
   readonly reason: string;
 }
+
+/** When a top-up was reversed, by whom, and why. */
+export type RecordedReversal = StaffAct;
+
+/** Who blocked a connection. */
+export interface StaffBlock extends StaffAct, ConnectionName {}
 
 /** More customers than share a code; a list of them that is longer helps nobody. */
 export const MOST_CANDIDATES = 20;

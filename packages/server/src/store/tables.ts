@@ -178,6 +178,13 @@ export interface ReversalRow {
   reason: string;
 }
 
+export interface ConnectionBlockRow extends Omit<LedgerKeyRow, "plan"> {
+  at: Instant;
+  wall: WallTime;
+  author: string;
+  reason: string;
+}
+
 export interface AuditEntryRow {
   seq: number;
   at: Instant;
@@ -241,6 +248,7 @@ export interface Tables {
   ledger_entry: LedgerEntryRow;
   top_up: TopUpRow;
   reversal: ReversalRow;
+  connection_block: ConnectionBlockRow;
   retired_checkout: { checkout_id: string; at: Instant };
   audit_entry: AuditEntryRow;
   target: TargetRow;

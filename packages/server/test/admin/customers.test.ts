@@ -75,13 +75,14 @@ test("a customer is shown with what partners see, and its ledgers entry by entry
   expect((await api.call("POST /customers/1/block?preview=true", { body: block })).json).toMatchObject({
     changed: true,
   });
-  expect((await get("/customers/1")).json.connections[0]).toMatchObject({ status: "active", blockedByStaff: false });
+  expect((await get("/customers/1")).json.connections[0]).toMatchObject({ status: "active", blockedByStaff: null });
   await api.call("POST /customers/1/block", { body: block });
   expect((await get("/customers/1")).json).toMatchObject({
     ...{ environment: "production", cuid: "1", mobile: "9841000000", asOf: "2026-11-20T08:59:00.000Z" },
     connections: [
       {
-        ...{ reqId: "net-1", status: "blocked", blockedByStaff: true, segment: null },
+        ...{ reqId: "net-1", status: "blocked", segment: null },
+        blockedByStaff: { at: "2026-11-20T09:02:00.000Z", author: "key admin", reason: "fraud" },
         subscriptions: [
           { plan: "Fiber", bouquetId: "NET-1M", end: "2027-01-10 10:00:00", running: true, addOn: false },
         ],

@@ -132,8 +132,13 @@ describe("topupd connection", () => {
     const said = async (verb: string) => (await block(verb)).stdout;
     expect(await said("block")).toBe("tv 00077 of customer 2000001 is now blocked\n");
     expect(await said("block")).toBe("tv 00077 of customer 2000001 was already blocked\n");
-    expect(await line.mustRun("customer", "show", "00077")).toContain("tv 00077  inactive (blocked)\n");
+    const blocked = /Blocked \d{4}-\d\d-\d\d [\d:]+ by \S+: as the customer asks\n/;
+    const shown = await line.mustRun("customer", "show", "00077");
+    expect(shown).toContain("tv 00077  inactive (blocked)\n");
+    expect(shown).toMatch(blocked);
+    expect(await line.mustRun("why", "tv", "00077")).toMatch(blocked);
     expect(await said("unblock")).toBe("tv 00077 of customer 2000001 is now unblocked\n");
+    expect(await line.mustRun("why", "tv", "00077")).not.toContain("Blocked");
     expect(await line.rows("audit", "list", "--limit", "2")).toMatchObject([
       { action: "connection.unblock", reason: "as the customer asks" },
       { action: "connection.block", before: '{"blocked":false}', after: '{"blocked":true}' },

@@ -58,6 +58,8 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
   test("a block by staff refuses top-ups until staff lift it, whatever the records say", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
+    const blockedAt = opened.now;
+    const { wallTime } = store.provider.zone;
     expect(await store.corrections.setBlocked(SITA_TV, true, opened.staff("box stolen"))).toMatchObject({
       kind: "done",
     });
@@ -66,7 +68,13 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await store.settleTopUp(opened.command(SITA_TV, "TV-1M"))).toEqual(refused);
     const [entry] = await store.auditTrail.list({ action: "connection.block" }, 2);
     expect(entry).toMatchObject({ subject: "production 2000001 tv 007700000000001", reason: "box stolen" });
+    const { service, reqId } = SITA_TV;
+    const blocksOfSita = () => store.search.findBlocks("production", SITA.cuid);
+    expect(await blocksOfSita()).toEqual([
+      { service, reqId, at: blockedAt, wall: wallTime(blockedAt), author: "tester", reason: "box stolen" },
+    ]);
     await store.corrections.setBlocked(SITA_TV, false, opened.staff("found"));
+    expect(await blocksOfSita()).toEqual([]);
     await opened.topUp(SITA_TV, "TV-1M");
     expect(await endOf(store, SITA_TV, FAMILY)).toBe("2027-01-10 09:00:00");
     expect(await store.corrections.setBlocked(SITA_TV, false, opened.staff())).toMatchObject({ audited: undefined });
@@ -75,6 +83,8 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
       kind: "not_found",
     });
     expect(await store.auditTrail.list({ action: "connection.unblock" }, 5)).toHaveLength(1);
+    await store.corrections.setBlocked(SITA_TV, true, opened.staff("stolen again"));
+    expect(await blocksOfSita()).toMatchObject([{ reason: "stolen again" }]);
   });
 
   test("a correction that took longer than the deadline is not made", async () => {
@@ -159,6 +169,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
       "done",
     ]);
     expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(true);
+    expect(await store.search.findBlocks("production", SITA.cuid)).toMatchObject([{ author: "tester" }]);
     const events = await opened.database.read("SELECT kind, req_id FROM event ORDER BY seq");
     expect(events.map(({ kind, req_id }) => [kind, req_id])).toEqual([
       ["subscription.changed", "sita"],

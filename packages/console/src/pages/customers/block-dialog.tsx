@@ -19,24 +19,25 @@ interface BlockDialogProps {
 
 /** Blocks a connection, or unblocks one that staff have blocked. */
 export function BlockDialog({ cuid, connection, onClose }: BlockDialogProps) {
-  const { service, reqId, blockedByStaff } = connection;
+  const { service, reqId } = connection;
+  const isBlocked = connection.blockedByStaff !== null;
   const environment = useEnvironment();
   const toast = useToast();
   const block = useCorrection<BlockEffect>(
     `${customerHref({ cuid })}/block`,
-    { service, reqId, blocked: !blockedByStaff },
+    { service, reqId, blocked: !isBlocked },
     { environment },
   );
   const name = connectionName(connection);
-  const action = blockedByStaff ? t.unblock : t.block;
+  const action = isBlocked ? t.unblock : t.block;
   return (
     <ConfirmDialog
       open
       onOpenChange={onClose}
       title={t.of(action, name)}
-      description={blockedByStaff ? t.unblockText : t.blockText}
+      description={isBlocked ? t.unblockText : t.blockText}
       confirm={action}
-      danger={!blockedByStaff}
+      danger={!isBlocked}
       reason
       disabled={!block.isReady || block.effect?.changed === false}
       onConfirm={async (reason) => {

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useMay } from "../../api/session.tsx";
 import type { Connection, PlanLedger } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
-import { Badge, Card, Grid } from "../../components/display.tsx";
+import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { type Span, TimeLine } from "../../components/time-line.tsx";
 import { texts } from "../../texts/index.ts";
 import { BlockDialog } from "./block-dialog.tsx";
@@ -32,7 +32,7 @@ export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: C
       <p className="row">
         <Badge tone={STATUS_TONES[status]}>{t.statuses[status]}</Badge>
         {status === "blocked" && (
-          <span className="muted">{blockedByStaff ? t.blockedByStaff : t.blockedByRecords}</span>
+          <span className="muted">{blockedByStaff === null ? t.blockedByRecords : <Block by={blockedByStaff} />}</span>
         )}
         {segment !== null && <span className="muted">{t.segment(segment)}</span>}
       </p>
@@ -52,6 +52,14 @@ export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: C
   );
 }
 
+function Block({ by: { at, author, reason } }: { by: NonNullable<Connection["blockedByStaff"]> }) {
+  return (
+    <>
+      {t.blockedBy(author)} <Time of={at} />: {reason}
+    </>
+  );
+}
+
 type Correction = "goodwill" | "goodwill-reversal" | "block";
 
 /** What staff can set right here, and the dialog of the one that was chosen. */
@@ -59,7 +67,7 @@ function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "s
   const [chosen, setChosen] = useState<Correction>();
   const close = () => setChosen(undefined);
   const name = connectionName(connection);
-  const block = connection.blockedByStaff ? t.unblock : t.block;
+  const block = connection.blockedByStaff === null ? t.block : t.unblock;
   const given = ledgers.flatMap(({ plan, entries }) => {
     const last = entries.findLast(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null);
     return last === undefined ? [] : [{ plan, seq: last.seq }];

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import {
   connectionState,
   type Connection as DomainConnection,
+  findConnection,
   isBlocked,
   subscriptionsOf,
   wireStatus,
@@ -11,7 +12,7 @@ import { formatMoneyInFull } from "../../domain/money.ts";
 import { isRunning } from "../../domain/subscription.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import { momentOf } from "../../services/ports.ts";
-import { isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
+import { blockData, isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
 import { importCustomer } from "../../services/staff/import-customer.ts";
 import { listComingEnds, searchCustomers } from "../../services/staff/search-customers.ts";
 import { partnerName, type Showing, showingOf, transactionData } from "../../services/staff/showing.ts";
@@ -90,11 +91,12 @@ export const customerRoutes = [
       const environment = await environmentOf(ports, query);
       const customer = await ports.store.search.findCustomer(environment, params.cuid);
       if (customer === undefined) throw new Problem("not_found");
+      const blocks = await ports.store.search.findBlocks(environment, params.cuid);
       const now = momentOf(ports).wall;
       return {
         ...{ ...profileOf(customer), environment, asOf: isoTimeOrNull(customer.asOf) },
         connections: customer.connections.map((connection) => ({
-          ...{ ...nameAndStatus(connection, now), blockedByStaff: connection.blocked },
+          ...{ ...nameAndStatus(connection, now), blockedByStaff: blockData(findConnection(blocks, connection)) },
           segment: connection.segment ?? null,
           subscriptions: subscriptionsOf(connection).map((each) => {
             const { plan, start, end, bouquet } = each;

@@ -52,7 +52,11 @@ export const eventRoutes = [
     summary:
       "List what happened, oldest first, as long as a target waits for it; the cursor is the id of the last event",
     query: Type.Object({
-      after: Type.Optional(Type.String({ description: "The id of an event: those after it are given." })),
+      after: Type.Optional(
+        Type.String({
+          description: "The id of an event: those after it are given. Empty, it starts at the beginning.",
+        }),
+      ),
       target: Type.Optional(
         Type.String({
           description:
@@ -64,7 +68,8 @@ export const eventRoutes = [
     answer: pageOf(ToldEventSchema),
     problems: ["forbidden", "conflict", "not_found"],
     async handle(ports, { identity, query }) {
-      const { after, target } = query;
+      const { target } = query;
+      const after = query.after === "" ? undefined : query.after;
       if (target !== undefined && after !== undefined && !PERMISSIONS[identity.role].includes("administer"))
         throw new Problem("forbidden");
       const place = target === undefined ? await placeAfter(ports, after) : await placeOfFeed(ports, target, after);

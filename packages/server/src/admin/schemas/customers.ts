@@ -68,7 +68,12 @@ export const CustomerSchema = Type.Object(
         service: ServiceSchema,
         reqId: Type.String(),
         status: ConnectionStatusSchema,
-        blockedByStaff: Type.Boolean(),
+        blockedByStaff: orNull(
+          Type.Object(
+            { at: InstantSchema, author: Type.String(), reason: Type.String() },
+            { description: "Null if staff have not blocked the connection." },
+          ),
+        ),
         segment: orNull(Type.String()),
         subscriptions: Type.Array(
           Type.Object({

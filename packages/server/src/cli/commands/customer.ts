@@ -4,17 +4,19 @@ import {
   type Customer,
   connectionState,
   type Environment,
+  findConnection,
   isBlocked,
   subscriptionsOf,
   wireStatus,
 } from "../../domain/customer.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import { type CustomerAnswer, findCustomer, mayBeName } from "../../services/staff/customers.ts";
+import { blockData } from "../../services/staff/data.ts";
 import { type Showing, showingOf, transactionData } from "../../services/staff/showing.ts";
-import { MOST_CANDIDATES } from "../../store/search.ts";
+import { MOST_CANDIDATES, type StaffBlock } from "../../store/search.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
-import { count, fieldLines, printable, shellWord } from "../output/text.ts";
+import { blockWords, count, fieldLines, printable, shellWord } from "../output/text.ts";
 import { subscriptionJson, transactionLines } from "../output/transactions.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
 
@@ -75,20 +77,20 @@ function inTrial({ environment }: ShowFlags): string {
 }
 
 function foundWords(found: Found, { environment }: ShowFlags, showing: Showing, now: WallTime): string {
-  const { customer, transactions, hasMore } = found;
+  const { customer, blocks, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   const profile = fieldLines([
     ["customer", `${cuid} ${firstName} ${lastName} (${environment})`],
     ["mobile", mobile ?? "-"],
     ["status", status],
   ]);
-  const parts = connections.map((connection) => connectionWords(connection, now)).join("");
+  const parts = connections.map((each) => connectionWords(each, findConnection(blocks, each), now)).join("");
   if (transactions.length === 0) return `${profile}${parts}\nNo top-ups.\n`;
   const title = hasMore ? `The newest ${HISTORY} top-ups` : count(transactions.length, "top-up");
   return `${profile}${parts}\n${title}:\n\n${transactionLines(transactions, showing)}`;
 }
 
-function connectionWords(connection: Connection, now: WallTime): string {
+function connectionWords(connection: Connection, block: StaffBlock | undefined, now: WallTime): string {
   const { service, reqId, segment } = connection;
   // What partners see (decisions, "Customers and connections"), and what the provider said where that is more.
   const status = `${wireStatus(connectionState(connection), now)}${isBlocked(connection) ? " (blocked)" : ""}`;
@@ -97,17 +99,19 @@ function connectionWords(connection: Connection, now: WallTime): string {
     return `  ${printable(`${bouquet.name} (${bouquet.code})`)}\n    ${times}\n`;
   });
   const title = `${service} ${reqId}  ${status}${segment === undefined ? "" : `, segment ${segment}`}`;
-  return `\n${printable(title)}\n${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
+  const blocked = block === undefined ? "" : `  ${printable(blockWords(block))}\n`;
+  return `\n${printable(title)}\n${blocked}${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
 }
 
 function foundJson(found: Found, { environment }: ShowFlags, showing: Showing, now: WallTime) {
-  const { customer, transactions, hasMore } = found;
+  const { customer, blocks, transactions, hasMore } = found;
   const { cuid, firstName, lastName, mobile, status, connections } = customer;
   return {
     ...{ environment, cuid, first_name: firstName, last_name: lastName, mobile: mobile ?? null, status },
     connections: connections.map((connection) => ({
       ...{ service: connection.service, reqId: connection.reqId },
       ...{ status: wireStatus(connectionState(connection), now), blocked: isBlocked(connection) },
+      block: blockData(findConnection(blocks, connection)),
       segment: connection.segment ?? null,
       subscriptions: subscriptionsOf(connection).map((each) => ({ plan: each.plan, ...subscriptionJson(each) })),
     })),

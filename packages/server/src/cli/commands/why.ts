@@ -3,11 +3,12 @@ import { SERVICES } from "../../domain/bouquet.ts";
 import type { Entry } from "../../domain/ledger.ts";
 import type { Period, WallTime } from "../../domain/wall-time.ts";
 import type { ConnectionRequest } from "../../services/staff/connections.ts";
+import { blockData } from "../../services/staff/data.ts";
 import { partnerName, type Showing, showingOf } from "../../services/staff/showing.ts";
 import { type ExplainedEntry, type Explanation, explainSubscriptions } from "../../services/staff/subscriptions.ts";
 import { addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
-import { count, isoTime, printable } from "../output/text.ts";
+import { blockWords, count, isoTime, printable } from "../output/text.ts";
 import { subscriptionJson } from "../output/transactions.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import { connectionUnclear } from "./corrections.ts";
@@ -51,7 +52,7 @@ function readConnection([first, second]: readonly (string | undefined)[]) {
   return { service, reqId };
 }
 
-function explanationJson({ connection, plans }: Explanation, showing: Showing) {
+function explanationJson({ connection, block, plans }: Explanation, showing: Showing) {
   const entryJson = ({ entry, before, reversedBy, isOpening, transaction }: ExplainedEntry) => ({
     ...{ seq: entry.seq, kind: entry.kind, at: isoTime(entry.at.instant), isOpening, reversedBy: reversedBy ?? null },
     ...{ txnId: transaction?.txnId ?? null, amount: transaction ? showing.formatAmount(transaction.amount) : null },
@@ -63,13 +64,18 @@ function explanationJson({ connection, plans }: Explanation, showing: Showing) {
   const plansJson = plans.map(({ plan, subscription, entries }) => {
     return { plan, subscription: subscriptionJson(subscription), entries: entries.map(entryJson) };
   });
-  return { ...connection, plans: plansJson };
+  return { ...connection, block: blockData(block), plans: plansJson };
 }
 
-function explanationWords({ connection, customer, plans }: Explanation, showing: Showing, now: WallTime): string {
+function explanationWords(
+  { connection, customer, block, plans }: Explanation,
+  showing: Showing,
+  now: WallTime,
+): string {
   const { service, reqId, cuid, environment } = connection;
   const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
-  const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n`;
+  const blocked = block === undefined ? "" : `${printable(blockWords(block))}\n`;
+  const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n${blocked}`;
   if (plans.length === 0) return `${title}\nThere never was a subscription.\n`;
   const parts = plans.map(({ plan, subscription, entries }) => {
     const { end } = subscription ?? { end: undefined };

@@ -1,4 +1,5 @@
 import { printable, UNPRINTABLE } from "../../domain/printable.ts";
+import type { StaffBlock } from "../../store/search.ts";
 import type { Runtime } from "../runtime.ts";
 
 export { isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
@@ -42,6 +43,10 @@ function cellText(value: Row[string]): string {
 /** `1 month`, `3 months`. */
 export function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+export function blockWords({ wall, author, reason }: StaffBlock): string {
+  return `Blocked ${wall} by ${author}: ${reason}`;
 }
 
 /** A word as a shell takes it, whatever is in it. */

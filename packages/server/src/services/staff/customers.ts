@@ -1,6 +1,6 @@
 import type { Customer, Environment } from "../../domain/customer.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { MOST_CANDIDATES } from "../../store/search.ts";
+import { MOST_CANDIDATES, type StaffBlock } from "../../store/search.ts";
 import type { ReadingPorts } from "../ports.ts";
 
 export interface CustomerRequest {
@@ -17,6 +17,7 @@ export type CustomerAnswer =
   | {
       readonly kind: "found";
       readonly customer: Customer;
+      readonly blocks: readonly StaffBlock[];
       /** The newest top-ups, newest first. */
       readonly transactions: readonly Transaction[];
       /** Whether there are more than these. */
@@ -40,7 +41,8 @@ export async function findCustomer({ store }: ReadingPorts, request: CustomerReq
   if (another !== undefined) return { kind: "ambiguous", candidates };
   const page = { before: undefined, limit: history + 1 };
   const found = await store.search.listTransactions({ environment, cuid: customer.cuid }, page);
-  return { kind: "found", customer, transactions: found.slice(0, history), hasMore: found.length > history };
+  const blocks = await store.search.findBlocks(environment, customer.cuid);
+  return { kind: "found", customer, blocks, transactions: found.slice(0, history), hasMore: found.length > history };
 }
 
 export type NamedCustomers =

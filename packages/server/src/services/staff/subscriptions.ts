@@ -1,8 +1,9 @@
 import type { GoodwillOutcome, GoodwillReversalOutcome } from "../../domain/correction.ts";
-import type { ConnectionKey, ConnectionName } from "../../domain/customer.ts";
+import { type ConnectionKey, type ConnectionName, findConnection as findByName } from "../../domain/customer.ts";
 import type { Entry, Ledger } from "../../domain/ledger.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import type { StaffBlock } from "../../store/search.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
 import {
   type ConnectionCandidate,
@@ -90,6 +91,8 @@ function changeOf(
 
 /** Why each subscription of a connection ends when it does. */
 export interface Explanation extends ConnectionCandidate {
+  /** Undefined if staff have not blocked the connection. */
+  readonly block: StaffBlock | undefined;
   readonly plans: readonly ExplainedPlan[];
 }
 
@@ -126,7 +129,8 @@ export async function explainSubscriptions(
     if (ledgers.length === 0 && found?.connection === undefined) continue;
     const plans: ExplainedPlan[] = [];
     for (const ledger of ledgers) plans.push(await explainLedger({ store }, ledger));
-    candidates.push({ connection, customer: found?.profile, plans });
+    const block = findByName(await store.search.findBlocks(connection.environment, connection.cuid), connection);
+    candidates.push({ connection, customer: found?.profile, block, plans });
   }
   const [explanation, another] = candidates;
   if (explanation === undefined) return { kind: "no_connection" };

@@ -64,7 +64,7 @@ export function bulkCorrectionsOf(engine: Engine, clock: () => Instant): BulkCor
       return [eventOf("subscription.changed", by.at.instant, key, after)];
     }
     if (outcome.kind !== "done" || outcome.audited === undefined) return [];
-    await writeBlock(tx, key, order.action === "block");
+    await writeBlock(tx, key, order.action === "block", by);
     return blockEvents(key, before, order.action === "block", by);
   };
 

@@ -3,7 +3,10 @@ import { CONNECTION_KEY, toConnectionKey, toProfile } from "../rows.ts";
 import type { EndKey, Search } from "../search.ts";
 import type { Engine } from "./engine.ts";
 
-type ConnectionSearch = Pick<Search, "findConnectionsNamed" | "listSegments" | "listConnectionsOfSegment" | "listEnds">;
+type ConnectionSearch = Pick<
+  Search,
+  "findBlocks" | "findConnectionsNamed" | "listSegments" | "listConnectionsOfSegment" | "listEnds"
+>;
 
 /** Connections and subscriptions of whichever customers. */
 export function connectionSearchOf({ db }: Engine): ConnectionSearch {
@@ -22,6 +25,26 @@ export function connectionSearchOf({ db }: Engine): ConnectionSearch {
         .where("c.code", "in", reqIds)
         .where("c.environment", "=", environment);
       return (await query.execute()).map(toConnectionKey);
+    },
+
+    async findBlocks(environment, cuid) {
+      const query = db
+        .selectFrom("connection_block as b")
+        .innerJoin("connection as n", (join) =>
+          join
+            .onRef("n.cuid", "=", "b.cuid")
+            .onRef("n.environment", "=", "b.environment")
+            .onRef("n.service", "=", "b.service")
+            .onRef("n.req_id", "=", "b.req_id"),
+        )
+        .select(["b.service", "b.req_id", "b.at", "b.wall", "b.author", "b.reason"])
+        .where("b.cuid", "=", cuid)
+        .where("b.environment", "=", environment)
+        .where("n.blocked", "=", 1);
+      const rows = await query.execute();
+      return rows.map(({ service, req_id: reqId, at, wall, author, reason }) => {
+        return { service, reqId, at, wall, author, reason };
+      });
     },
 
     async listSegments(environment) {

@@ -16,7 +16,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { Corrections, SingleCorrections } from "../changes.ts";
 import { GONE } from "../customer-files.ts";
 import { StoreUnavailable } from "../errors.ts";
-import { flag, keyColumns, toTransaction } from "../rows.ts";
+import { CONNECTION_KEY, flag, keyColumns, toTransaction } from "../rows.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
 import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "./customers.ts";
@@ -112,7 +112,7 @@ function singleCorrections(
         const outcome = decideBlock(connection, key, blocked);
         if (isPreview || connection === undefined || outcome.kind !== "done" || outcome.audited === undefined)
           return outcome;
-        await writeBlock(tx, key, blocked);
+        await writeBlock(tx, key, blocked, by);
         await appendAudit(engine, tx, outcome.audited, attributionOf(by));
         await appendEvents(engine, tx, blockEvents(key, connection, blocked, by));
         return outcome;
@@ -120,11 +120,23 @@ function singleCorrections(
   };
 }
 
-export async function writeBlock(tx: Tx, key: ConnectionKey, blocked: boolean): Promise<void> {
+export async function writeBlock(
+  tx: Tx,
+  key: ConnectionKey,
+  blocked: boolean,
+  { at, author, reason }: Correcting,
+): Promise<void> {
   await tx
     .updateTable("connection")
     .set({ blocked: flag(blocked) })
     .where((eb) => eb.and(keyColumns(key)))
+    .execute();
+  if (!blocked) return;
+  const block = { at: at.instant, wall: at.wall, author, reason };
+  await tx
+    .insertInto("connection_block")
+    .values({ ...keyColumns(key), ...block })
+    .onConflict((conflict) => conflict.columns(CONNECTION_KEY).doUpdateSet(block))
     .execute();
 }
 

@@ -225,6 +225,19 @@ CREATE TABLE reversal (
 
 CREATE INDEX reversal_by_wall ON reversal (wall);
 
+-- Who blocked a connection last, when and why: valid while connection.blocked is set.
+CREATE TABLE connection_block (
+  cuid        TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  service     TEXT    NOT NULL,
+  req_id      TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  wall        TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  reason      TEXT    NOT NULL,
+  PRIMARY KEY (cuid, environment, service, req_id)
+) STRICT, WITHOUT ROWID;
+
 -- Checkouts with which nothing can be recorded any more, because a partner was told so.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
