@@ -114,6 +114,9 @@ describe("targets and events", () => {
     expect((await call(`GET /events?target=crm&after=${cursor}`, { as: "viewer" })).json.code).toBe("forbidden");
     expect((await call("GET /events?target=tv")).json.code).toBe("conflict");
     expect((await call("GET /events?after=evt_1_99")).json.code).toBe("conflict");
+    const beginning = (await call("GET /events?after=")).json;
+    expect(beginning.items.length).toBeGreaterThan(0);
+    expect(beginning).toEqual((await call("GET /events")).json);
     expect((await call("DELETE /targets/crm")).status).toBe(204);
     expect((await call("DELETE /targets/crm")).status).toBe(404);
   });
