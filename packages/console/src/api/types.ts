@@ -537,6 +537,7 @@ export interface Target {
   id: number;
   name: string;
   kind: "webhook" | "radius" | "feed";
+  service: Service | null;
   address: string | null;
   books: boolean;
   paused: boolean;
@@ -557,7 +558,7 @@ export interface AddTargetRequest {
     timeZone?: string;
     groups?: Record<string, string>;
     defaultGroup?: string;
-    services?: Service[];
+    service?: Service;
   };
 }
 

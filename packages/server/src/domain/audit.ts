@@ -227,8 +227,8 @@ function targetOnRecord({ id, config, books }: Target) {
     case "webhook":
       return { ...record, allowPrivate: config.allowPrivate };
     case "radius": {
-      const { timeZone, groups, defaultGroup = null, services } = config;
-      return { ...record, timeZone, groups, defaultGroup, services };
+      const { timeZone, groups, defaultGroup = null, service } = config;
+      return { ...record, service, timeZone, groups, defaultGroup };
     }
     case "feed":
       return record;

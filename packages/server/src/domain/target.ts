@@ -27,7 +27,7 @@ export const TARGET_KINDS = ["webhook", "radius", "feed"] as const satisfies rea
 /** Where FreeRADIUS reads its users, and what topupd writes there. */
 export interface RadiusConfig {
   readonly kind: "radius";
-  /** `postgres://`, `postgresql://`, `mysql://` or `mariadb://`. */
+  /** As `readRadiusAddress` reads it. */
   readonly database: string;
   /** IANA name of the zone of the RADIUS server's clock. */
   readonly timeZone: string;
@@ -35,7 +35,8 @@ export interface RadiusConfig {
   readonly groups: Readonly<Record<string, string>>;
   /** Of plans that are not listed; undefined where their users keep the group they have. */
   readonly defaultGroup: string | undefined;
-  readonly services: readonly Service[];
+  /** The only service whose connections are its users: two services may share a username. */
+  readonly service: Service;
 }
 
 /** By the Standard Webhooks specification: `whsec_` and the key in base64. */

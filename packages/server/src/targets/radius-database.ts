@@ -12,6 +12,7 @@ import {
 } from "kysely";
 import { createPool, type PoolConnection } from "mysql2";
 import pg from "pg";
+import { type RadiusAddress, readRadiusAddress } from "../domain/radius-config.ts";
 import { DeliveryFailed } from "../services/workers/sender.ts";
 
 /** The tables of FreeRADIUS's SQL module, as far as topupd needs them. */
@@ -62,9 +63,11 @@ export class RadiusDatabase {
   readonly build: Kysely<RadiusTables>;
   readonly #sessions: Sessions;
 
-  /** @param url `postgres://`, `postgresql://`, `mysql://` or `mariadb://`. */
+  /** @param url as readRadiusAddress reads it. */
   constructor(url: string) {
-    this.#sessions = /^postgres/.test(url) ? postgresSessions(url) : mysqlSessions(url);
+    const address = readRadiusAddress(url);
+    if (typeof address === "string") throw new Error(`the RADIUS database ${address}`);
+    this.#sessions = address.engine === "postgres" ? postgresSessions(address) : mysqlSessions(address);
     this.build = this.#sessions.builder;
   }
 
@@ -159,9 +162,10 @@ function limitOf(signal: AbortSignal | undefined): Limit {
   };
 }
 
-function postgresSessions(url: string): Sessions {
+function postgresSessions({ engine: _, tls, ...address }: RadiusAddress): Sessions {
   const pool = new pg.Pool({
-    ...{ connectionString: url, max: MOST_SESSIONS, fallback_application_name: "topupd" },
+    ...{ ...address, max: MOST_SESSIONS, fallback_application_name: "topupd" },
+    ssl: tls === "disable" ? false : { rejectUnauthorized: tls === "verify-full" },
     ...{ connectionTimeoutMillis: STEP_LIMIT_MS, query_timeout: STEP_LIMIT_MS },
     ...{ keepAlive: true, allowExitOnIdle: true },
   });
@@ -196,9 +200,12 @@ function postgresSessions(url: string): Sessions {
 }
 
 /** MariaDB's too. */
-function mysqlSessions(url: string): Sessions {
+function mysqlSessions({ engine: _, tls, ...address }: RadiusAddress): Sessions {
+  const isVerified = tls === "verify-full";
+  const ssl = { rejectUnauthorized: isVerified, verifyIdentity: isVerified };
   const pool = createPool({
-    ...{ uri: url, connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
+    ...{ ...address, connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
+    ...(tls === "disable" ? {} : { ssl }),
     ...{ connectTimeout: STEP_LIMIT_MS, enableKeepAlive: true },
   });
   const seconds = STEP_LIMIT_MS / 1000;

@@ -64,7 +64,7 @@ export async function reconcileRadius(
         connections.flatMap((connection) => {
           const { service, reqId } = connection;
           const key = { environment: "production", cuid, service, reqId } as const;
-          const user = config.services.includes(service) ? userOf(key, connection, clock(), users.rules) : undefined;
+          const user = service === config.service ? userOf(key, connection, clock(), users.rules) : undefined;
           return user === undefined ? [] : [[user, key] as const];
         }),
       );

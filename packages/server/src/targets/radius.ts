@@ -25,7 +25,7 @@ export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zo
   return {
     async send(event, signal) {
       const { environment, service } = event.key;
-      if (environment !== "production" || !config.services.includes(service)) return;
+      if (environment !== "production" || service !== config.service) return;
       const user = radiusUserOf(event, users.rules);
       await users.settle(user, signal);
     },

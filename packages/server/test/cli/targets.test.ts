@@ -76,10 +76,17 @@ describe("topupd target add", () => {
       "network is told of what happens from now on; what was before, topupd target reconcile network writes.\n",
     );
     const address = "mysql://radius@10.0.0.9/radius";
-    const rest = { timeZone: "UTC", groups: file.groups, defaultGroup: null, services: ["internet"] };
+    const rest = { timeZone: "UTC", groups: file.groups, defaultGroup: null, service: "internet" };
     expect(await line.json("target", "show", "network")).toMatchObject({ kind: "radius", address, ...rest });
     expect(await line.mustRun("target", "show", "network")).toMatch(/\ntime zone +UTC\ngroup +Fiber 100 Mbps 100M\n/);
     expect(await line.mustRun("audit", "export")).not.toContain("hush");
+    await line.mustRun(
+      ...["target", "add", "iptv", "--kind", "radius", "--config", "radius.json", "--service", "iptv"],
+    );
+    expect(await line.json("target", "list")).toMatchObject([{ service: "internet" }, { service: "iptv" }]);
+    expect(await line.mustRun("target", "show", "iptv")).toMatch(/\nservice +iptv\n/);
+    const [{ after }] = await line.rows("audit", "list", "--subject", "iptv");
+    expect(JSON.parse(after)).toMatchObject({ service: "iptv" });
   });
 
   test.each([
@@ -91,6 +98,7 @@ describe("topupd target add", () => {
     ["tv --kind radius", "a target of kind radius needs --config"],
     ["tv --kind radius --config x --books", "--books is not for a target of kind radius"],
     ["tv --kind feed --url http://127.0.0.1/", "--url is not for a target of kind feed"],
+    ["tv --kind feed --service tv", "--service is not for a target of kind feed"],
     ["tv --kind feed --allow-private", "--allow-private is not for a target of kind feed"],
     ["-tv- --kind feed", "unknown option '-tv-'\nSee topupd target add --help"],
     [
@@ -120,7 +128,7 @@ test("topupd target list and show say where a target is and how far, without wha
   await topUp(line);
   const at = new Date(line.now).toISOString();
   const row = {
-    ...{ id: ID, name: "billing", kind: "webhook", address: URL, books: true, paused: false },
+    ...{ id: ID, name: "billing", kind: "webhook", service: null, address: URL, books: true, paused: false },
     ...{ createdAt: new Date(MONDAY).toISOString(), behind: 2, failing: 0, setAside: 0, oldestAt: at },
   };
   expect(await line.json("target", "list")).toEqual([row]);
@@ -143,7 +151,7 @@ test("topupd target list and show say where a target is and how far, without wha
     ].join("\n"),
   );
   expect(await line.mustRun("target", "list")).toMatch(
-    /^NAME +KIND +ADDRESS +BOOKS +PAUSED +BEHIND +FAILING +SET ASIDE +OLDEST AT\nbilling +webhook +http\S+hook +true +false +2 +0 +0 +2026\S+\n$/,
+    /^NAME +KIND +SERVICE +ADDRESS +BOOKS +PAUSED +BEHIND +FAILING +SET ASIDE +OLDEST AT\nbilling +webhook +- +http\S+hook +true +false +2 +0 +0 +2026\S+\n$/,
   );
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonValue } from "../../src/domain/json.ts";
-import { readRadiusConfig } from "../../src/domain/radius-config.ts";
+import { readRadiusAddress, readRadiusConfig } from "../../src/domain/radius-config.ts";
 import { asJson } from "./builders.ts";
 
 const FILE = {
@@ -10,17 +10,35 @@ const FILE = {
 };
 
 function problemsOf(file: JsonValue): string[] {
-  const reading = readRadiusConfig(file);
+  const reading = readRadiusConfig(file, "internet");
   return reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field} ${problem}`);
 }
 
-test("a file of RADIUS is read, and is of internet usernames unless it says otherwise", () => {
-  const value = { kind: "radius", ...FILE, defaultGroup: undefined, services: ["internet"] };
-  expect(readRadiusConfig(asJson(FILE))).toEqual({ ok: true, value });
-  const more = { database: "mariadb://root@10.0.0.1/radius", defaultGroup: "slow", services: ["iptv", "internet"] };
-  expect(readRadiusConfig(asJson({ ...FILE, ...more }))).toMatchObject({
-    value: { ...more, services: ["internet", "iptv"] },
+test("a file of RADIUS is read", () => {
+  const value = { kind: "radius", ...FILE, defaultGroup: undefined, service: "internet" };
+  expect(readRadiusConfig(asJson(FILE), "internet")).toEqual({ ok: true, value });
+  const more = { database: "mariadb://root@10.0.0.1/radius", defaultGroup: "slow" };
+  expect(readRadiusConfig(asJson({ ...FILE, ...more }), "iptv")).toMatchObject({ value: { ...more, service: "iptv" } });
+});
+
+test("a database's URL gives host, port, user, password, database and TLS", () => {
+  expect(readRadiusAddress("postgres://r%40d:p%3Fw@db.example.net:6432/radius?sslmode=verify-full")).toEqual({
+    ...{ engine: "postgres", host: "db.example.net", port: 6432, user: "r@d", password: "p?w" },
+    ...{ database: "radius", tls: "verify-full" },
   });
+  const plain = { engine: "mysql", port: 3306, user: "r", password: "", database: "radius", tls: "disable" };
+  expect(readRadiusAddress("mariadb://r@[::1]/radius")).toEqual({ ...plain, host: "::1" });
+  expect(readRadiusAddress("mysql://r@10.0.0.1/radius?sslmode=no-verify")).toMatchObject({ tls: "no-verify" });
+});
+
+test.each(["postgres", "mysql"])("a %s URL has no option of a driver but sslmode", (scheme) => {
+  for (const options of [
+    ...["options=-c%20search_path%3Dother", "host=10.0.0.2", "sslcert=/etc/passwd", "flags=LOCAL_FILES"],
+    ...["multipleStatements=true", "sslmode=prefer", "sslmode=disable&sslmode=disable", "ssl=true", "sslmode"],
+  ])
+    expect(readRadiusAddress(`${scheme}://r:secret@10.0.0.1/radius?${options}`), options).toBe(
+      "can have no option but sslmode=verify-full, no-verify or disable",
+    );
 });
 
 test.each([
@@ -32,8 +50,9 @@ test.each([
   [{ groups: ["60M"] }, /^groups must be an object$/],
   [{ groups: undefined }, /^groups is required$/],
   [{ defaultGroup: 7 }, /^defaultGroup must be a string$/],
-  [{ services: ["wifi"] }, /^services must be some of "tv", "internet", "iptv", each once$/],
-  [{ services: [] }, /^services must be some of/],
+  [{ database: "mysql://r:secret%@10.0.0.1/radius" }, /^database must be/],
+  [{ database: "mysql://r:secret@10.0.0.1/radius?debug=true" }, /^database can have no option but sslmode=/],
+  [{ services: ["internet", "iptv"] }, /^services is not a known field$/],
   [{ table: "radcheck" }, /^table is not a known field$/],
 ])("a file with %j is refused in words, which never tell the password", (change, words) => {
   const problems = problemsOf(asJson({ ...FILE, ...change }));

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const groups = { "Fiber 100": "100M", "Fiber 300": "300M" };
   config = {
     ...{ kind: "radius", database: server.url, timeZone: "UTC", groups },
-    ...{ defaultGroup: undefined, services: ["internet"] },
+    ...{ defaultGroup: undefined, service: "internet" },
   };
 });
 afterAll(() => server.close());

@@ -30,7 +30,7 @@ const GROUPS = "SELECT username, groupname, priority FROM radusergroup";
 
 function configOf(database: string, changes: Partial<RadiusConfig> = {}): RadiusConfig {
   const groups = { FBR60: "60M", FBR100: "100M" };
-  const plain = { kind: "radius", timeZone: "UTC", groups, defaultGroup: "slow", services: ["internet"] } as const;
+  const plain = { kind: "radius", timeZone: "UTC", groups, defaultGroup: "slow", service: "internet" } as const;
   return { ...plain, database, ...changes };
 }
 
@@ -141,10 +141,10 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
     expect((await rowsOf(radius)).groups).toEqual(["fiber1 slow 1"]);
   });
 
-  test("trial, and services that RADIUS does not serve, are passed over", async () => {
+  test("trial, and other services of the same username, are passed over", async () => {
     const radius = open();
     await radius.send({ end: NOON, environment: "trial" });
-    await radius.send({ end: NOON, service: "tv" });
+    await radius.send({ end: NOON, service: "iptv" });
     expect(await rowsOf(radius)).toEqual({ checks: [], groups: [] });
   });
 

@@ -80,6 +80,9 @@ function RadiusFields() {
       <Field name="radius.database" label={t.database} hint={t.databaseHint}>
         <TextInput required autoCapitalize="none" placeholder="mysql://topupd:PASSWORD@radius.example.net/radius" />
       </Field>
+      <Field name="radius.service" label={t.service} hint={t.serviceHint}>
+        <Select options={SERVICES.map((service) => [service, texts.common.services[service]] as const)} />
+      </Field>
       <Field name="radius.timeZone" label={t.timeZone} hint={t.timeZoneHint(timeZone)}>
         <TextInput placeholder={timeZone} />
       </Field>
@@ -89,17 +92,6 @@ function RadiusFields() {
       <Field name="radius.defaultGroup" label={t.defaultGroup}>
         <TextInput />
       </Field>
-      <fieldset className="checkboxes">
-        <legend className="field-label">{t.services}</legend>
-        {SERVICES.map((service) => (
-          <Checkbox
-            key={service}
-            name={`services.${service}`}
-            label={texts.common.services[service]}
-            defaultChecked={service === "internet"}
-          />
-        ))}
-      </fieldset>
     </>
   );
 }
@@ -116,10 +108,10 @@ function radiusOf(values: FormValues): NonNullable<AddTargetRequest["radius"]> {
   const [timeZone, defaultGroup] = [values.optional("radius.timeZone"), values.optional("radius.defaultGroup")];
   return {
     database: values.text("radius.database"),
+    service: values.text("radius.service") as Service,
     ...(timeZone && { timeZone }),
     groups: groupsOf(values.text("radius.groups")),
     ...(defaultGroup && { defaultGroup }),
-    services: SERVICES.filter((service) => values.checked(`services.${service}`)),
   };
 }
 

@@ -29,6 +29,12 @@ export function StateBadge({ target }: { target: Target }) {
   return <Badge tone={toneOf(target)}>{texts.targets.states[stateOf(target)]}</Badge>;
 }
 
+/** RADIUS with its service. */
+export function kindOf({ kind, service }: Target): string {
+  const name = texts.targets.kinds[kind];
+  return service === null ? name : `${name}, ${texts.common.services[service]}`;
+}
+
 export function targetPath({ name }: Pick<Target, "name">): string {
   return `/targets/${encodeURIComponent(name)}`;
 }

@@ -9,7 +9,7 @@ import type { PageProps } from "../../routes.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { FailedDeliveries } from "./failed-deliveries.tsx";
-import { StateBadge, stateOf, toneOf } from "./state.tsx";
+import { kindOf, StateBadge, stateOf, toneOf } from "./state.tsx";
 import { TargetActions } from "./target-actions.tsx";
 
 const t = texts.targets;
@@ -73,7 +73,7 @@ function Shown({ target }: { target: TargetData }) {
       <Card>
         <KeyValue
           items={[
-            [t.kind, t.kinds[kind]],
+            [t.kind, kindOf(target)],
             [t.state, <StateBadge key="state" target={target} />],
             [t.address, address && <Code>{address}</Code>],
             [t.isBooks, books ? texts.common.yes : texts.common.no],

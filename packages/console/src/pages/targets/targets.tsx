@@ -10,13 +10,13 @@ import { formatCount } from "../../format.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { AddTarget } from "./add-target.tsx";
-import { StateBadge, stateOf, targetPath } from "./state.tsx";
+import { kindOf, StateBadge, stateOf, targetPath } from "./state.tsx";
 
 const t = texts.targets;
 
 const COLUMNS: readonly Column<Target>[] = [
   { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
-  { id: "kind", header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
+  { id: "kind", header: t.kind, cell: kindOf, sort: ({ kind }) => kind },
   { id: "state", header: t.state, cell: (target) => <StateBadge target={target} />, sort: stateOf },
   ...(["behind", "failing", "setAside"] as const).map(
     (id): Column<Target> => ({

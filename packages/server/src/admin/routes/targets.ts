@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { readRadiusConfig } from "../../domain/radius-config.ts";
+import { DEFAULT_RADIUS_SERVICE, readRadiusConfig } from "../../domain/radius-config.ts";
 import { TARGET_KINDS, type TargetConfig } from "../../domain/target.ts";
 import { failedData, isoTime, targetData } from "../../services/staff/data.ts";
 import {
@@ -37,6 +37,7 @@ export const TargetSchema = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     kind: oneOf(TARGET_KINDS),
+    service: orNull(oneOf(SERVICES, "The only service that a RADIUS target serves; null of other kinds.")),
     address: orNull(Type.String({ description: "Without its password and its query; null of a feed." })),
     books: Type.Boolean({ description: "Whether it is the provider's billing." }),
     paused: Type.Boolean(),
@@ -58,11 +59,14 @@ export const AddTargetRequestSchema = Type.Object(
     ),
     radius: Type.Optional(
       Type.Object({
-        database: Type.String({ description: "postgres:// or mysql://, and then USER:PASSWORD@HOST:PORT/DATABASE." }),
+        database: Type.String({
+          description:
+            "postgres:// or mysql://, then USER:PASSWORD@HOST:PORT/DATABASE; for TLS, then ?sslmode=verify-full or no-verify.",
+        }),
+        service: Type.Optional(oneOf(SERVICES, "The only service that it serves; internet unless given.")),
         timeZone: Type.Optional(Type.String({ description: "Of its clock; the provider's unless given." })),
         groups: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "By plan." })),
         defaultGroup: Type.Optional(Type.String()),
-        services: Type.Optional(Type.Array(ServiceSchema, { maxItems: SERVICES.length })),
       }),
     ),
   },
@@ -193,7 +197,8 @@ function configOf(ports: AdminPorts, { webhook, radius }: Static<typeof AddTarge
   if (webhook !== undefined) return { kind: "webhook", url: webhook.url, allowPrivate: webhook.allowPrivate === true };
   if (radius === undefined) return { kind: "feed" };
   const { name: timeZone } = ports.store.provider.zone;
-  const read = readRadiusConfig({ timeZone, groups: {}, ...radius } as unknown as JsonObject);
+  const { service = DEFAULT_RADIUS_SERVICE, ...file } = radius;
+  const read = readRadiusConfig({ timeZone, groups: {}, ...file } as unknown as JsonObject, service);
   if (read.ok) return read.value;
   throw new Problem(
     "invalid",

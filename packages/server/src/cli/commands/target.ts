@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
+import { SERVICES, type Service } from "../../domain/bouquet.ts";
 import { JsonSyntaxError, readJson } from "../../domain/json.ts";
-import { readRadiusConfig } from "../../domain/radius-config.ts";
+import { DEFAULT_RADIUS_SERVICE, readRadiusConfig } from "../../domain/radius-config.ts";
 import { TARGET_KINDS, type TargetConfig, type TargetKind } from "../../domain/target.ts";
 import { failedData, isoTime, targetData } from "../../services/staff/data.ts";
 import {
@@ -32,6 +33,7 @@ interface AddFlags {
   readonly kind: TargetKind;
   readonly url?: string;
   readonly config?: string;
+  readonly service?: Service;
   readonly books?: boolean;
   readonly allowPrivate?: boolean;
 }
@@ -51,6 +53,9 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
       new Option("--allow-private", "of a webhook: it may be at an address of a private network, or of this machine"),
       new Option("--books", "of a webhook or feed: it is your billing, which must hear of every event"),
       new Option("--config <FILE>", "of RADIUS: a JSON file with its database, zone and groups"),
+      new Option("--service <SERVICE>", "of RADIUS: the only service that it serves (default: internet)").choices(
+        SERVICES,
+      ),
     ],
     examples: [
       "topupd target add tv --kind webhook --url https://tv.example.net/topupd",
@@ -187,13 +192,19 @@ const SHOWN_ONCE = "This is the only time that the secret is shown.";
 /** Those that not all kinds have. */
 const FLAGS_OF = {
   webhook: ["--url", "--allow-private", "--books"],
-  radius: ["--config"],
+  radius: ["--config", "--service"],
   feed: ["--books"],
 } as const;
 
 async function readConfig(runtime: Runtime, given: AddFlags): Promise<TargetConfig> {
-  const { kind, url, config, books, allowPrivate = false } = given;
-  const said = { "--url": url, "--config": config, "--books": books, "--allow-private": given.allowPrivate };
+  const { kind, url, config, service, books, allowPrivate = false } = given;
+  const said = {
+    "--url": url,
+    "--config": config,
+    "--service": service,
+    "--books": books,
+    "--allow-private": given.allowPrivate,
+  };
   for (const [flag, value] of Object.entries(said))
     if (value !== undefined && !FLAGS_OF[kind].some((own) => own === flag))
       throw new WrongUsage(`${flag} is not for a target of kind ${kind}`);
@@ -203,20 +214,24 @@ async function readConfig(runtime: Runtime, given: AddFlags): Promise<TargetConf
       return { kind, url, allowPrivate };
     case "radius":
       if (config === undefined) throw new WrongUsage("a target of kind radius needs --config");
-      return readRadiusFile(runtime, config);
+      return readRadiusFile(runtime, config, service);
     case "feed":
       return { kind };
   }
 }
 
 /** @throws CommandFailed where it cannot be read, or with all that is wrong in it. */
-async function readRadiusFile({ openFile }: Runtime, file: string): Promise<TargetConfig> {
+async function readRadiusFile(
+  { openFile }: Runtime,
+  file: string,
+  service: Service = DEFAULT_RADIUS_SERVICE,
+): Promise<TargetConfig> {
   const pieces: Uint8Array[] = [];
   await withFile(file, "be read", async () => {
     for await (const piece of openFile(file)) pieces.push(piece);
   });
   try {
-    const read = readRadiusConfig(readJson(Buffer.concat(pieces).toString()));
+    const read = readRadiusConfig(readJson(Buffer.concat(pieces).toString()), service);
     if (read.ok) return read.value;
     throw new CommandFailed(`${file}: ${read.problems.map(({ field, problem }) => `${field} ${problem}`).join("; ")}`);
   } catch (error) {

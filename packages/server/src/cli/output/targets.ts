@@ -7,7 +7,7 @@ import { count, fieldLines, printable } from "./text.ts";
 /* Targets, and what they did not take, in words. */
 
 export const TARGET_COLUMNS = [
-  ...["name", "kind", "address", "books", "paused", "behind", "failing", "setAside", "oldestAt"],
+  ...["name", "kind", "service", "address", "books", "paused", "behind", "failing", "setAside", "oldestAt"],
 ];
 
 export function shownJson(shown: ShownTarget) {
@@ -21,8 +21,8 @@ function configJson({ target: { config, secrets } }: ShownTarget) {
     case "webhook":
       return { allowPrivate: config.allowPrivate, formerSecretUntil: isoTimeOrNull(secrets[1]?.until) };
     case "radius": {
-      const { timeZone, groups, defaultGroup = null, services } = config;
-      return { timeZone, groups, defaultGroup, services };
+      const { timeZone, groups, defaultGroup = null } = config;
+      return { timeZone, groups, defaultGroup };
     }
     case "feed":
       return {};
@@ -30,12 +30,13 @@ function configJson({ target: { config, secrets } }: ShownTarget) {
 }
 
 export function shownWords(shown: ShownTarget): string {
-  const { name, kind, address, books, paused, behind, failing, setAside, oldestAt } = targetData(shown);
+  const { name, kind, service, address, books, paused, behind, failing, setAside, oldestAt } = targetData(shown);
   const [until, { config }] = [isoTimeOrNull(shown.acknowledgedUntil), shown.target];
   const groups = config.kind === "radius" ? Object.entries(config.groups).map((pair) => pair.join(" ")) : [];
   return fieldLines([
     ["name", name],
     ["kind", books ? `${kind}, of your billing` : kind],
+    ["service", service ?? undefined],
     ["address", address ?? undefined],
     ["time zone", config.kind === "radius" ? config.timeZone : undefined],
     ...groups.map((group) => ["group", group] as const),

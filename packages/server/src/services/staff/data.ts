@@ -31,7 +31,8 @@ export function targetData({ target, progress }: TargetStatus) {
   const { id, name, config, books, paused, createdAt } = target;
   const { behind, failing, setAside, oldestAt } = progress;
   return {
-    ...{ id, name, kind: config.kind, address: addressOf(config) ?? null, books, paused },
+    ...{ id, name, kind: config.kind, service: config.kind === "radius" ? config.service : null },
+    ...{ address: addressOf(config) ?? null, books, paused },
     ...{ createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) },
   };
 }
