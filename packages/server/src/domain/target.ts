@@ -46,13 +46,24 @@ export interface WebhookSecret {
   readonly until: Instant | undefined;
 }
 
-/** For how long a former secret signs beside the new one. */
-export const SECRET_OVERLAP_MS = DAY_MS;
+/** For how long a previous secret signs beside the new one. */
+const SECRET_OVERLAP_MS = DAY_MS;
+/** Each costs a signature in every call. */
+const MOST_SECRETS = 5;
 
-/** With a new secret in the first place. The one before it signs on for a while, and none from before that. */
-export function rotateSecrets([former]: readonly WebhookSecret[], secret: string, now: Instant): WebhookSecret[] {
-  const kept = former === undefined ? [] : [{ ...former, until: now + SECRET_OVERLAP_MS }];
-  return [{ secret, until: undefined }, ...kept];
+/**
+ * Puts a new secret first. Each previous one signs until the time promised for it.
+ * @returns undefined if so many still sign that no more can be added.
+ */
+export function rotateSecrets(
+  secrets: readonly WebhookSecret[],
+  secret: string,
+  now: Instant,
+): WebhookSecret[] | undefined {
+  const signing = secrets
+    .map((each) => ({ ...each, until: each.until ?? now + SECRET_OVERLAP_MS }))
+    .filter(({ until }) => until > now);
+  return signing.length < MOST_SECRETS ? [{ secret, until: undefined }, ...signing] : undefined;
 }
 
 /** Where a target is, without its password, and without a query, which may hold one; undefined of a feed. */

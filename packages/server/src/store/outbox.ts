@@ -1,7 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { ConnectionKey } from "../domain/customer.ts";
 import type { RecordedEvent } from "../domain/event.ts";
-import type { Target, TargetConfig, WaitingDelivery, WebhookSecret } from "../domain/target.ts";
+import type { Target, TargetConfig, WaitingDelivery } from "../domain/target.ts";
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
 
 /*
@@ -16,8 +16,8 @@ export interface Targets {
   find(name: string): Promise<Target | undefined>;
   list(): Promise<Target[]>;
   setPaused(name: string, paused: boolean, by: Attribution): Promise<Target | undefined>;
-  /** Secrets in the place of those that it had. */
-  setSecrets(name: string, secrets: readonly WebhookSecret[], by: Attribution): Promise<Target | undefined>;
+  /** Adds a webhook's new secret. @returns the target as it was if too many of its secrets still sign. */
+  rotateSecret(name: string, secret: string, by: Attribution): Promise<Target | undefined>;
   /** With all that it has not taken. */
   remove(name: string, by: Attribution): Promise<Target | undefined>;
   /** How far it is. */

@@ -165,8 +165,13 @@ test("topupd target pause, resume, rotate and remove change a target, and the au
   expect(await line.json("target", "rotate", "tv", "--as", "maya")).toEqual({ id: ID, secret, formerUntil });
   expect(await line.run("target", "rotate", "tv")).toEqual({
     ...{ code: 0, stdout: expect.stringMatching(/^whsec_\S+\n$/) },
-    stderr: `This is the only time that the secret is shown. The former secret signs as well until ${formerUntil}.\n`,
+    stderr: `This is the only time that the secret is shown. The previous secret signs as well until ${formerUntil}.\n`,
   });
+  await line.mustRun("target", "rotate", "tv");
+  await line.mustRun("target", "rotate", "tv");
+  expect(await line.run("target", "rotate", "tv")).toEqual(
+    failed(`tv was rotated too often: try again after ${formerUntil}`),
+  );
   expect(await line.json("target", "remove", "tv")).toEqual({ id: ID, name: "tv", removed: true });
   expect(await line.json("target", "list")).toEqual([]);
   const entries = (await line.rows("audit", "list", "--subject", "tv")).toReversed();
@@ -175,6 +180,8 @@ test("topupd target pause, resume, rotate and remove change a target, and the au
     ["target.pause", "somebody"],
     ["target.resume", "somebody"],
     ["target.rotate", "maya"],
+    ["target.rotate", "somebody"],
+    ["target.rotate", "somebody"],
     ["target.rotate", "somebody"],
     ["target.remove", "somebody"],
   ]);

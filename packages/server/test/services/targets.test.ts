@@ -143,25 +143,34 @@ describe("up to when billing has every top-up", () => {
   });
 });
 
-test("a new secret has the former one beside it for a day, and no third", async () => {
-  const world = await withCustomers();
-  const secrets = [(await add(world, "tv", WEBHOOK)).secret];
-  for (let times = 0; times < 2; times += 1) {
-    world.now += MINUTE_MS;
-    const rotated = await rotateTargetSecret(portsOf(world), ACTOR, { name: "tv" });
-    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
-    const { target, secret, formerUntil } = rotated;
-    expect(formerUntil).toBe(world.now + DAY_MS);
-    expect(target.secrets).toEqual([
-      { secret, until: undefined },
-      { secret: secrets.at(-1), until: formerUntil },
-    ]);
-    secrets.push(secret);
-  }
-  expect(new Set(secrets).size).toBe(3);
-  await add(world, "crm", FEED);
-  expect(await rotateTargetSecret(portsOf(world), ACTOR, { name: "crm" })).toEqual({ kind: "no_webhook" });
-  expect(await rotateTargetSecret(portsOf(world), ACTOR, { name: "other" })).toEqual({ kind: "no_target" });
+describe("a new secret", () => {
+  test("ends no other before the time promised for it, and is refused while five sign", async () => {
+    const world = await withCustomers();
+    const first = (await add(world, "tv", WEBHOOK)).secret;
+    const rotate = () => rotateTargetSecret(portsOf(world), ACTOR, { name: "tv" });
+    const promised: { secret: string | undefined; until: number | undefined }[] = [{ secret: first, until: undefined }];
+    for (let times = 0; times < 4; times += 1) {
+      world.now += MINUTE_MS;
+      const rotated = await rotate();
+      if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+      const { target, secret, formerUntil } = rotated;
+      expect(formerUntil).toBe(world.now + DAY_MS);
+      promised.splice(0, 1, { secret, until: undefined }, { secret: promised[0]?.secret, until: formerUntil });
+      expect(target.secrets).toEqual(promised);
+    }
+    const until = promised.at(-1)?.until ?? 0;
+    expect(await rotate()).toEqual({ kind: "too_many", until });
+    expect((await world.store.targets.find("tv"))?.secrets).toEqual(promised);
+    world.now = until;
+    expect(await rotate()).toMatchObject({ kind: "rotated", target: { secrets: { length: 5 } } });
+  });
+
+  test("is for a webhook that exists", async () => {
+    const world = await withCustomers();
+    await add(world, "crm", FEED);
+    expect(await rotateTargetSecret(portsOf(world), ACTOR, { name: "crm" })).toEqual({ kind: "no_webhook" });
+    expect(await rotateTargetSecret(portsOf(world), ACTOR, { name: "other" })).toEqual({ kind: "no_target" });
+  });
 });
 
 test("what failed is listed with its events, and is tried again when asked for", async () => {

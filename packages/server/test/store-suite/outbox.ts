@@ -119,12 +119,9 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await targets.list()).toEqual([target]);
     expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
     expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
-    const secrets = [
-      { secret: "whsec_bmV3", until: undefined },
-      { secret: "whsec_b2xk", until: opened.now + 1 },
-    ];
-    await targets.setSecrets("billing", secrets, by(opened.now));
-    expect(await targets.find("billing")).toEqual({ ...target, paused: true, secrets });
+    const rotated = await targets.rotateSecret("billing", "whsec_bmV3", by(opened.now));
+    expect(rotated).toEqual({ ...target, paused: true, secrets: [{ secret: "whsec_bmV3", until: undefined }] });
+    expect(await targets.find("billing")).toEqual(rotated);
     expect(await targets.remove("billing", by(opened.now))).toMatchObject({ name: "billing" });
     expect([await targets.find("billing"), await targets.remove("billing", by(opened.now))]).toEqual([
       undefined,

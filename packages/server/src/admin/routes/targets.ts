@@ -81,7 +81,7 @@ export const AddedTargetSchema = Type.Object(
 export const RotatedSecretSchema = Type.Object(
   {
     secret: Type.String({ description: "Shown this once." }),
-    formerUntil: Type.String({ description: "So long, the former one signs beside it." }),
+    formerUntil: Type.String({ description: "Until then, the previous one signs beside it." }),
   },
   { title: "RotatedSecret" },
 );
@@ -151,7 +151,7 @@ export const targetRoutes = [
   }),
   route({
     ...{ method: "POST", path: "/targets/:name/rotation", tag: TAG, permission: "administer", isSecret: true },
-    summary: "Give a webhook a new secret; the former one signs beside it for 24 hours",
+    summary: "Give a webhook a new secret; the previous one signs beside it for 24 hours",
     params: NAMED,
     answer: RotatedSecretSchema,
     problems: ["conflict"],
@@ -159,6 +159,8 @@ export const targetRoutes = [
       const rotated = await rotateTargetSecret(ports, identity, params);
       if (rotated.kind === "no_target") throw new Problem("not_found");
       if (rotated.kind === "no_webhook") throw new Problem("conflict", "It is no webhook, and has no secret.");
+      if (rotated.kind === "too_many")
+        throw new Problem("conflict", `It was rotated too often: try again after ${isoTime(rotated.until)}.`);
       return { secret: rotated.secret, formerUntil: isoTime(rotated.formerUntil) };
     },
   }),

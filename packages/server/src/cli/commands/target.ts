@@ -130,7 +130,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
   });
   addStoreCommand<object>(group, runtime, {
     name: "rotate",
-    description: "give a webhook a new secret, printed once; the former one signs as well for 24 hours",
+    description: "give a webhook a new secret, printed once; the previous one signs as well for 24 hours",
     arguments: NAME,
     examples: ["topupd target rotate tv"],
     changes: true,
@@ -139,11 +139,13 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
       const rotated = await rotateTargetSecret({ ...session, targets }, session.actor, { name });
       if (rotated.kind === "no_target") throw new CommandFailed(noTarget(name));
       if (rotated.kind === "no_webhook") throw new WrongUsage(`${name} is no webhook, and has no secret`);
+      if (rotated.kind === "too_many")
+        throw new CommandFailed(`${name} was rotated too often: try again after ${isoTime(rotated.until)}`);
       const { target, secret } = rotated;
       const formerUntil = isoTime(rotated.formerUntil);
       session.show({ id: target.id, secret, formerUntil }, `${secret}\n`);
       if (session.isJson) return;
-      runtime.stderr(`${SHOWN_ONCE} The former secret signs as well until ${formerUntil}.\n`);
+      runtime.stderr(`${SHOWN_ONCE} The previous secret signs as well until ${formerUntil}.\n`);
     },
   });
   addStoreCommand<{ readonly dryRun?: boolean }>(group, runtime, {

@@ -1,13 +1,7 @@
 import { eventId, type RecordedEvent, seqOfEventId } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { RadiusDifference } from "../../domain/radius.ts";
-import {
-  type RadiusConfig,
-  rotateSecrets,
-  type Target,
-  type TargetConfig,
-  type WaitingDelivery,
-} from "../../domain/target.ts";
+import type { RadiusConfig, Target, TargetConfig, WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { TargetProgress } from "../../store/outbox.ts";
 import type { ProviderSettings } from "../../store/store.ts";
@@ -92,10 +86,12 @@ export function removeTarget(ports: Ports, actor: Actor, { name }: NamedTarget):
 }
 
 export type SecretRotated =
-  /** `secret` is shown this one time; `formerUntil`: so long the one before it signs beside it. */
+  /** `secret` is shown this one time; `formerUntil`: until then the previous one signs beside it. */
   | { readonly kind: "rotated"; readonly target: Target; readonly secret: string; readonly formerUntil: Instant }
   | { readonly kind: "no_target" }
-  | { readonly kind: "no_webhook" };
+  | { readonly kind: "no_webhook" }
+  /** Too many previous secrets still sign, `until` one of them ends. */
+  | { readonly kind: "too_many"; readonly until: Instant };
 
 export async function rotateTargetSecret(
   ports: TargetPorts,
@@ -107,8 +103,9 @@ export async function rotateTargetSecret(
   if (found === undefined) return { kind: "no_target" };
   if (found.config.kind !== "webhook") return { kind: "no_webhook" };
   const [secret, by] = [await targets.newSecret(), attributionOf(ports, actor)];
-  const target = await store.targets.setSecrets(name, rotateSecrets(found.secrets, secret, by.at), by);
+  const target = await store.targets.rotateSecret(name, secret, by);
   if (target === undefined) return { kind: "no_target" };
+  if (target.secrets[0]?.secret !== secret) return { kind: "too_many", until: target.secrets.at(-1)?.until ?? by.at };
   return { kind: "rotated", target, secret, formerUntil: target.secrets[1]?.until ?? by.at };
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Attribution, AuditedChange } from "../../domain/audit.ts";
 import * as audited from "../../domain/audit.ts";
-import type { Target, WaitingDelivery } from "../../domain/target.ts";
+import { rotateSecrets, type Target, type WaitingDelivery } from "../../domain/target.ts";
 import type { TargetProgress, Targets } from "../outbox.ts";
 import { flag } from "../rows.ts";
 import type { DeliveryRow, Tables, TargetRow } from "../tables.ts";
@@ -80,8 +80,10 @@ export function targetsOf(engine: Engine): Targets {
             },
       ),
 
-    setSecrets: (name, secrets, by) =>
+    rotateSecret: (name, secret, by) =>
       change(name, by, (target) => {
+        const secrets = rotateSecrets(target.secrets, secret, by.at);
+        if (secrets === undefined) return undefined;
         const to = { ...target, secrets };
         return { values: { secrets: JSON.stringify(secrets) }, to, audit: audited.targetRotated(to) };
       }),
@@ -132,6 +134,14 @@ async function findTarget(db: Db, name: string): Promise<Target | undefined> {
 
 export async function listTargets(db: Db): Promise<Target[]> {
   return (await db.selectFrom("target").selectAll().orderBy("id").execute()).map(toTarget);
+}
+
+/** Pauses all targets that run. Inside a transaction. @returns their names. */
+export async function pauseTargets(engine: Engine, tx: Db, by: Attribution): Promise<string[]> {
+  const running = (await listTargets(tx)).filter(({ paused }) => !paused);
+  await tx.updateTable("target").set({ paused: 1 }).execute();
+  for (const target of running) await appendAudit(engine, tx, audited.targetPausedSet(target, true), by);
+  return running.map(({ name }) => name);
 }
 
 /** Those that wait, in the order of their events. */
