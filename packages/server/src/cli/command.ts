@@ -67,7 +67,7 @@ export function addStoreCommand<Options extends object>(
 }
 
 /** Commands are run as the service's user, which is all the same for everybody: sudo tells who that was. */
-function actorOf({ env, userName }: Runtime, as: string | undefined): Actor {
+export function actorOf({ env, userName }: Runtime, as?: string): Actor {
   if (as?.trim() === "") throw new WrongUsage("--as must be a name");
   return { name: as ?? (env["SUDO_USER"] || userName()) };
 }

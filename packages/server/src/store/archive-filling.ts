@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Attribution } from "../domain/audit.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
 import { checkRows } from "./back-office/check.ts";
 import type { Engine, Filling } from "./back-office/engine.ts";
+import { pauseTargets } from "./back-office/targets.ts";
 import { StoreRefused, StoreUnavailable } from "./errors.ts";
 import { verifyProvider } from "./settings.ts";
-import type { ArchiveChunk, ArchiveTotals, ProviderSettings } from "./store.ts";
+import type { ArchiveChunk, ArchiveTotals, ImportedArchive, ProviderSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 /** What opening puts into a new database. */
@@ -16,13 +18,15 @@ const FINDINGS_NAMED = 5;
 /**
  * Fills a database, and reads all of it again to see whether it holds what it should.
  * @param provider the settings with which the store was opened.
+ * @param pausing as for Store.importArchive.
  * @throws StoreRefused where the database is not empty, or what came is not whole and in order: it is as before then.
  */
 export async function importArchive(
   engine: Engine,
   chunks: AsyncIterable<ArchiveChunk>,
   provider: ProviderSettings,
-): Promise<ArchiveTotals> {
+  pausing?: Attribution,
+): Promise<ImportedArchive> {
   const filling = await engine.openFilling();
   try {
     for (const table of MADE_BY_OPENING) await filling.db.deleteFrom(table).execute();
@@ -31,8 +35,9 @@ export async function importArchive(
     refuse(await findDifferences(engine, filling, totals, digests));
     await verifyProvider(filling.db, provider);
     refuse(await findContradictions(engine, filling));
+    const paused = pausing === undefined ? [] : await pauseTargets(engine, filling.db, pausing);
     await filling.commit();
-    return totals;
+    return { totals, paused };
   } finally {
     await filling.close();
   }

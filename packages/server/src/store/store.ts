@@ -106,10 +106,10 @@ export interface Store {
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result>;
   /**
    * Fills this database, which must be empty, in one transaction that ends with a look at all of it.
-   * @returns what there was to copy, and is here now.
+   * @param pausing given, all targets are paused, in the same transaction, by whom it names.
    * @throws StoreRefused where it is not empty, or what came is not whole and in order: it is as before then.
    */
-  importArchive(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveTotals>;
+  importArchive(chunks: AsyncIterable<ArchiveChunk>, pausing?: Attribution): Promise<ImportedArchive>;
 }
 
 /** A customer's row, and up to when it holds what was made here. */
@@ -197,6 +197,13 @@ export interface ArchiveTotals {
   /** By table. */
   readonly rows: Readonly<Record<string, number>>;
   readonly money: readonly MoneyTotal[];
+}
+
+export interface ImportedArchive {
+  /** What there was to copy, and is here now. */
+  readonly totals: ArchiveTotals;
+  /** Names of the targets that were paused. */
+  readonly paused: readonly string[];
 }
 
 /** What a partner's top-ups come to. */

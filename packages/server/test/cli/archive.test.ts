@@ -117,6 +117,31 @@ describe("topupd backup", () => {
 });
 
 describe("topupd restore", () => {
+  test("pauses the targets that run, and names them", async () => {
+    const line = await withTopUp();
+    for (const name of ["tv", "crm", "old"]) await line.mustRun("target", "add", name, "--kind", "feed");
+    await line.mustRun("target", "pause", "old");
+    await line.mustRun("backup", FILE);
+    expect((await line.run("restore", FILE, ...NEW)).stderr).toContain(
+      "These targets are paused: tv, crm. Once this database serves in the place of the old one, run topupd target resume NAME for each.\n",
+    );
+    const paused = async (...more: readonly string[]) =>
+      (await line.json("target", "list", ...more)).map((target: { paused: boolean }) => target.paused);
+    expect(await paused(...NEW)).toEqual([true, true, true]);
+    const entries = await line.rows("audit", "list", "--action", "target.pause", ...NEW);
+    expect(entries.map(({ subject }) => subject)).toEqual(["crm", "tv", "old"]);
+    const OTHER = ["--database", "sqlite:./other.db"];
+    expect(await line.json("restore", FILE, ...OTHER)).toMatchObject({ paused: ["tv", "crm"] });
+    expect(await paused()).toEqual([false, false, true]);
+  });
+
+  test("pauses nothing of a copy, which takes the place of the old database", async () => {
+    const line = await withTopUp();
+    await line.mustRun("target", "add", "tv", "--kind", "feed");
+    await line.mustRun(...COPY);
+    expect(await line.json("target", "list", ...NEW)).toMatchObject([{ paused: false }]);
+  });
+
   test("--dry-run reads the whole file, and makes no database", async () => {
     const line = await withTopUp();
     await line.mustRun("backup", FILE);

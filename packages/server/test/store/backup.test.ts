@@ -5,7 +5,7 @@ import { backUpStore, restoreStore } from "../../src/services/staff/archive.ts";
 import type { Store } from "../../src/store/store.ts";
 import { gather, inPieces } from "../backup/backups.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";
-import { countRows, findWrong, type MakeDatabase, openStore } from "../store-suite/database.ts";
+import { countRows, findWrong, type MakeDatabase, type OpenedStore, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
 import { by } from "../support/by.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
@@ -28,6 +28,12 @@ async function backUp(store: Store, now = 0) {
   return { ...done, backup, open: () => inPieces(backup) };
 }
 
+const ACTOR = { name: "tester" };
+
+function portsOf({ store, now }: Pick<OpenedStore, "store" | "now">) {
+  return { store, clock: () => now };
+}
+
 async function openTarget(makeDatabase: MakeDatabase, now: number) {
   const target = await openStore(() => makeDatabase(), { seed: 2 });
   target.now = now;
@@ -35,14 +41,15 @@ async function openTarget(makeDatabase: MakeDatabase, now: number) {
 }
 
 describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, makeTo) => {
-  test("gives what there was", async () => {
+  test("gives what there was, with all targets paused", async () => {
     const opened = await openFilledProvider(() => makeFrom());
     const { totals, open, bytes, backup } = await backUp(opened.store, opened.now);
     const target = await openTarget(makeTo, opened.now);
     const header = { topupd: "0.1.0", takenAt: opened.now, store: "any", timeZone: "UTC", currencyExponent: 2 };
     expect(await readHeader(open())).toEqual(header);
     expect((await countChunks(readChunks(open()))).totals).toEqual(totals);
-    expect(await restoreStore(open(), target.store)).toEqual(totals);
+    expect(await restoreStore(open(), portsOf(target), ACTOR)).toEqual({ totals, paused: ["tv"] });
+    await opened.store.targets.setPaused("tv", true, { author: ACTOR.name, at: opened.now });
     expect(await archiveOf(target.store)).toEqual(await archiveOf(opened.store));
     expect(await findWrong(target.store)).toEqual([]);
     await expectToGoOn(target.store, opened);
@@ -55,7 +62,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     const target = await openTarget(makeTo, now);
     const before = await archiveOf(target.store);
     for (const bad of [backup.subarray(0, -1), backup.with(backup.length - 100, 0), backup.with(60, 0)]) {
-      const restored = restoreStore(inPieces(bad), target.store);
+      const restored = restoreStore(inPieces(bad), portsOf(target), ACTOR);
       await expect(restored).rejects.toBeInstanceOf(BackupRefused);
       expect(await archiveOf(target.store)).toEqual(before);
     }
@@ -66,13 +73,15 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     const { open } = await backUp(store, now);
     const filled = await openTarget(makeTo, now);
     await filled.store.partners.add("other", by(now));
-    await expect(restoreStore(open(), filled.store)).rejects.toThrow("nothing was copied");
+    await expect(restoreStore(open(), portsOf(filled), ACTOR)).rejects.toThrow("nothing was copied");
     expect(await countRows(filled, "partner")).toBe(1);
     await database.tamper("UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE cuid = '2000002'");
     const { open: openBad } = await backUp(store, now);
     await countChunks(readChunks(openBad()));
     const target = await openTarget(makeTo, now);
-    await expect(restoreStore(openBad(), target.store)).rejects.toThrow("the last entry is not what is stored");
+    await expect(restoreStore(openBad(), portsOf(target), ACTOR)).rejects.toThrow(
+      "the last entry is not what is stored",
+    );
     expect(await countRows(target, "customer")).toBe(0);
   });
 });

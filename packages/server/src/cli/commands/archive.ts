@@ -6,7 +6,7 @@ import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { backUpStore, copyStore, restoreStore } from "../../services/staff/archive.ts";
 import { partnerNamesOf } from "../../services/staff/showing.ts";
 import type { ArchiveTotals } from "../../store/store.ts";
-import { addCommand, addStoreCommand, type Context, type Session } from "../command.ts";
+import { actorOf, addCommand, addStoreCommand, type Context, type Session } from "../command.ts";
 import { STDIO } from "../options.ts";
 import { isoTime, printable, progressLine, table } from "../output/text.ts";
 import { CommandFailed, isFileError, type Runtime, WrongUsage, withFile } from "../runtime.ts";
@@ -40,7 +40,8 @@ export function addArchiveCommands(program: Command, runtime: Runtime): void {
   });
   addCommand<{ readonly dryRun?: boolean }>(program, runtime, {
     name: "restore",
-    description: "fill a new, empty database, of either kind, from a backup: all of it, or nothing",
+    description:
+      "fill a new, empty database, of either kind, from a backup: all of it, with all targets paused, or nothing",
     arguments: [new Argument("<FILE>", "a file that topupd backup has made")],
     options: [new Option("--dry-run", "read and verify the whole file, and touch no database")],
     examples: ["topupd restore --dry-run last.backup", "topupd restore last.backup --database sqlite:./restored.db"],
@@ -142,13 +143,18 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
   }
   // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
   const config = { ...settings, timeZone, currencyExponent, defaultCountry };
+  let targets = "";
   await withStore(config, runtime, { mustBeNew: true }, async (store) => {
     const line = progressLine(runtime);
-    const totals = await line.until(restoreStore(open(), store, (rows) => line.show(`restoring ... ${rows} rows`)));
-    print(context, totals, await partnerNamesOf(store), currencyExponent, facts);
+    const ports = { store, clock: runtime.clock };
+    const onRows = (rows: number) => line.show(`restoring ... ${rows} rows`);
+    const { totals, paused } = await line.until(restoreStore(open(), ports, actorOf(runtime), onRows));
+    print(context, totals, await partnerNamesOf(store), currencyExponent, { ...facts, paused });
+    if (paused.length > 0)
+      targets = `\nThese targets are paused: ${paused.join(", ")}. Once this database serves in the place of the old one, run topupd target resume NAME for each.`;
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service, which tells its targets at once.\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service.${targets}\n`,
   );
 }
 

@@ -1,8 +1,8 @@
 import { readChunks, writeBackup } from "../../backup/backup-file.ts";
 import type { Bytes } from "../../backup/sealed-lines.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { ArchiveChunk, ArchiveTotals, Store } from "../../store/store.ts";
-import type { Ports } from "../ports.ts";
+import type { ArchiveChunk, ArchiveTotals, ImportedArchive, Store } from "../../store/store.ts";
+import { type Actor, attributionOf, type Ports } from "../ports.ts";
 
 /** Hears how many rows have gone by. */
 type OnRows = (rows: number) => void;
@@ -18,7 +18,7 @@ export function copyStore(
   to: Pick<Store, "importArchive">,
   onRows?: OnRows,
 ): Promise<ArchiveTotals> {
-  return from.exportArchive("wait", (chunks) => to.importArchive(countRows(chunks, onRows)));
+  return from.exportArchive("wait", async (chunks) => (await to.importArchive(countRows(chunks, onRows))).totals);
 }
 
 export interface BackUpRequest {
@@ -66,11 +66,17 @@ export async function backUpStore(
 
 /**
  * Fills a store, which must be empty and have the settings of the backup, with all that the backup holds, or with
- * nothing.
+ * nothing. All targets are paused: a backup is also restored for a trial, while the old service still delivers to them.
+ * A copy needs no pause, since it moves the service.
  * @throws BackupRefused where the backup is not whole; StoreRefused as Store.importArchive.
  */
-export function restoreStore(backup: Bytes, to: Store, onRows?: OnRows): Promise<ArchiveTotals> {
-  return to.importArchive(countRows(readChunks(backup), onRows));
+export function restoreStore(
+  backup: Bytes,
+  { store, clock }: Pick<Ports, "clock"> & { readonly store: Pick<Store, "importArchive"> },
+  actor: Actor,
+  onRows?: OnRows,
+): Promise<ImportedArchive> {
+  return store.importArchive(countRows(readChunks(backup), onRows), attributionOf({ clock }, actor));
 }
 
 async function* countRows(chunks: AsyncIterable<ArchiveChunk>, onRows?: OnRows): AsyncGenerator<ArchiveChunk> {

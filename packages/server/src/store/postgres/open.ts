@@ -128,7 +128,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       yield* backOfficeParts.check();
     },
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
-    importArchive: (chunks) => importArchive(engine, chunks, provider),
+    importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
     async ping() {
       const [row] = await serving.ask<{ readonly is_read_only: boolean }>(PING);

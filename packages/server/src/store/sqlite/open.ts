@@ -120,7 +120,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
       }
     },
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
-    importArchive: (chunks) => importArchive(engine, chunks, provider),
+    importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
     async ping() {
       database.ping();
