@@ -95,6 +95,14 @@ describe(".dockerignore", () => {
 });
 
 describe("deploy/compose.yaml", () => {
+  test("lets topupd reach targets outside, and the database nothing", () => {
+    const ways = (text = "") => /^ +networks: \[(.*)\]$/m.exec(text)?.[1];
+    expect(ways(/^x-topupd:[\s\S]*?(?=^x-serve:)/m.exec(compose)?.[0])).toBe("inside, outside");
+    expect(ways(services().find(({ name }) => name === "database")?.text)).toBe("inside");
+    const networks = /^networks:\n([\s\S]*?)^(?=\S)/m.exec(compose)?.[1] ?? "";
+    expect(/^ {2}outside:\n(?! {4})/m.test(networks)).toBe(true);
+  });
+
   test("can give a process every setting", () => {
     const given = compose + argumentOf(lastStage, "ENV");
     const missing = SETTING_NAMES.filter((name) => !new RegExp(`\\b${SETTINGS[name].env}[:=]`).test(given));
