@@ -41,6 +41,7 @@ export const audit = {
     "target.pause": "Target paused",
     "target.resume": "Target resumed",
     "target.rotate": "Target's secret rotated",
+    "target.reconcile": "RADIUS reconciled",
     "target.resend": "Target tried again",
     "target.remove": "Target removed",
     "staff.add": "Person added",

@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = [
   "target.resume",
   "target.rotate",
   "target.resend",
+  "target.reconcile",
   "target.remove",
   "staff.add",
   "staff.role",
@@ -214,6 +215,11 @@ export function targetRotated({ name, secrets: [, former] }: Target): AuditedCha
 /** @param resent how many deliveries that were set aside are tried again. */
 export function targetResent({ name }: Target, resent: number): AuditedChange {
   return { action: "target.resend", subject: name, before: undefined, after: { resent } };
+}
+
+/** Written before anything is corrected, so that an interrupted run is on record too. */
+export function targetReconciled({ name }: Target): AuditedChange {
+  return { action: "target.reconcile", subject: name, before: undefined, after: undefined };
 }
 
 export function targetRemoved(target: Target): AuditedChange {

@@ -18,6 +18,8 @@ export interface Targets {
   setPaused(name: string, paused: boolean, by: Attribution): Promise<Target | undefined>;
   /** Adds a webhook's new secret. @returns the target as it was if too many of its secrets still sign. */
   rotateSecret(name: string, secret: string, by: Attribution): Promise<Target | undefined>;
+  /** Writes into the audit trail that what a target has is compared and corrected. */
+  noteReconciling(name: string, by: Attribution): Promise<Target | undefined>;
   /** With all that it has not taken. */
   remove(name: string, by: Attribution): Promise<Target | undefined>;
   /** How far it is. */

@@ -1,4 +1,4 @@
-import { type Connection, type ConnectionKey, type Customer, isBlocked } from "../domain/customer.ts";
+import { type Connection, type ConnectionKey, isBlocked } from "../domain/customer.ts";
 import { eventOf } from "../domain/event.ts";
 import { type RadiusDifference, type RadiusRules, type RadiusUser, radiusUser } from "../domain/radius.ts";
 import type { RadiusConfig } from "../domain/target.ts";
@@ -6,11 +6,10 @@ import type { Instant } from "../domain/wall-time.ts";
 import type { Ports } from "../services/ports.ts";
 import { RadiusUsers } from "./radius.ts";
 
-/** Few enough that top-ups of a running service are hardly held up. */
-const CUSTOMERS_AT_ONCE = 500;
-const USERS_AT_ONCE = 500;
-const MENDED_AT_ONCE = 8;
-/** A connection that changes while it is mended is soon as it stays. */
+/** Few enough for one statement each, and for locks that hold up events of theirs for a moment only. */
+const CUSTOMERS_AT_ONCE = 1_000;
+const USERS_AT_ONCE = 1_000;
+/** A connection that changes while its user is written is soon as it stays. */
 const MOST_ROUNDS = 5;
 
 export interface RadiusReconciled {
@@ -20,9 +19,10 @@ export interface RadiusReconciled {
 }
 
 /**
- * Compares all connections of production with what FreeRADIUS has of them, and mends that unless it is a dry run.
- * @param onDifference hears of each, as it was found.
- * @throws DeliveryFailed where the RADIUS database does not answer; what was mended until then stays.
+ * Compares all connections of production and the target's service with their users in FreeRADIUS, and corrects these in
+ * portions unless it is a dry run.
+ * @param onDifference called with each, as it was found.
+ * @throws DeliveryFailed if the RADIUS database fails; portions that were written until then stay.
  */
 export async function reconcileRadius(
   { store, clock }: Pick<Ports, "store" | "clock">,
@@ -30,51 +30,44 @@ export async function reconcileRadius(
   { dryRun }: { readonly dryRun: boolean },
   onDifference: (difference: RadiusDifference) => void,
 ): Promise<RadiusReconciled> {
-  const users = new RadiusUsers(config, store.provider.zone);
+  const radius = new RadiusUsers(config, store.provider.zone);
   let [compared, differing] = [0, 0];
-  /** What is stored is looked up again after each write: a top-up may have come, and been written, meanwhile. */
-  const mend = async (key: ConnectionKey): Promise<readonly RadiusDifference[]> => {
-    let told: readonly RadiusDifference[] = [];
-    for (let round = 1; round <= MOST_ROUNDS; round += 1) {
-      const connection = (await store.findConnection(key))?.connection;
-      const user = connection && userOf(key, connection, clock(), users.rules);
-      const differences = user === undefined ? [] : await users.differencesOf(user);
-      if (round === 1) told = differences;
-      if (differences.length === 0 || dryRun) break;
-      await users.write(differences);
-    }
-    return told;
+  const readPage = async (after: string | undefined) => {
+    const page = await store.search.listCustomers("production", { after, limit: CUSTOMERS_AT_ONCE });
+    const users = page.flatMap(({ cuid, connections }) =>
+      connections.flatMap((connection) => {
+        const { service, reqId } = connection;
+        if (service !== config.service) return [];
+        const key = { environment: "production", cuid, service, reqId } as const;
+        return userOf(key, connection, clock(), radius.rules) ?? [];
+      }),
+    );
+    return { users, last: page.at(-1)?.cuid };
   };
-  const compare = async (keys: ReadonlyMap<RadiusUser, ConnectionKey>) => {
-    compared += keys.size;
-    const suspects = await users.findDiffering([...keys.keys()]);
-    for (let from = 0; from < suspects.length; from += MENDED_AT_ONCE) {
-      const some = suspects.slice(from, from + MENDED_AT_ONCE);
-      for (const differences of await Promise.all(some.map((user) => mend(keys.get(user) as ConnectionKey)))) {
-        if (differences.length > 0) differing += 1;
-        for (const difference of differences) onDifference(difference);
-      }
+  const compare = async (users: readonly RadiusUser[], after: string | undefined) => {
+    let differences = await radius.differencesOf(users);
+    compared += users.length;
+    differing += new Set(differences.map(({ username }) => username)).size;
+    for (const difference of differences) onDifference(difference);
+    for (let round = 1; !dryRun && differences.length > 0 && round <= MOST_ROUNDS; round += 1) {
+      await radius.write(differences);
+      // A top-up may have been recorded, and its event written, meanwhile.
+      const written = new Set(differences.map(({ username }) => username));
+      const again = (await readPage(after)).users.filter(({ username }) => written.has(username));
+      differences = await radius.differencesOf(again);
     }
   };
   try {
     let after: string | undefined;
     do {
-      const page: Customer[] = await store.search.listCustomers("production", { after, limit: CUSTOMERS_AT_ONCE });
-      const found = page.flatMap(({ cuid, connections }) =>
-        connections.flatMap((connection) => {
-          const { service, reqId } = connection;
-          const key = { environment: "production", cuid, service, reqId } as const;
-          const user = service === config.service ? userOf(key, connection, clock(), users.rules) : undefined;
-          return user === undefined ? [] : [[user, key] as const];
-        }),
-      );
-      for (let from = 0; from < found.length; from += USERS_AT_ONCE)
-        await compare(new Map(found.slice(from, from + USERS_AT_ONCE)));
-      after = page.at(-1)?.cuid;
+      const { users, last } = await readPage(after);
+      for (let from = 0; from < users.length; from += USERS_AT_ONCE)
+        await compare(users.slice(from, from + USERS_AT_ONCE), after);
+      after = last;
     } while (after !== undefined);
     return { compared, differing };
   } finally {
-    await users.close();
+    await radius.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CompiledQuery } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import {
   managedGroups,
   type RadiusDifference,
@@ -48,26 +48,34 @@ export class RadiusUsers {
 
   /** Writes what a user's rows lack. */
   async settle(user: RadiusUser, signal?: AbortSignal): Promise<void> {
-    let differences = await this.differencesOf(user, signal);
+    let differences = await this.differencesOf([user], signal);
     for (let round = 1; differences.length > 0; round += 1) {
       if (round > MOST_ROUNDS) throw new DeliveryFailed("others keep writing the same rows of the RADIUS database");
       await this.write(differences, signal);
       if (!differences.some(({ wanted, kept }) => wanted !== undefined && kept === undefined)) return;
       // No unique index keeps two who write at once from adding the same row. What another has changed is left to it.
-      differences = (await this.differencesOf(user, signal)).filter(({ found }) => found.length > 1);
+      differences = (await this.differencesOf([user], signal)).filter(({ found }) => found.length > 1);
     }
   }
 
-  /** A database that compares names without case gives FreeRADIUS the rows of all of them, and so they are all the user's. */
-  async differencesOf(user: RadiusUser, signal?: AbortSignal): Promise<RadiusDifference[]> {
-    return radiusDifferences(user, await this.#read([user.username], signal));
-  }
-
-  /** Those of some users whose rows may not be as they are to be. */
-  async findDiffering(users: readonly RadiusUser[]): Promise<RadiusUser[]> {
+  /** @param users a portion at most. A database that ignores case gives FreeRADIUS the rows of every spelling of a name. */
+  async differencesOf(users: readonly RadiusUser[], signal?: AbortSignal): Promise<RadiusDifference[]> {
+    const [first] = users;
+    if (first === undefined) return [];
     const rows = new Map<string, RadiusRow[]>(users.map(({ username }) => [username, []]));
-    for (const row of await this.#read([...rows.keys()])) rows.get(row.username)?.push(row);
-    return users.filter((user) => radiusDifferences(user, rows.get(user.username) ?? []).length > 0);
+    const read = await this.#read([...rows.keys()], signal);
+    if (users.length === 1) return radiusDifferences(first, read);
+    const spellings = new Map(users.map(({ username }) => [username.toLowerCase(), username]));
+    const ownerOf = ({ username }: { readonly username: string }) =>
+      rows.get(username) ?? rows.get(spellings.get(username.toLowerCase()) ?? "");
+    if (read.some((row) => ownerOf(row) === undefined)) {
+      // Only the database knows whose such a row is: accents, for example. Asking for fewer users finds it.
+      const half = users.length >> 1;
+      const some = await this.differencesOf(users.slice(0, half), signal);
+      return [...some, ...(await this.differencesOf(users.slice(half), signal))];
+    }
+    for (const row of read) ownerOf(row)?.push(row);
+    return users.flatMap((user) => radiusDifferences(user, rows.get(user.username) ?? []));
   }
 
   close(): Promise<void> {
@@ -105,47 +113,67 @@ export class RadiusUsers {
     }, signal);
   }
 
-  /** What another has changed meanwhile may be left, or stand twice: the rows are to be read again. */
+  /**
+   * Writes a portion of differences in one transaction, with few statements. Rows that another writes meanwhile may stay,
+   * or be there twice: read them again.
+   */
   write(differences: readonly RadiusDifference[], signal?: AbortSignal): Promise<void> {
+    const checks = differences.filter(({ kind }) => kind !== "group");
+    const groups = differences.filter(({ kind }) => kind === "group");
+    const writes = [...this.#checkWrites(checks), ...this.#groupWrites(groups)];
     return this.#database.transact(async (ask) => {
-      for (const difference of differences)
-        for (const query of difference.kind === "group" ? this.#groupWrites(difference) : this.#checkWrites(difference))
-          await ask(query);
+      for (const query of writes) await ask(query);
     }, signal);
   }
 
-  #checkWrites({ username, kind, found, wanted, kept }: RadiusDifference): CompiledQuery[] {
+  #checkWrites(differences: readonly RadiusDifference[]): CompiledQuery[] {
     const { build } = this.#database;
-    const removed = found.flatMap((row) => (row === kept || row.id === undefined ? [] : [row.id]));
+    const removed = differences.flatMap(({ found, kept }) =>
+      found.flatMap((row) => (row === kept || row.id === undefined ? [] : [row.id])),
+    );
+    const changes = differences.filter(({ kept, wanted }) => kept !== undefined && kept.value !== wanted);
+    const added = differences.flatMap(({ username, kind, kept, wanted }) =>
+      kept !== undefined || wanted === undefined ? [] : [{ username, attribute: kind, op: ":=", value: wanted }],
+    );
     const removal = build.deleteFrom("radcheck").where("id", "in", removed);
-    const row = { attribute: kind, op: ":=", value: wanted ?? "" };
+    const values = changes.map(({ kept, wanted }) => sql`WHEN ${kept?.id} THEN ${wanted}`);
+    const ids = changes.map(({ kept }) => kept?.id ?? 0);
     const change = build
       .updateTable("radcheck")
-      .set(row)
-      .where("id", "=", kept?.id ?? 0);
-    const addition = build.insertInto("radcheck").values({ username, ...row });
+      .set({ op: ":=", value: sql<string>`CASE id ${sql.join(values, sql` `)} END` })
+      .where("id", "in", ids);
     return [
       ...(removed.length === 0 ? [] : [removal.compile()]),
-      ...(kept === undefined || kept.value === wanted ? [] : [change.compile()]),
-      ...(kept === undefined && wanted !== undefined ? [addition.compile()] : []),
+      ...(changes.length === 0 ? [] : [change.compile()]),
+      ...(added.length === 0 ? [] : [build.insertInto("radcheck").values(added).compile()]),
     ];
   }
 
-  #groupWrites({ username, found, wanted = "", kept }: RadiusDifference): CompiledQuery[] {
+  /** One statement for all users who leave the same groups for the same one. */
+  #groupWrites(differences: readonly RadiusDifference[]): CompiledQuery[] {
     const { build } = this.#database;
-    const groups = found.map(({ value }) => value);
-    // In place, so that it keeps its priority.
-    if (kept !== undefined)
-      return [
-        build
+    const moves = new Map<string, { readonly like: RadiusDifference; readonly names: string[] }>();
+    for (const like of differences) {
+      const { username, found, kept, wanted } = like;
+      const move = JSON.stringify([kept === undefined, wanted, found.map(({ value }) => value)]);
+      const same = moves.get(move) ?? { like, names: [] };
+      same.names.push(username);
+      moves.set(move, same);
+    }
+    return [...moves.values()].flatMap(({ like: { found, kept, wanted = "" }, names }) => {
+      const groups = found.map(({ value }) => value);
+      // In place, so that it keeps its priority.
+      if (kept !== undefined)
+        return build
           .updateTable("radusergroup")
           .set({ groupname: wanted })
-          .where("username", "=", username)
+          .where("username", "in", names)
           .where("groupname", "=", kept.value)
-          .compile(),
-      ];
-    const removal = build.deleteFrom("radusergroup").where("username", "=", username).where("groupname", "in", groups);
-    const addition = build.insertInto("radusergroup").values({ username, groupname: wanted, priority: PRIORITY });
-    return [...(groups.length === 0 ? [] : [removal.compile()]), addition.compile()];
+          .compile();
+      const removal = build.deleteFrom("radusergroup").where("username", "in", names).where("groupname", "in", groups);
+      const rows = names.map((username) => ({ username, groupname: wanted, priority: PRIORITY }));
+      const addition = build.insertInto("radusergroup").values(rows).compile();
+      return groups.length === 0 ? addition : [removal.compile(), addition];
+    });
   }
 }

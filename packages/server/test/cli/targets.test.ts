@@ -259,7 +259,15 @@ describe("topupd target reconcile", () => {
         "3 users compared, 2 of them not as on record\ntopupd: RADIUS differs from what is on record, and nothing was mended\n",
     });
     const mended = stdout.replaceAll("sita", "mended sita");
-    expect(await run()).toEqual({ code: 0, stdout: mended, stderr: "3 users compared, 2 of them mended\n" });
+    expect(await line.rows("audit", "list", "--action", "target.reconcile")).toEqual([]);
+    expect(await run("--as", "maya")).toEqual({
+      code: 0,
+      stdout: mended,
+      stderr: "3 users compared, 2 of them mended\n",
+    });
+    expect(await line.rows("audit", "list", "--action", "target.reconcile")).toMatchObject([
+      { author: "maya", subject: "network" },
+    ]);
     const row = { username: "mended sita", kind: "Expiration", found: ["1 Jan 2026"], wanted: "1 Feb 2026" };
     expect((await line.rows("target", "reconcile", "network"))[0]).toEqual(row);
   });

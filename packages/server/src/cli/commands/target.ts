@@ -154,6 +154,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     arguments: NAME,
     options: [new Option("--dry-run", "mend nothing (exit code 3: something differs)")],
     examples: ["topupd target reconcile network --dry-run", "topupd target reconcile network"],
+    changes: true,
     run: (session, [name = ""], { dryRun = false }) => reconcile(session, name, dryRun),
   });
   addStoreCommand<object>(group, runtime, {
@@ -246,7 +247,7 @@ async function reconcile(session: Session, name: string, dryRun: boolean): Promi
   const { runtime, isJson } = session;
   runtime.lowerPriority();
   const ports = { ...session, targets: runtime.targets };
-  const reconciled = await reconcileTarget(ports, { name, dryRun }, (difference) =>
+  const reconciled = await reconcileTarget(ports, session.actor, { name, dryRun }, (difference) =>
     runtime.stdout(isJson ? jsonLine(differenceJson(difference)) : differenceWords(difference)),
   );
   if (reconciled.kind === "no_target") throw new CommandFailed(noTarget(name));

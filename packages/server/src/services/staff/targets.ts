@@ -182,15 +182,17 @@ export type TargetReconciled =
   /** Something may be mended by then. */
   | { readonly kind: "failed"; readonly problem: string };
 
-/** Holds what a RADIUS server has against what is on record, and mends it unless it is a dry run. */
+/** Compares what a RADIUS server has with what is on record, and corrects it unless it is a dry run. */
 export async function reconcileTarget(
   ports: TargetPorts,
+  actor: Actor,
   { name, dryRun }: NamedTarget & { readonly dryRun: boolean },
   onDifference: (difference: RadiusDifference) => void,
 ): Promise<TargetReconciled> {
   const target = await ports.store.targets.find(name);
   if (target === undefined) return { kind: "no_target" };
   if (target.config.kind !== "radius") return { kind: "no_radius" };
+  if (!dryRun) await ports.store.targets.noteReconciling(name, attributionOf(ports, actor));
   try {
     const counts = await ports.targets.reconcileRadius(ports, target.config, { dryRun }, onDifference);
     return { kind: "done", ...counts };

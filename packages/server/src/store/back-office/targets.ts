@@ -88,6 +88,13 @@ export function targetsOf(engine: Engine): Targets {
         return { values: { secrets: JSON.stringify(secrets) }, to, audit: audited.targetRotated(to) };
       }),
 
+    noteReconciling: (name, by) =>
+      engine.change(async (tx) => {
+        const target = await findTarget(tx, name);
+        if (target !== undefined) await appendAudit(engine, tx, audited.targetReconciled(target), by);
+        return target;
+      }),
+
     remove: (name, by) =>
       engine.change(async (tx) => {
         const target = await findTarget(tx, name);
