@@ -162,9 +162,10 @@ function limitOf(signal: AbortSignal | undefined): Limit {
   };
 }
 
-function postgresSessions({ engine: _, tls, ...address }: RadiusAddress): Sessions {
+function postgresSessions({ host, port, user, password, database, tls }: RadiusAddress): Sessions {
   const pool = new pg.Pool({
-    ...{ ...address, max: MOST_SESSIONS, fallback_application_name: "topupd" },
+    ...{ host, port, user, password, database },
+    ...{ max: MOST_SESSIONS, fallback_application_name: "topupd" },
     ssl: tls === "disable" ? false : { rejectUnauthorized: tls === "verify-full" },
     ...{ connectionTimeoutMillis: STEP_LIMIT_MS, query_timeout: STEP_LIMIT_MS },
     ...{ keepAlive: true, allowExitOnIdle: true },
@@ -200,11 +201,12 @@ function postgresSessions({ engine: _, tls, ...address }: RadiusAddress): Sessio
 }
 
 /** MariaDB's too. */
-function mysqlSessions({ engine: _, tls, ...address }: RadiusAddress): Sessions {
+function mysqlSessions({ host, port, user, password, database, tls }: RadiusAddress): Sessions {
   const isVerified = tls === "verify-full";
   const ssl = { rejectUnauthorized: isVerified, verifyIdentity: isVerified };
   const pool = createPool({
-    ...{ ...address, connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
+    ...{ host, port, user, password, database },
+    ...{ connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
     ...(tls === "disable" ? {} : { ssl }),
     ...{ connectTimeout: STEP_LIMIT_MS, enableKeepAlive: true },
   });
