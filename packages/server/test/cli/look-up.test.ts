@@ -162,7 +162,13 @@ describe("topupd why", () => {
     expect(stdout.replace(TXN_ID, "TXNID")).toBe(EXPLAINED);
     expect(await line.mustRun("why", "sita")).toBe(stdout);
     const { plans, ...connection } = await line.json("why", "sita");
-    expect(connection).toEqual({ environment: "production", cuid: "2000001", service: "internet", reqId: "sita", block: null });
+    expect(connection).toEqual({
+      environment: "production",
+      cuid: "2000001",
+      service: "internet",
+      reqId: "sita",
+      block: null,
+    });
     expect(plans).toMatchObject([{ plan: "Fiber 100 Mbps", subscription: { enddate: "2026-06-30 10:00:00" } }]);
     const [imported, quarter] = plans[0].entries;
     expect(imported).toMatchObject({ seq: 1, kind: "import", asOf: "2026-02-01T02:14:00.000Z", before: null });
