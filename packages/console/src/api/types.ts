@@ -370,7 +370,12 @@ export interface RejectedLine {
 }
 
 export interface LargeChange {
-  what: "running_subscriptions_ended" | "active_customers_deactivated" | "codes_dropped";
+  what:
+    | "running_subscriptions_ended"
+    | "active_customers_deactivated"
+    | "mobile_numbers_lost"
+    | "names_lost"
+    | "codes_dropped";
   count: number;
   of: number;
 }
@@ -388,7 +393,10 @@ export interface ImportRun {
   startedAt: string;
   endedAt: string | null;
   outcome: "running" | "done" | "refused" | "failed";
+  /** Null if it was refused: it changed nothing. */
   report: Record<string, number | boolean> | null;
+  /** Why it was refused or failed, in words. */
+  problem: string | null;
 }
 
 /** A customers file that was uploaded: it is checked first, and written once it is told to. It is kept for an hour. */

@@ -18,6 +18,7 @@ export const imports = {
   outcomes: { running: "Under way", done: "Done", refused: "Refused", failed: "Failed" },
   result: "Result",
   nothing: "nothing changed",
+  changedNothing: (problem: string) => `Nothing was changed: ${problem}.`,
   counts: {
     added: "added",
     changed: "changed",
@@ -70,6 +71,9 @@ export const imports = {
     running_subscriptions_ended: (count: string, of: string) => `${count} of ${of} running subscriptions would end.`,
     active_customers_deactivated: (count: string, of: string) =>
       `${count} of ${of} active customers would be inactive.`,
+    mobile_numbers_lost: (count: string, of: string) =>
+      `${count} of the file's ${of} customers would lose their mobile number.`,
+    names_lost: (count: string, of: string) => `${count} of the file's ${of} customers would lose their name.`,
     codes_dropped: (count: string, of: string) => `${count} of ${of} codes would go.`,
   },
   allowLarge: "All this is meant",

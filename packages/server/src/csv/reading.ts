@@ -23,33 +23,26 @@ export async function* readCatalogueCsv(pieces: AsyncIterable<Uint8Array>): Sour
 /** Of the customer, and the same on each of its lines. */
 const CUSTOMER_COLUMNS = [...PROFILE_COLUMNS, "asOf"] as const;
 
-/**
- * The customers of a file: a line for each connection, those of a customer together. A customer that stood in two places
- * would be two rows, the second without the connections of the first; that is refused, and for that the cuids are kept.
- */
+/** The customers of a file: a line for each connection, those of a customer together. */
 export async function* readCustomersCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {
-  const seen = new Set<string>();
   let group: CsvLine[] = [];
   for await (const line of readCsvLines(pieces, [...CUSTOMER_COLUMNS, ...CONNECTION_COLUMNS])) {
     const cuid = line.cells.get("cuid");
     if (group.length > 0 && (cuid === undefined || cuid !== group[0]?.cells.get("cuid"))) {
-      yield [customerOf(group, seen)];
+      yield [customerOf(group)];
       group = [];
     }
     group.push(line);
   }
-  if (group.length > 0) yield [customerOf(group, seen)];
+  if (group.length > 0) yield [customerOf(group)];
 }
 
-function customerOf(lines: readonly CsvLine[], seen: Set<string>): SourceRow {
+function customerOf(lines: readonly CsvLine[]): SourceRow {
   const [{ cells, line }] = lines as [CsvLine];
-  const cuid = cells.get("cuid") ?? "";
   const problems = lines.flatMap((each) =>
     each.problems.map(({ field, problem }) => ({ field, problem: `${problem} (line ${each.line})` })),
   );
   const report = (field: string, problem: string) => problems.push({ field, problem });
-  if (seen.has(cuid)) report("cuid", "stands apart from the customer's other lines: sort the file by cuid");
-  if (cuid !== "") seen.add(cuid);
   const lists: Record<Service, JsonObject[]> = { tv: [], internet: [], iptv: [] };
   for (const each of lines) {
     const other = CUSTOMER_COLUMNS.find((column) => each.cells.get(column) !== cells.get(column));

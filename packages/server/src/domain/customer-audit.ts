@@ -25,8 +25,22 @@ export interface CustomerEffect {
   readonly deactivates: boolean;
   /** Whether a row of a later moment was taken before, so that nothing of this one is. */
   readonly isStale: boolean;
-  /** Of a refused row: what is another customer's, and whose. */
-  readonly shared?: { readonly reqId: string; readonly cuid: string };
+  readonly shared?: SharedName;
+}
+
+/** A connection of a refused row whose name is another customer's, or its own in another spelling. */
+export interface SharedName {
+  readonly reqId: string;
+  /** Whose it is. */
+  readonly cuid: string;
+  /** How it is spelt there. */
+  readonly otherReqId: string;
+}
+
+/** Why a row is refused: the words go on from the name that it states. */
+export function sharedWords({ reqId, cuid, otherReqId }: SharedName): string {
+  if (reqId === otherReqId) return `is customer ${cuid}'s`;
+  return `differs only by case or accents from customer ${cuid}'s ${otherReqId}`;
 }
 
 /** One value of a customer, before and after; undefined where there was, or is, none. */
@@ -43,9 +57,14 @@ export function effectOf(stored: Customer | undefined, change: CustomerChange): 
   return { cuid: profile.cuid, kind, changes, heldBack, runningThoughInactive, endsRunning, deactivates, isStale };
 }
 
-export function refusedEffect(cuid: string, shared: NonNullable<CustomerEffect["shared"]>): CustomerEffect {
+export function refusedEffect(cuid: string, shared: SharedName): CustomerEffect {
   const nothing = { changes: [], heldBack: [], runningThoughInactive: [], endsRunning: 0, deactivates: false };
   return { cuid, kind: "refused", ...nothing, isStale: false, shared };
+}
+
+/** Whether a customer had one of these values, and the row leaves it empty. */
+export function losesValue({ changes }: CustomerEffect, fields: readonly string[]): boolean {
+  return changes.some(({ field, from = "", to = "" }) => fields.includes(field) && from !== "" && to === "");
 }
 
 function fieldChanges(stored: Customer | undefined, change: CustomerChange): FieldChange[] {

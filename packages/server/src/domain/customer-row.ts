@@ -1,4 +1,5 @@
 import type { Bouquet, Service } from "./bouquet.ts";
+import { foldName } from "./connection-name.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
@@ -70,8 +71,10 @@ function readConnections(
   const seen = new Set<string>();
   return services.objects(service, (fields) => {
     const reqId = fields.statedIdentifier(idField);
-    if (reqId !== "" && seen.has(reqId)) fields.problem(idField, "stands twice in this customer");
-    seen.add(reqId);
+    const name = foldName(reqId);
+    if (reqId !== "" && seen.has(name))
+      fields.problem(idField, "stands twice in this customer, or differs only by case or accents from another");
+    seen.add(name);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
     const segment = fields.optionalStatedIdentifier("segment");
     const subscriptions = fields.has("subscriptions") ? readSubscriptions(fields, service, context) : undefined;

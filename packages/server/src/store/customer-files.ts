@@ -1,4 +1,5 @@
 import type { AuditedChange } from "../domain/audit.ts";
+import { foldName } from "../domain/connection-name.ts";
 import {
   type Connection,
   type ConnectionKey,
@@ -91,13 +92,14 @@ export class CustomerFilePart {
     this.#stored = toStoredCustomers(stored);
   }
 
-  /** The usernames and set-top box numbers that are new to their customer: another's they must not be. */
+  /** Folds of the usernames and set-top box numbers that are new to their customer: no other customer may have them. */
   newNames(): string[] {
     return this.#rows.flatMap(({ stated }) => {
       const before = this.#storedOf(stated.cuid).customer?.connections ?? [];
       return stated.connections
         .map(({ reqId }) => reqId)
-        .filter((reqId) => !before.some((connection) => connection.reqId === reqId));
+        .filter((reqId) => !before.some((connection) => connection.reqId === reqId))
+        .map(foldName);
     });
   }
 
@@ -112,6 +114,8 @@ export class CustomerFilePart {
       const shared = named.findOther(cuid, connections);
       if (shared !== undefined) return refusedEffect(cuid, shared);
       const change = changeCustomer(stored, row.stated, { ...rules, asOf: row.asOf }, normaliseMobile);
+      const respelled = findRespelled(change);
+      if (respelled !== undefined) return refusedEffect(cuid, respelled);
       named.move(cuid, change);
       if (!change.isStale) taken.push([row, change]);
       return effectOf(stored.customer, change);
@@ -166,7 +170,7 @@ export class CustomerFilePart {
       if (change.changesConnections)
         for (const [position, { service, reqId, status, blocked, segment }] of change.connections.entries()) {
           const state = { position, status, blocked: flag(blocked), segment: segment ?? null };
-          writes.connections.push({ cuid, environment, service, req_id: reqId, ...state });
+          writes.connections.push({ cuid, environment, service, req_id: reqId, name_key: foldName(reqId), ...state });
         }
       writes.removedCodes.push(...change.removedCodes.map(ofCode));
       writes.addedCodes.push(...change.addedCodes.map(ofCode));
@@ -184,19 +188,6 @@ export function auditOfFile(
   effects: readonly CustomerEffect[],
 ): AuditedChange[] {
   return customersImported(mode === "reset" ? "trial.reset" : "customers.import", environment, effects);
-}
-
-/** In parts in which no customer stands twice: who does is changed twice, the second time with the first in view. */
-export function* partsWithoutRepetition(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
-  let part = new Map<string, CustomerRowOfFile>();
-  for (const row of rows) {
-    if (part.has(row.stated.cuid)) {
-      yield [...part.values()];
-      part = new Map();
-    }
-    part.set(row.stated.cuid, row);
-  }
-  if (part.size > 0) yield [...part.values()];
 }
 
 /** The ledgers that rows tell of. @param rows those of a ledger together, by `seq`. */
@@ -250,29 +241,53 @@ function customerRow(
   return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
 }
 
+/** A name that the file spells otherwise, while the connection of the old spelling stays for what was paid for. */
+function findRespelled({ profile: { cuid }, connections }: CustomerChange): CustomerEffect["shared"] {
+  const names = new Map<string, string>();
+  for (const { service, reqId } of connections) {
+    const key = `${service} ${foldName(reqId)}`;
+    const other = names.get(key);
+    if (other !== undefined) return { reqId: other, cuid, otherReqId: reqId };
+    names.set(key, reqId);
+  }
+  return undefined;
+}
+
 /** Whose the new names are: as they are stored, and then as each row of the file leaves them. */
 class Owners {
-  readonly #cuids = new Map<string, Set<string>>();
+  /** By the fold of the name. */
+  readonly #owners = new Map<string, ConnectionOwner[]>();
 
   constructor(owners: readonly ConnectionOwner[]) {
-    for (const { cuid, req_id } of owners) this.#add(req_id, cuid);
+    for (const owner of owners) this.#add(owner);
   }
 
-  /** A connection of these that is another customer's, and whose. */
+  /** A connection of these whose name is another customer's, and whose. */
   findOther(cuid: string, connections: readonly { readonly reqId: string }[]): CustomerEffect["shared"] {
-    for (const { reqId } of connections)
-      for (const owner of this.#cuids.get(reqId) ?? []) if (owner !== cuid) return { reqId, cuid: owner };
+    for (const { reqId } of connections) {
+      const other = this.#owners.get(foldName(reqId))?.find((owner) => owner.cuid !== cuid);
+      if (other !== undefined) return { reqId, cuid: other.cuid, otherReqId: other.req_id };
+    }
     return undefined;
   }
 
   move(cuid: string, { removedConnections, connections }: CustomerChange): void {
-    for (const { reqId } of removedConnections) this.#cuids.get(reqId)?.delete(cuid);
-    for (const { reqId } of connections) this.#add(reqId, cuid);
+    for (const { reqId } of removedConnections) {
+      const key = foldName(reqId);
+      const owners = this.#owners.get(key);
+      if (owners !== undefined)
+        this.#owners.set(
+          key,
+          owners.filter((owner) => owner.cuid !== cuid),
+        );
+    }
+    for (const { reqId } of connections) this.#add({ cuid, req_id: reqId });
   }
 
-  #add(reqId: string, cuid: string): void {
-    const cuids = this.#cuids.get(reqId);
-    if (cuids === undefined) this.#cuids.set(reqId, new Set([cuid]));
-    else cuids.add(cuid);
+  #add(owner: ConnectionOwner): void {
+    const key = foldName(owner.req_id);
+    const owners = this.#owners.get(key);
+    if (owners === undefined) this.#owners.set(key, [owner]);
+    else owners.push(owner);
   }
 }

@@ -30,7 +30,9 @@ export function toProfile(row: ProfileRow): CustomerProfile {
   return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
 }
 
-export function toBareConnection(row: ConnectionRow): BareConnection {
+export type BareConnectionRow = Pick<ConnectionRow, "service" | "req_id" | "status" | "blocked" | "segment">;
+
+export function toBareConnection(row: BareConnectionRow): BareConnection {
   const { service, req_id: reqId, status, blocked, segment } = row;
   return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
 }

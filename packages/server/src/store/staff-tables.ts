@@ -66,6 +66,7 @@ export interface ImportRunRow {
   outcome: "running" | "done" | "refused" | "failed";
   /** A JSON object. */
   report: string | null;
+  problem: string | null;
 }
 
 export interface HeldBackRow {

@@ -134,8 +134,10 @@ export interface ImportRun {
   readonly startedAt: Instant;
   readonly endedAt: Instant | undefined;
   readonly outcome: "running" | "done" | "refused" | "failed";
-  /** Its counts. */
+  /** Its counts; undefined if it was refused, since it changed nothing. */
   readonly report: Readonly<Record<string, number | boolean>> | undefined;
+  /** Why it was refused or failed, in words. */
+  readonly problem: string | undefined;
 }
 
 /** A subscription that the last customers file would have ended though it was paid for. */
@@ -158,8 +160,8 @@ export const IMPORTS_KEPT = 50;
 
 export interface ImportRuns {
   /** Lets go of all but the newest. @returns its number. */
-  begin(run: Omit<ImportRun, "id" | "endedAt" | "outcome" | "report">): Promise<number>;
-  end(id: number, ended: Required<Pick<ImportRun, "endedAt" | "outcome" | "report">>): Promise<void>;
+  begin(run: Omit<ImportRun, "id" | "endedAt" | "outcome" | "report" | "problem">): Promise<number>;
+  end(id: number, ended: Required<Pick<ImportRun, "endedAt" | "outcome" | "report" | "problem">>): Promise<void>;
   /** Newest first; all that are kept. */
   list(): Promise<ImportRun[]>;
 

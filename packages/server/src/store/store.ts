@@ -60,7 +60,7 @@ export interface Store {
   // Customers files
   /**
    * Writes all of the given rows in one transaction, or none. A row whose connection is another customer's is refused by
-   * itself.
+   * itself. @param rows in which no customer stands twice.
    * @returns what that did with each, in their order.
    */
   importCustomers(

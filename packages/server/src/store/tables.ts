@@ -92,6 +92,8 @@ export interface ConnectionRow {
   environment: Environment;
   service: Service;
   req_id: string;
+  /** Of `req_id`, by `foldName`. */
+  name_key: string;
   position: number;
   status: ConnectionStatus;
   blocked: Flag;

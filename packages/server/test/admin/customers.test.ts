@@ -149,7 +149,7 @@ test("billing writes one customer by the rules of an import, and is told what is
   const taken = { ...row("8", { asOf }), connections: row("2").connections };
   expect((await put("8", taken)).json).toMatchObject({
     code: "conflict",
-    detail: "net-2 is a connection of customer 2.",
+    detail: "net-2 is customer 2's.",
   });
   for (const [body, field] of [
     [row("2", { asOf }), "cuid"],

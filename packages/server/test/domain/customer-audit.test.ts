@@ -61,7 +61,7 @@ describe("what an import does with one row", () => {
   test("is nothing where nothing changes, and tells whose a connection is where the row is refused", () => {
     const same = { ...stored, connections: [connectionWith({ segment: "gold" })] };
     expect(effect(same, {}, "2027-02-01")).toMatchObject({ kind: "unchanged", changes: [] });
-    const shared = { reqId: "fiber1", cuid: "7002" };
+    const shared = { reqId: "fiber1", cuid: "7002", otherReqId: "fiber1" };
     expect(refusedEffect("7001", shared)).toMatchObject({ kind: "refused", changes: [], heldBack: [], shared });
   });
 });

@@ -160,7 +160,11 @@ describe("a customer's row is refused", () => {
 
   test("for a connection that stands twice, by its second place", () => {
     const connections = { tv: ["1", "2", "1"].map((stb) => ({ stb, status: "active" })) };
-    expect(problemsOf({ connections })).toEqual(["connections.tv[2].stb: stands twice in this customer"]);
+    const problem = "stands twice in this customer, or differs only by case or accents from another";
+    expect(problemsOf({ connections })).toEqual([`connections.tv[2].stb: ${problem}`]);
+    const internet = ["sita", "Sita"].map((username) => ({ username, status: "active" }));
+    expect(problemsOf({ connections: { internet } })).toEqual([`connections.internet[1].username: ${problem}`]);
+    expect(problemsOf({ connections: { internet: internet.slice(0, 1), iptv: internet.slice(1) } })).toEqual([]);
   });
 
   test("for two subscriptions of one plan on one connection", () => {

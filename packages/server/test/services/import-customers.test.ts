@@ -48,11 +48,17 @@ describe("a customers file", () => {
     expect((await world.importCustomers(rows)).result).toMatchObject({ report: { changed: 0, unchanged: 1 } });
   });
 
-  test("of which a customer stands twice leaves what the last row says, though that is what was there before", async () => {
+  test("in which a customer stands twice is refused, with both lines, and the first row is good", async () => {
     const world = await openWorld();
-    await world.importCustomers([customer("1")]);
-    const { result } = await world.importCustomers([customer("1", { last_name: "Thapa" }), customer("1")]);
-    expect(result).toMatchObject({ report: { changed: 2 } });
+    const apart = Array.from({ length: 1500 }, (_, index) => customer(`x${index}`));
+    const rows = [customer("1"), ...apart, customer("1", { last_name: "Thapa" })];
+    const { result, rejected } = await world.importCustomers(rows);
+    expect(result).toEqual({ kind: "bad_lines", rejected: 1 });
+    expect(rejected).toMatchObject([
+      { line: 1502, problems: [{ field: "cuid", problem: expect.stringMatching(/^1 stands on line 1 already/) }] },
+    ]);
+    const skipped = await world.importCustomers(rows, { skipInvalid: true });
+    expect(skipped.result).toMatchObject({ kind: "done", report: { added: 1501, rejected: 1 } });
     expect(await world.store.search.findCustomer("production", "1")).toMatchObject({ lastName: "Rai" });
   });
 
@@ -275,6 +281,25 @@ describe("a file that would change much", () => {
     expect((await world.importCustomers(MANY)).result).toMatchObject({ report: { unchanged: 20 } });
     const meant = await world.importCustomers(rows(5), { allowLargeChange: true });
     expect(meant.result).toMatchObject({ kind: "done", report: { changed: 5 } });
+  });
+
+  const complete = MANY.map((row) => ({ ...row, mobile: `98410000${row.cuid}`, first_name: "Maya" }));
+  const lacking = (lost: object) => (count: number) =>
+    complete.map((row, index) => (index < count ? { ...row, ...lost } : row));
+  test.each([
+    ["customers lose their mobile number", lacking({ mobile: undefined }), "mobile_numbers_lost"],
+    ["customers lose their first name", lacking({ first_name: "" }), "names_lost"],
+    ["customers lose their last name", lacking({ last_name: "" }), "names_lost"],
+  ])("is refused whole where 5 of its 20 %s, and not for 4", async (_, rows, what) => {
+    const world = await openWorld();
+    await world.importCustomers(complete);
+    const refused = await world.importCustomers(rows(5));
+    expect(refused.result).toMatchObject({ kind: "large_change", changes: [{ what, count: 5, of: 20 }] });
+    expect((await world.importCustomers(complete)).result).toMatchObject({ report: { unchanged: 20 } });
+    expect((await world.importCustomers(rows(4))).result).toMatchObject({ kind: "done" });
+    expect((await world.importCustomers(rows(5))).result).toMatchObject({ kind: "done" });
+    const meant = await world.importCustomers(rows(20), { allowLargeChange: true });
+    expect(meant.result).toMatchObject({ kind: "done" });
   });
 
   test("is taken where that is not more than a tenth", async () => {

@@ -36,12 +36,33 @@ describe("imports", () => {
     const broken = { name: "away.ndjson", open: () => cutOff() };
     await expect(world.importCustomers([], broken)).rejects.toThrow("unplugged");
     const runs = await world.store.importRuns.list();
-    expect(runs.map(({ kind, file: name, outcome, report }) => [kind, name, outcome, report])).toEqual([
-      ["customers", "away.ndjson", "failed", undefined],
-      ["customers", "bad.ndjson", "refused", { rejected: 1 }],
-      ["catalogue", "sold.ndjson", "done", expect.objectContaining({ accepted: 4, unchanged: 4, reorders: false })],
+    const counts = expect.objectContaining({ accepted: 4, unchanged: 4, reorders: false });
+    expect(
+      runs.map(({ kind, file: name, outcome, report, problem }) => [kind, name, outcome, report, problem]),
+    ).toEqual([
+      ["customers", "away.ndjson", "failed", undefined, undefined],
+      ["customers", "bad.ndjson", "refused", undefined, "1 lines are bad"],
+      ["catalogue", "sold.ndjson", "done", counts, undefined],
     ]);
     expect(runs[1]).toMatchObject({ author: "tester", asOf: asOfNow(world), startedAt: world.now, endedAt: world.now });
+  });
+
+  test("that are refused say why, and have no counts, since they changed nothing", async () => {
+    const world = await openWorld();
+    const cuids = Array.from({ length: 20 }, (_, index) => String(index + 1));
+    await world.importCustomers(cuids.map((cuid) => customer(cuid, { mobile: `98410000${cuid}` })));
+    await world.importCustomers(
+      cuids.map((cuid) => customer(cuid)),
+      { name: "no-mobiles.ndjson" },
+    );
+    await world.importCustomers([customer("1")], { name: "young.ndjson", asOf: iso(world.now) });
+    const empty = { environment: PRODUCTION, open: () => ndjson([]), name: "empty.ndjson" };
+    await importCatalogue(world.ports, ACTOR, empty, { onRejected: () => {}, onProgress: () => {} });
+    expect(await world.store.importRuns.list()).toMatchObject([
+      { outcome: "refused", report: undefined, problem: "the file holds no good line" },
+      { outcome: "refused", report: undefined, problem: expect.stringMatching(/^asOf must be a minute ago/) },
+      { outcome: "refused", report: undefined, problem: "the change is too large: 20 of 20 mobile numbers lost" },
+    ]);
   });
 
   test("leave what they held back, each customer's row with it, in the place of what the last one did", async () => {

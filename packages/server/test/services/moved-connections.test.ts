@@ -19,6 +19,18 @@ describe("a connection that is another customer's", () => {
     expect(await world.store.search.findCuids("production", "BOX-1", 5)).toEqual([taker?.cuid]);
   });
 
+  test("is refused where its name differs by case or accents alone, with both spellings", async () => {
+    const world = await openWorld();
+    await world.importCustomers(BOTH);
+    const rows = [having("3", "box-1"), having("4", "Caf\u00e9"), having("5", "CAFE")];
+    const { result, rejected } = await world.importCustomers(rows);
+    expect(result).toMatchObject({ kind: "done", report: { added: 1, rejected: 2 } });
+    expect(rejected.map(({ line, problems }) => [line, problems[0]?.problem])).toEqual([
+      [1, "of customer 3 hold box-1, which differs only by case or accents from customer 1's BOX-1"],
+      [3, "of customer 5 hold CAFE, which differs only by case or accents from customer 4's Caf\u00e9"],
+    ]);
+  });
+
   test("is told by a dry run to move", async () => {
     const world = await openWorld();
     await world.importCustomers(BOTH);

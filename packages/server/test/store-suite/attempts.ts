@@ -64,14 +64,29 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     } as const;
     const ids: number[] = [];
     for (let index = 0; index < 52; index += 1) ids.push(await store.importRuns.begin(run));
-    const ended = { endedAt: START + 9, outcome: "done", report: { rows: 3, dryRun: false } } as const;
+    const ended = {
+      endedAt: START + 9,
+      outcome: "done",
+      report: { rows: 3, dryRun: false },
+      problem: undefined,
+    } as const;
+    const refused = { endedAt: START + 9, outcome: "refused", report: undefined, problem: "3 lines are bad" } as const;
     await store.importRuns.end(ids[50] ?? 0, ended);
+    await store.importRuns.end(ids[49] ?? 0, refused);
     const [newest, second, ...others] = await store.importRuns.list();
-    expect(newest).toEqual({ id: ids[51], ...run, endedAt: undefined, outcome: "running", report: undefined });
+    expect(newest).toEqual({
+      id: ids[51],
+      ...run,
+      endedAt: undefined,
+      outcome: "running",
+      report: undefined,
+      problem: undefined,
+    });
     expect(second).toEqual({ id: ids[50], ...run, ...ended });
+    expect(others[0]).toEqual({ id: ids[49], ...run, ...refused });
     expect([others.length, others.at(-1)?.id]).toEqual([48, ids[2]]);
     // Nobody runs any more what another one of its kind came after.
-    expect(others[0]).toMatchObject({ outcome: "failed", endedAt: START });
+    expect(others[1]).toMatchObject({ outcome: "failed", endedAt: START });
     expect(await store.importRuns.lastBackupAt()).toBeUndefined();
     await store.importRuns.noteBackup(START);
     await store.importRuns.noteBackup(START + 1);

@@ -130,10 +130,41 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const thief = plain("3000001", { connections: { internet: [{ username: "sita", status: "active" }] } });
     const effects = await restate(thief, plain("3000002"));
     expect(effects).toMatchObject([
-      { cuid: "3000001", kind: "refused", shared: { reqId: "sita", cuid: "2000001" } },
+      { cuid: "3000001", kind: "refused", shared: { reqId: "sita", cuid: "2000001", otherReqId: "sita" } },
       { cuid: "3000002", kind: "added" },
     ]);
     expect(await store.search.findCustomer("production", "3000001")).toBeUndefined();
+  });
+
+  test("a username that differs from another customer's by case or accents alone is refused", async () => {
+    const { store, restate } = await openProvider(makeDatabase);
+    const named = (cuid: string, username: string) =>
+      plain(cuid, { connections: { internet: [{ username, status: "active" }] } });
+    const effects = await restate(named("3000001", "SÍTA"), named("3000002", "maya"), named("3000003", "Maya"));
+    const stored = { reqId: "SÍTA", cuid: "2000001", otherReqId: "sita" };
+    const inFile = { reqId: "Maya", cuid: "3000002", otherReqId: "maya" };
+    expect(effects).toMatchObject([
+      { cuid: "3000001", kind: "refused", shared: stored },
+      { cuid: "3000002", kind: "added" },
+      { cuid: "3000003", kind: "refused", shared: inFile },
+    ]);
+    expect(await store.search.findCustomer("production", "3000001")).toBeUndefined();
+    // Spelt otherwise by its own customer, and given from one customer to another.
+    expect(await restate(named("3000002", "MAYA"))).toMatchObject([{ kind: "changed" }]);
+    expect(await restate(plain("3000002"), named("3000003", "Maya"))).toMatchObject([
+      { kind: "changed" },
+      { kind: "added" },
+    ]);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a username that is spelt otherwise is refused while what was paid for keeps the old one", async () => {
+    const { store, restate, topUp } = await openProvider(makeDatabase);
+    await topUp(SITA_NET, "NET-1M");
+    const respelled = { ...SITA, connections: { internet: [{ username: "Sita", status: "active" }] } };
+    const shared = { reqId: "Sita", cuid: "2000001", otherReqId: "sita" };
+    expect(await restate(respelled)).toMatchObject([{ kind: "refused", shared }]);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
   });
 
   test("rows of which one cannot be written are all left out", async () => {

@@ -185,6 +185,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   await importRuns.end(await importRuns.begin({ ...run, startedAt: now }), {
     endedAt: now,
     outcome: "done",
+    problem: undefined,
     report: {},
   });
   const held = {

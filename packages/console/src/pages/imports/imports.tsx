@@ -89,8 +89,13 @@ const COLUMNS: readonly Column<ImportRun>[] = [
     cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>,
     sort: ({ outcome }) => outcome,
   },
-  { id: "result", header: t.result, cell: ({ report }) => report && countsOf(report) },
+  { id: "result", header: t.result, cell: resultOf },
 ];
+
+function resultOf({ outcome, report, problem }: ImportRun) {
+  if (outcome === "refused") return t.changedNothing(problem ?? t.nothing);
+  return report === null ? problem : countsOf(report);
+}
 
 function countsOf(report: NonNullable<ImportRun["report"]>): string {
   const parts = Object.entries(t.counts).flatMap(([name, what]) => {

@@ -7,6 +7,7 @@ import {
   subscriptionsOf,
   wireStatus,
 } from "../../domain/customer.ts";
+import { sharedWords } from "../../domain/customer-audit.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { formatMoneyInFull } from "../../domain/money.ts";
 import { isRunning } from "../../domain/subscription.ts";
@@ -128,8 +129,7 @@ export const customerRoutes = [
       if (imported.kind === "as_of_refused") throw badField("asOf", imported.problem);
       if (imported.kind === "bad_row") throw new Problem("invalid", undefined, imported.problems);
       const { cuid, kind, isStale: stale, changes, heldBack, shared } = imported.effect;
-      if (kind === "refused")
-        throw new Problem("conflict", `${shared?.reqId} is a connection of customer ${shared?.cuid}.`);
+      if (kind === "refused") throw new Problem("conflict", shared && `${shared.reqId} ${sharedWords(shared)}.`);
       return {
         ...{ cuid, outcome: kind, stale },
         changes: changes.map(({ field, from, to }) => ({ field, from: from ?? null, to: to ?? null })),

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { readCustomersCsv } from "../../csv/reading.ts";
+import { sharedWords } from "../../domain/customer-audit.ts";
 import { isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
 import { type HeldBackSettled, listHeldBack, settleHeldBack } from "../../services/staff/held-back.ts";
 import type { HeldBackSubscription } from "../../services/staff/import-customers.ts";
@@ -42,8 +43,11 @@ export const ImportRunSchema = Type.Object(
     endedAt: orNull(InstantSchema),
     outcome: oneOf(["running", "done", "refused", "failed"]),
     report: orNull(
-      Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Boolean()]), { description: "Its counts." }),
+      Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Boolean()]), {
+        description: "Its counts; null if it was refused, since it changed nothing.",
+      }),
     ),
+    problem: orNull(Type.String({ description: "Why it was refused or failed, in words." })),
   },
   { title: "ImportRun" },
 );
@@ -154,9 +158,7 @@ export const importRoutes = [
     summary: "Write a file that was checked",
     params: UPLOAD_PARAMS,
     body: Type.Object({
-      allowLargeChange: Type.Optional(
-        Type.Boolean({ description: "A tenth of the running subscriptions, or of the active customers, may go." }),
-      ),
+      allowLargeChange: Type.Optional(Type.Boolean({ description: "Writes it although it shows a large change." })),
     }),
     answer: UploadSchema,
     status: 202,
@@ -203,18 +205,19 @@ function gone(): Problem {
 
 function notTakenWords(settled: Exclude<HeldBackSettled, { kind: "settled" | "not_found" }>): string {
   if (settled.kind === "stale") return "Records of a later moment were taken for this customer since: leave this one.";
-  if (settled.kind === "shared") return `${settled.reqId} is customer ${settled.cuid}'s by now.`;
+  if (settled.kind === "shared") return `${settled.reqId} ${sharedWords(settled)} by now.`;
   return `The row cannot be taken any more: ${settled.problem}.`;
 }
 
 function importRunData(run: ImportRun): Static<typeof ImportRunSchema> {
-  const { asOf = null, startedAt, endedAt, report = null } = run;
+  const { asOf = null, startedAt, endedAt, report = null, problem = null } = run;
   return {
     ...run,
     asOf,
     startedAt: isoTime(startedAt),
     endedAt: isoTimeOrNull(endedAt),
     report: report && { ...report },
+    problem,
   };
 }
 

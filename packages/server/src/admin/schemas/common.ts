@@ -5,6 +5,7 @@ import { ROLES } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { readDay } from "../../domain/zone.ts";
 import type { ReadingPorts } from "../../services/ports.ts";
+import { LARGE_CHANGES } from "../../services/staff/import-file.ts";
 import { Problem } from "../problems.ts";
 
 /* What many routes take and answer. A schema with a title is a component of the document, so a title is used once. */
@@ -158,7 +159,7 @@ export const RejectedLineSchema = Type.Object(
 
 export const LargeChangeSchema = Type.Object(
   {
-    what: oneOf(["running_subscriptions_ended", "active_customers_deactivated", "codes_dropped"]),
+    what: oneOf(LARGE_CHANGES),
     count: Type.Integer(),
     of: Type.Integer(),
   },

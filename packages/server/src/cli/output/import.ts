@@ -1,7 +1,12 @@
 import type { BouquetEffect } from "../../domain/catalogue-file.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { ChangedCustomer, HeldBackSubscription, ImportWarning } from "../../services/staff/import-customers.ts";
-import type { ImportHooks, LargeChange, RejectedLine } from "../../services/staff/import-file.ts";
+import {
+  type ImportHooks,
+  type LargeChange,
+  largeChangeText,
+  type RejectedLine,
+} from "../../services/staff/import-file.ts";
 import type { Session } from "../command.ts";
 import { printable, progressLine } from "./text.ts";
 
@@ -101,8 +106,7 @@ export function warningWords({ line, cuid, service, reqId }: ImportWarning): str
 }
 
 export function largeChangeWords(changes: readonly LargeChange[]): string {
-  const parts = changes.map(({ what, count, of }) => `${count} of ${of} ${what.replaceAll("_", " ")}`);
-  return `nothing was written, since that would be ${parts.join(" and ")}. If it is meant, give --allow-large-change`;
+  return `nothing was written, since that would be ${largeChangeText(changes)}. If it is meant, give --allow-large-change`;
 }
 
 /** Of a bouquet whose plan or kind changes, which reaches what was bought before; undefined of any other. */

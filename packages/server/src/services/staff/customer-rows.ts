@@ -91,13 +91,14 @@ interface Rejected {
 }
 
 export async function* readChunks(source: ReturnType<ReadRows>, read: RowReader): AsyncGenerator<Chunk> {
+  const lineOf = new Map<string, number>();
   let rows: NumberedRow[] = [];
   let rejected: Rejected[] = [];
   let lines = 0;
   for await (const some of source) {
     for (const row of some) {
       lines = row.line;
-      const reading = read(row);
+      const reading = refuseSecond(read(row), row.line, lineOf);
       if (!reading.ok) rejected.push({ row, problems: reading.problems });
       else if (row.value.ok) rows.push({ line: row.line, row: reading.value, source: row.value.value });
       if (rows.length + rejected.length < CUSTOMERS_AT_ONCE) continue;
@@ -106,4 +107,21 @@ export async function* readChunks(source: ReturnType<ReadRows>, read: RowReader)
     }
   }
   if (rows.length + rejected.length > 0) yield { rows, rejected, lines };
+}
+
+/** Refuses a customer who stands in the file before. @param lineOf the line of each cuid so far. */
+function refuseSecond(
+  reading: Reading<CustomerRowOfFile>,
+  line: number,
+  lineOf: Map<string, number>,
+): Reading<CustomerRowOfFile> {
+  if (!reading.ok) return reading;
+  const { cuid } = reading.value.stated;
+  const first = lineOf.get(cuid);
+  if (first === undefined) {
+    lineOf.set(cuid, line);
+    return reading;
+  }
+  const problem = `${cuid} stands on line ${first} already: a file has each customer once, in CSV on lines next to each other`;
+  return { ok: false, problems: [{ field: "cuid", problem }] };
 }

@@ -1,4 +1,4 @@
-import type { CustomerEffect } from "../../domain/customer-audit.ts";
+import { type CustomerEffect, losesValue, type SharedName, sharedWords } from "../../domain/customer-audit.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
 import type { NumberedRow } from "./customer-rows.ts";
 import type { CustomersHooks, CustomersReport } from "./import-customers.ts";
@@ -6,7 +6,7 @@ import type { RejectedLine } from "./import-file.ts";
 
 /** A row that names a connection of another customer. */
 interface SharedRow extends NumberedRow {
-  readonly shared: NonNullable<CustomerEffect["shared"]>;
+  readonly shared: SharedName;
 }
 
 type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerEffect[]>;
@@ -15,6 +15,8 @@ type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerE
 export class CustomersTally {
   endsRunning = 0;
   deactivates = 0;
+  losesMobile = 0;
+  losesName = 0;
   readonly #hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined;
   readonly #counts = { added: 0, changed: 0, unchanged: 0 };
   #heldBack = 0;
@@ -65,14 +67,14 @@ export class CustomersTally {
   rejectShared(onRejected: (line: RejectedLine) => void): void {
     for (const { line, row, shared } of this.#shared) {
       const { cuid } = row.stated;
-      if (this.#freed.has(`${shared.cuid} ${shared.reqId}`)) {
+      if (this.#freed.has(`${shared.cuid} ${shared.otherReqId}`)) {
         const change = { field: shared.reqId, from: `customer ${shared.cuid}`, to: `customer ${cuid}` };
         this.#counts.changed += 1;
         this.#hooks?.onChange?.({ line, cuid, kind: "changed", changes: [change] });
         continue;
       }
       this.#rejected += 1;
-      const problem = `of customer ${cuid} hold ${shared.reqId}, which is customer ${shared.cuid}'s`;
+      const problem = `of customer ${cuid} hold ${shared.reqId}, which ${sharedWords(shared)}`;
       onRejected({ line, problems: [{ field: "connections", problem }] });
     }
     this.#shared = [];
@@ -107,6 +109,8 @@ export class CustomersTally {
     if (effect.isStale) this.#stale += 1;
     this.endsRunning += effect.endsRunning;
     if (effect.deactivates) this.deactivates += 1;
+    if (losesValue(effect, ["mobile"])) this.losesMobile += 1;
+    if (losesValue(effect, ["first_name", "last_name"])) this.losesName += 1;
     // A connection's own value is named by service and reqId.
     for (const { field, to } of changes)
       if (to === undefined) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);

@@ -1,4 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
+import type { SharedName } from "../../domain/customer-audit.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { HeldBackRecord } from "../../store/staff.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
@@ -30,8 +31,8 @@ export type HeldBackSettled =
   | { readonly kind: "not_found" }
   /** A row of a later moment was taken for the customer since. */
   | { readonly kind: "stale" }
-  /** A connection of the row is this customer's by now. */
-  | { readonly kind: "shared"; readonly reqId: string; readonly cuid: string }
+  /** A connection of the row is another customer's by now. */
+  | ({ readonly kind: "shared" } & SharedName)
   | { readonly kind: "refused"; readonly problem: string };
 
 /** Settles all that was held back of a customer: a row is taken whole, or left. */

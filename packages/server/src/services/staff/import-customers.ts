@@ -29,7 +29,7 @@ export interface CustomersImport extends SourceFile, RowsRequest {
   readonly skipInvalid?: boolean;
   /** Finds out what would change, and writes nothing. */
   readonly dryRun?: boolean;
-  /** A tenth of the running subscriptions, or of the active customers, and more may go. */
+  /** Takes a file that would change too much: see {@link LargeChange}. */
   readonly allowLargeChange?: boolean;
   /** The customers whose runs may be ended though they were paid for. */
   readonly allowShorter?: readonly string[];
@@ -84,7 +84,7 @@ export type CustomersImported =
   /** `required`: something was topped up or granted here, and neither the file nor its rows say what they hold. */
   | { readonly kind: "as_of_refused"; readonly problem: AsOfProblem | "required" };
 
-/** The part of the running subscriptions that a file may end, and of the active customers that it may make inactive. */
+/** The part of the running subscriptions, of the active customers, and of the file's customers, that a file may change so. */
 const MOST_CHANGED = 0.1;
 
 /**
@@ -152,7 +152,7 @@ async function layOver(
   }
   if (bad > 0 && skipInvalid !== true) return { kind: "bad_lines", rejected: bad };
   if (dryRun) weighed.rejectShared(onRejected);
-  const changes = allowLargeChange === true ? [] : await largeChanges(ports, environment, weighed);
+  const changes = allowLargeChange === true ? [] : await largeChanges(ports, environment, weighed, good);
   if (changes.length > 0) return { kind: "large_change", report: weighed.report(bad), changes };
   if (dryRun) return { kind: "done", report: weighed.report(bad) };
 
@@ -182,14 +182,17 @@ async function hasCustomers({ store }: Ports, environment: Environment): Promise
 async function largeChanges(
   ports: Ports,
   environment: Environment,
-  { endsRunning, deactivates }: CustomersTally,
+  { endsRunning, deactivates, losesMobile, losesName }: CustomersTally,
+  customers: number,
 ): Promise<readonly LargeChange[]> {
-  if (Math.max(endsRunning, deactivates) < LARGE_FROM) return [];
+  if (Math.max(endsRunning, deactivates, losesMobile, losesName) < LARGE_FROM) return [];
   const now = momentOf(ports);
   const { runningSubscriptions, activeCustomers } = await ports.store.search.countRunning(environment, now.wall);
   const changes: readonly LargeChange[] = [
     { what: "running_subscriptions_ended", count: endsRunning, of: runningSubscriptions },
     { what: "active_customers_deactivated", count: deactivates, of: activeCustomers },
+    { what: "mobile_numbers_lost", count: losesMobile, of: customers },
+    { what: "names_lost", count: losesName, of: customers },
   ];
   return changes.filter((change) => isLargeChange(change, MOST_CHANGED));
 }

@@ -44,10 +44,15 @@ export interface SourceFile {
   readonly readRows?: ReadRows;
 }
 
+export const LARGE_CHANGES = [
+  ...(["running_subscriptions_ended", "active_customers_deactivated"] as const),
+  ...(["mobile_numbers_lost", "names_lost", "codes_dropped"] as const),
+] as const;
+
 /** What a file would do so often that it is not done unless somebody says that it is meant. */
 export interface LargeChange {
   /** `codes_dropped`: bouquets that the catalogue does not have any more. */
-  readonly what: "running_subscriptions_ended" | "active_customers_deactivated" | "codes_dropped";
+  readonly what: (typeof LARGE_CHANGES)[number];
   readonly count: number;
   /** Out of how many. */
   readonly of: number;
@@ -59,6 +64,11 @@ export const LARGE_FROM = 5;
 /** @param share the most that may change of all, as a part of 1. */
 export function isLargeChange({ count, of }: LargeChange, share: number): boolean {
   return count >= LARGE_FROM && count > of * share;
+}
+
+/** Such as `5 of 20 names lost`. */
+export function largeChangeText(changes: readonly LargeChange[]): string {
+  return changes.map(({ what, count, of }) => `${count} of ${of} ${what.replaceAll("_", " ")}`).join(" and ");
 }
 
 /** The file is not the same at the second reading. What was written before stays; importing again mends it. */

@@ -1,10 +1,12 @@
 import type { Environment } from "../../domain/customer.ts";
 import { writeJson } from "../../domain/json.ts";
+import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
 import type { HeldBackRecord, ImportRun } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
 import type { NumberedRow } from "./customer-rows.ts";
 import type { CatalogueImported } from "./import-catalogue.ts";
 import type { CustomersImported, HeldBackSubscription } from "./import-customers.ts";
+import { FileChanged, FileRefused, largeChangeText } from "./import-file.ts";
 
 /** Does an import, and remembers it. */
 export async function recordRun<Imported extends CustomersImported | CatalogueImported>(
@@ -14,21 +16,38 @@ export async function recordRun<Imported extends CustomersImported | CatalogueIm
   work: () => Promise<Imported>,
 ): Promise<Imported> {
   const id = await store.importRuns.begin({ kind, environment, author, file, asOf, startedAt: clock() });
-  const end = (outcome: ImportRun["outcome"], report: ImportRun["report"]) =>
-    store.importRuns.end(id, { endedAt: clock(), outcome, report });
+  const end = (ended: Pick<ImportRun, "outcome" | "report" | "problem">) =>
+    store.importRuns.end(id, { endedAt: clock(), ...ended });
   const imported = await work().catch(async (error: unknown) => {
-    // What failed is told in any case.
-    await end("failed", undefined).catch(() => {});
+    const problem = error instanceof FileRefused || error instanceof FileChanged ? error.message : undefined;
+    // The caller gets the error in any case.
+    await end({ outcome: "failed", report: undefined, problem }).catch(() => {});
     throw error;
   });
-  await end(imported.kind === "done" ? "done" : "refused", reportOf(imported));
+  await end(
+    imported.kind === "done"
+      ? { outcome: "done", report: { ...imported.report }, problem: undefined }
+      : { outcome: "refused", report: undefined, problem: refusalWords(imported) },
+  );
   return imported;
 }
 
-function reportOf(imported: CustomersImported | CatalogueImported): ImportRun["report"] {
-  if (imported.kind === "as_of_refused") return undefined;
-  return imported.kind === "bad_lines" ? { rejected: imported.rejected } : { ...imported.report };
+export type RefusedImport = Exclude<CustomersImported | CatalogueImported, { readonly kind: "done" }>;
+
+/** Why a file was refused and changed nothing, in words. */
+export function refusalWords(imported: RefusedImport): string {
+  switch (imported.kind) {
+    case "bad_lines":
+      return imported.rejected === 0 ? "the file holds no good line" : `${imported.rejected} lines are bad`;
+    case "as_of_refused":
+      return `asOf ${imported.problem === "required" ? AS_OF_REQUIRED_WORDS : AS_OF_PROBLEMS[imported.problem]}`;
+    case "large_change":
+      return `the change is too large: ${largeChangeText("changes" in imported ? imported.changes : [imported.change])}`;
+  }
 }
+
+const AS_OF_REQUIRED_WORDS =
+  "is needed, since customers were topped up here: say up to when the file's records hold that";
 
 /** A file that holds back more is wrong as a whole: whoever mends it imports it again. */
 const MOST_HELD_BACK = 10_000;

@@ -1,5 +1,4 @@
 import type { Environment } from "../../domain/customer.ts";
-import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import type { Actor, Ports } from "../ports.ts";
@@ -14,6 +13,7 @@ import {
   importCustomers,
 } from "./import-customers.ts";
 import { FileChanged, FileRefused, type LargeChange, type RejectedLine } from "./import-file.ts";
+import { refusalWords } from "./import-runs.ts";
 
 const KEPT_MS = 60 * 60_000;
 const MOST_UPLOADS = 10;
@@ -60,6 +60,8 @@ export interface Upload {
 
 type Job = { -readonly [Name in keyof Upload]: Upload[Name] } & {
   readonly request: UploadRequest;
+  /** Who has sent it. */
+  readonly sender: string;
   /** Of the last step that ended, or the first that began. */
   at: Instant;
   wasChecked: boolean;
@@ -96,6 +98,7 @@ export class Uploads {
     const { environment, file, asOf } = request;
     const job: Job = {
       ...{ id: Buffer.from(this.#ports.random(9)).toString("base64url"), environment, file, asOf, request },
+      sender: actor.name,
       ...{ author: actor.name, state: "checking", lines: 0, report: undefined, largeChanges: [], problem: undefined },
       ...{ changes: [], problems: [], heldBack: [], warnings: [], at: this.#ports.clock(), wasChecked: false },
     };
@@ -133,7 +136,7 @@ export class Uploads {
         .then(async () => {
           await work(ending);
           job.at = this.#ports.clock();
-          if (job.state === "done" || job.state === "refused") await job.request.letGo();
+          if (!holdsFile(job.state)) await job.request.letGo();
         })
         .catch(this.#onError);
       return this.#last;
@@ -170,16 +173,36 @@ export class Uploads {
     return "topupd failed: its log says more";
   }
 
-  /** Lets go of those of an hour ago, and of the oldest where there are too many. */
+  /** Deletes the oldest file of a person that nothing is done with at the moment. @returns whether there was one. */
+  async makeRoomFor(person: string): Promise<boolean> {
+    const oldest = this.#idle().find(({ sender, state }) => sender === person && holdsFile(state));
+    if (oldest !== undefined) await this.#delete(oldest);
+    return oldest !== undefined;
+  }
+
+  /** Deletes those of an hour ago, and the oldest if there are too many. */
   async #makeRoom(): Promise<void> {
-    const idle = [...this.#jobs.values()].filter(({ state }) => state !== "checking" && state !== "writing");
-    const oldestFirst = idle.toSorted((a, b) => a.at - b.at);
-    for (const job of oldestFirst) {
+    for (const job of this.#idle()) {
       if (job.at >= this.#ports.clock() - KEPT_MS && this.#jobs.size < MOST_UPLOADS) break;
-      this.#jobs.delete(job.id);
-      await job.request.letGo();
+      await this.#delete(job);
     }
   }
+
+  /** Oldest first. */
+  #idle(): Job[] {
+    const idle = [...this.#jobs.values()].filter(({ state }) => state !== "checking" && state !== "writing");
+    return idle.toSorted((a, b) => a.at - b.at);
+  }
+
+  async #delete(job: Job): Promise<void> {
+    this.#jobs.delete(job.id);
+    await job.request.letGo();
+  }
+}
+
+/** Whether a file can still be written, now or later. */
+function holdsFile(state: UploadState): boolean {
+  return state !== "done" && state !== "refused";
 }
 
 async function* untilEnding(pieces: AsyncIterable<Uint8Array>, ending: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -216,10 +239,9 @@ function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told): Cus
 function conclude(job: Job, imported: CustomersImported, step: "checking" | "writing"): void {
   const refuse = (problem: string) => Object.assign(job, { state: "refused", problem });
   if (imported.kind === "bad_lines") {
-    refuse(`${imported.rejected} lines are bad, and nothing was written: mend them, or have bad lines left out`);
+    refuse(`${refusalWords(imported)}: correct them, or have bad lines left out`);
   } else if (imported.kind === "as_of_refused") {
-    const { problem } = imported;
-    refuse(`asOf ${problem === "required" ? AS_OF_REQUIRED_WORDS : AS_OF_PROBLEMS[problem]}`);
+    refuse(refusalWords(imported));
   } else if (imported.report.accepted === 0) {
     job.report = imported.report;
     refuse("the file holds no good line");
@@ -230,6 +252,3 @@ function conclude(job: Job, imported: CustomersImported, step: "checking" | "wri
     job.wasChecked = true;
   }
 }
-
-const AS_OF_REQUIRED_WORDS =
-  "is needed, since customers were topped up here: say up to when the file's records hold that";

@@ -1,11 +1,19 @@
 import type { Kysely } from "kysely";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
-import { CONNECTION_KEY, HEAD_COLUMNS, keyColumns, toBareConnection, toHead, toProfile } from "../rows.ts";
+import {
+  type BareConnectionRow,
+  CONNECTION_KEY,
+  HEAD_COLUMNS,
+  keyColumns,
+  toBareConnection,
+  toHead,
+  toProfile,
+} from "../rows.ts";
 import type { RecordedCustomer, Search } from "../search.ts";
 import { codesToFind } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
-import type { ConnectionRow, SubscriptionRow, Tables } from "../tables.ts";
+import type { SubscriptionRow, Tables } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 
 type CustomerSearch = Pick<
@@ -188,7 +196,7 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
       customers.push({ ...toProfile(row), asOf: row.as_of ?? undefined, connections: [] });
     if (row.connection_status === null) continue;
     const connections = customers.at(-1)?.connections ?? [];
-    const connection = toBareConnection({ ...row, status: row.connection_status } as ConnectionRow);
+    const connection = toBareConnection({ ...row, status: row.connection_status } as BareConnectionRow);
     const last = connections.at(-1);
     if (last?.service !== connection.service || last.reqId !== connection.reqId)
       connections.push({ ...connection, ledgers: [] });

@@ -27,7 +27,7 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
           .where("environment", "=", environment)
           .execute();
         const run = { kind, environment, author, file, as_of: asOf ?? null, started_at: startedAt };
-        const open = { ended_at: null, outcome: "running", report: null } as const;
+        const open = { ended_at: null, outcome: "running", report: null, problem: null } as const;
         await tx
           .insertInto("import_run")
           .values({ id, ...run, ...open })
@@ -39,12 +39,13 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
         return id;
       }),
 
-    end: (id, { endedAt, outcome, report }) =>
+    end: (id, { endedAt, outcome, report, problem }) =>
       engine.transact(async (tx) => {
         const values = {
           ended_at: endedAt ?? null,
           outcome,
           report: report === undefined ? null : JSON.stringify(report),
+          problem: problem ?? null,
         };
         await tx.updateTable("import_run").set(values).where("id", "=", id).execute();
       }),
@@ -113,11 +114,12 @@ async function lastId(tx: Db, table: "import_run" | "held_back"): Promise<number
 }
 
 function toImportRun(row: ImportRunRow): ImportRun {
-  const { id, kind, environment, author, file, as_of, started_at: startedAt, ended_at, outcome, report } = row;
+  const { id, kind, environment, author, file, as_of, started_at: startedAt, ended_at, outcome, report, problem } = row;
   return {
     ...{ id, kind, environment, author, file, asOf: as_of ?? undefined, startedAt },
     ...{ endedAt: ended_at ?? undefined, outcome },
     report: report === null ? undefined : (JSON.parse(report) as ImportRun["report"]),
+    problem: problem ?? undefined,
   };
 }
 

@@ -108,6 +108,8 @@ CREATE TABLE connection (
   environment TEXT    NOT NULL,
   service     TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
   req_id      TEXT    NOT NULL,
+  -- The name without case and accents: see domain/connection-name.ts.
+  name_key    TEXT    NOT NULL,
   position    INTEGER NOT NULL,
   -- As imported last.
   status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
@@ -116,6 +118,8 @@ CREATE TABLE connection (
   segment     TEXT,
   PRIMARY KEY (cuid, environment, service, req_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX connection_by_name ON connection (name_key, environment, service);
 
 -- One row for each ledger: what its last entry says. A ledger that comes to nothing has no code.
 CREATE TABLE subscription (
@@ -395,8 +399,10 @@ CREATE TABLE import_run (
   -- Null while it runs, and of one that was interrupted.
   ended_at    INTEGER,
   outcome     TEXT    NOT NULL CHECK (outcome IN ('running', 'done', 'refused', 'failed')),
-  -- A JSON object: its counts.
-  report      TEXT
+  -- A JSON object: its counts; null of one that was refused, since it changed nothing.
+  report      TEXT,
+  -- Why it was refused or failed, in words.
+  problem     TEXT
 ) STRICT;
 
 -- Subscriptions of the last customers file of each environment that it would have ended though they were paid for.

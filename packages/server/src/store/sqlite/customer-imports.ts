@@ -2,13 +2,7 @@ import { type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
-import {
-  auditOfFile,
-  type ConnectionOwner,
-  CustomerFilePart,
-  type CustomerFileWrites,
-  partsWithoutRepetition,
-} from "../customer-files.ts";
+import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
 import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
@@ -28,8 +22,7 @@ const these = (table: string, columns: readonly string[]) => `SELECT ${columns.j
 const CONFIRM = `UPDATE customer SET as_of = max(coalesce(as_of, 0), k.value ->> 1)
   FROM jsonb_each(?1) AS k WHERE cuid = k.value ->> 0 AND environment = ?2`;
 const OWNERS = `SELECT n.cuid, n.req_id FROM json_each(?1) AS k
-  CROSS JOIN customer_code AS c ON c.code = k.value AND c.environment = ?2
-  CROSS JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.req_id = k.value`;
+  CROSS JOIN connection AS n ON n.name_key = k.value AND n.environment = ?2`;
 const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
 
@@ -48,9 +41,9 @@ export function customerImports(
   const entriesOf = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES);
   const ownersOf = database.prepareRows<ConnectionOwner>(OWNERS);
   const confirm = database.prepare(CONFIRM);
-  const putCustomers = insertMany(database, "INSERT OR REPLACE INTO customer", CUSTOMER);
+  const putCustomers = putMany(database, "customer", ["cuid", "environment"], CUSTOMER);
   const deleteConnections = deleteMany(database, "connection", CONNECTION_KEY);
-  const putConnections = insertMany(database, "INSERT OR REPLACE INTO connection", CONNECTION);
+  const putConnections = putMany(database, "connection", CONNECTION_KEY, CONNECTION);
   const deleteCodes = deleteMany(database, "customer_code", CODE);
   const addCodes = insertMany(database, "INSERT OR IGNORE INTO customer_code", CODE);
   const lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
@@ -61,10 +54,9 @@ export function customerImports(
   const lastAudit = database.prepareRows<AuditCheckpoint>(LAST_AUDIT);
   const appendAudit = insertMany(database, "INSERT INTO audit_entry", AUDIT_COLUMNS);
 
-  function* partsOf(rows: readonly CustomerRowOfFile[]): Generator<CustomerRowOfFile[]> {
+  function* partsOf(rows: readonly CustomerRowOfFile[]): Generator<readonly CustomerRowOfFile[]> {
     refuseOtherProvider(database.prepare(PROVIDER).get() as ProviderRow | undefined, provider);
-    for (let from = 0; from < rows.length; from += CUSTOMERS_AT_ONCE)
-      yield* partsWithoutRepetition(rows.slice(from, from + CUSTOMERS_AT_ONCE));
+    for (let from = 0; from < rows.length; from += CUSTOMERS_AT_ONCE) yield rows.slice(from, from + CUSTOMERS_AT_ONCE);
   }
 
   const change = (environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules) => {
@@ -150,6 +142,21 @@ const jsonValue = (_: string, index: number) => `value ->> ${index}`;
 function insertMany<Column extends string>(database: Database, insert: string, columns: readonly Column[]) {
   const values = columns.map(jsonValue).join(", ");
   return writeMany(database, `${insert} (${columns.join(", ")}) SELECT ${values} ${JSON_ROWS}`, columns);
+}
+
+/** Unlike INSERT OR REPLACE, it replaces only a row of the same key: one that breaks another unique index is an error. */
+function putMany<Column extends string>(
+  database: Database,
+  table: string,
+  key: readonly Column[],
+  columns: readonly Column[],
+) {
+  const values = columns.map(jsonValue).join(", ");
+  const changed = columns.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`);
+  // WHERE tells ON CONFLICT from the ON of a join.
+  const insert = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} ${JSON_ROWS} WHERE true`;
+  const sql = `${insert} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changed.join(", ")}`;
+  return writeMany(database, sql, columns);
 }
 
 function deleteMany<Column extends string>(database: Database, table: string, key: readonly Column[]) {

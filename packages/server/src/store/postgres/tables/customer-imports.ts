@@ -1,17 +1,9 @@
 import type { Environment } from "../../../domain/customer.ts";
-import type { CustomerEffect } from "../../../domain/customer-audit.ts";
-import type { NewEvent } from "../../../domain/event.ts";
 import { ARCHIVE_COLUMNS } from "../../archive.ts";
 import { appendAudit } from "../../back-office/audit.ts";
 import type { Engine } from "../../back-office/engine.ts";
 import { hasTarget } from "../../back-office/events.ts";
-import {
-  auditOfFile,
-  type ConnectionOwner,
-  CustomerFilePart,
-  type CustomerFileWrites,
-  partsWithoutRepetition,
-} from "../../customer-files.ts";
+import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../../customer-files.ts";
 import { CONNECTION_KEY } from "../../rows.ts";
 import { refuseOtherProvider } from "../../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../../store.ts";
@@ -35,12 +27,9 @@ const STORED: readonly Prepared[] = [
   },
   ENTRIES,
 ];
-/** A name may be another's mobile number too, which is allowed. */
 const OWNERS: Prepared = {
   name: "connection_owners",
-  text: `SELECT n.cuid, n.req_id FROM unnest($1::text[]) AS k(code)
-    JOIN customer_code AS c ON c.code = k.code AND c.environment = $2
-    JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.req_id = k.code`,
+  text: "SELECT cuid, req_id FROM connection WHERE name_key = ANY($1::text[]) AND environment = $2",
 };
 
 const PUT_CUSTOMERS = putRows("customer", ["cuid", "environment"], CUSTOMER);
@@ -90,23 +79,17 @@ export function customerImports(
 
   return {
     importCustomers(environment, rows, by, rules) {
-      const customers = [...new Set(rows.map(({ stated }) => stated.cuid))].map((cuid) => ({ cuid, environment }));
+      const customers = rows.map(({ stated }) => ({ cuid: stated.cuid, environment }));
       const opening = [LOCK_IMPORT, HOLD_PROVIDER, LOCK_CUSTOMERS(customers)];
       return database.transactPatiently(opening, async ([, stored = []], session) => {
         refuseOtherProvider(stored[0] as ProviderRow | undefined, provider);
-        const imported: CustomerEffect[] = [];
-        const toTell: (() => NewEvent[])[] = [];
-        for (const part of partsWithoutRepetition(rows)) {
-          const { effects, writes, events } = await change(session, environment, part, rules);
-          await session.runAll(queriesOf(writes));
-          for (const effect of effects) imported.push(effect);
-          toTell.push(events);
-        }
+        const { effects, writes, events } = await change(session, environment, rows, rules);
+        await session.runAll(queriesOf(writes));
         const tx = kyselyOn((ask) => ask(session));
-        for (const change of auditOfFile(environment, rules, imported)) await appendAudit(engine, tx, change, by);
-        if (await hasTarget(tx)) await session.runAll(appendEvents(toTell.flatMap((events) => events())));
+        for (const change of auditOfFile(environment, rules, effects)) await appendAudit(engine, tx, change, by);
+        if (await hasTarget(tx)) await session.runAll(appendEvents(events()));
         await session.commit();
-        return imported;
+        return effects;
       });
     },
 
@@ -119,10 +102,7 @@ export function customerImports(
     previewCustomers: (environment, rows, rules) =>
       database.transact([ONE_VIEW, READ_PROVIDER], async ([, stored = []], session) => {
         refuseOtherProvider(stored[0] as ProviderRow | undefined, provider);
-        const previewed: CustomerEffect[] = [];
-        for (const part of partsWithoutRepetition(rows))
-          previewed.push(...(await change(session, environment, part, rules)).effects);
-        return previewed;
+        return (await change(session, environment, rows, rules)).effects;
       }),
   };
 }
