@@ -151,6 +151,7 @@ const runtime: Runtime = {
   targets: targetTools({ clock: Date.now, random }),
   accounts: accountTools({ clock: Date.now, random }),
   askSecretly: isatty(0) ? (question) => askSecretly(question, process.stdin, process.stderr) : undefined,
+  openStdin: () => process.stdin,
   readStdin: () => text(process.stdin),
   defaultWorkers,
   prepareProcesses,

@@ -46,7 +46,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
     pieces: AsyncIterable<Uint8Array>,
     options: { readonly overwrite: boolean },
   ) => Promise<number>;
-  /** Makes a file for what staff send, which only this process knows. */
+  /** Makes a file that only this process knows: for what staff send, and for stdin if it is read twice. */
   readonly createTemporaryFile: () => TemporaryFile;
   /** Where the files of the console are, once it is built. */
   readonly consoleFolder: string;
@@ -58,6 +58,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly accounts: AccountTools;
   /** Asks on the terminal, and does not show what is typed; undefined where stdin is none. */
   readonly askSecretly: ((question: string) => Promise<string>) | undefined;
+  readonly openStdin: () => AsyncIterable<Uint8Array>;
   /** All of stdin. */
   readonly readStdin: () => Promise<string>;
   /** Of a service, where nobody says how many. */

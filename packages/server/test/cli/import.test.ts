@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { buy, filledLine, type OfficeLine, officeLine, SITA_NET } from "../support/office-line.ts";
 import { CATALOGUE, realFile, SITA } from "../support/provider-files.ts";
@@ -32,6 +33,18 @@ describe("topupd import customers", () => {
       ...{ code, stderr },
       stdout: `${JSON.stringify({ accepted: 2, rejected: 0, added: 0, changed: 0, unchanged: 2, heldBack: 0 })}\n`,
     });
+  });
+
+  test("reads stdin as -, such as what topupd export writes, which changes nothing", async () => {
+    const line = await filledLine();
+    line.stdin = await line.mustRun("export", "customers");
+    expect(await line.run("import", "customers", "-")).toEqual({
+      ...{ code: 0, stderr: "" },
+      stdout: "1 accepted, 0 rejected, 0 added, 0 changed, 1 unchanged, 0 held back\n",
+    });
+    line.stdin = await line.mustRun("export", "catalogue");
+    expect(await line.run("import", "catalogue", "-")).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(line.folder)).not.toContain("copy-of-stdin");
   });
 
   test("writes nothing of a file with a bad line (1), or all but that with --skip-invalid (3)", async () => {

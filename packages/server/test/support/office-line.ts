@@ -1,5 +1,6 @@
 import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
 import type { ScryptCost } from "../../src/accounts/passwords.ts";
 import { accountTools } from "../../src/accounts/tools.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
@@ -16,6 +17,7 @@ import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { readSqliteMigrations } from "../../src/store/sqlite/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 import { targetTools } from "../../src/targets/tools.ts";
+import { createTemporaryFile } from "../../src/temporary-file.ts";
 import { writeWholeFile } from "../../src/whole-file.ts";
 import type { Finished } from "./command-line.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
@@ -102,7 +104,11 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     },
     writeFile: (path, pieces, options) => writeWholeFile(at(path), pieces, { ...options, suffix: "x" }),
     ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
-    ...{ createMetrics: unwanted, createTemporaryFile: unwanted, consoleFolder: "" },
+    ...{
+      createMetrics: unwanted,
+      createTemporaryFile: () => createTemporaryFile(at("copy-of-stdin")),
+      consoleFolder: "",
+    },
     openLog: unwanted,
     accounts: accountTools({ clock: () => line.now, random }, CHEAP),
     askSecretly:
@@ -111,6 +117,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
         said.stderr += question;
         return line.typed?.shift() ?? "";
       }),
+    openStdin: () => Readable.from([Buffer.from(line.stdin)]),
     readStdin: async () => line.stdin,
     ...{ targets: line.targets, sleep: () => line.asleep() },
     untilAskedToStop: () => line.askedToStop,

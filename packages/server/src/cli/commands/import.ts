@@ -44,7 +44,9 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
   for (const command of group.commands) command.addHelpText("after", EXIT_CODES);
 }
 
-const FILE = [new Argument("<FILE>", "the file to import: CSV if it ends in .csv, else NDJSON")];
+const FILE = [
+  new Argument("<FILE>", "the file to import: CSV if it ends in .csv, else NDJSON; - reads NDJSON from stdin"),
+];
 // A dry run makes no database either.
 const makesDatabase = ({ dryRun }: ImportFlags) => dryRun !== true;
 
@@ -67,9 +69,8 @@ function addCatalogueCommand(parent: Command, runtime: Runtime): void {
           output.change(bouquet, bouquetWords(bouquet));
         },
       };
-      const request = { ...given, ...sourceOf(runtime, file, readCatalogueCsv) };
-      const run = importCatalogue(session, session.actor, request, hooks);
-      concludeCatalogue(output, given, await untilRead(output, file, run));
+      const run = (source: SourceFile) => importCatalogue(session, session.actor, { ...given, ...source }, hooks);
+      concludeCatalogue(output, given, await readThrough(output, runtime, file, readCatalogueCsv, run));
     },
   });
 }
@@ -86,7 +87,7 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
           "(2026-11-23 02:00:00); needed once anything was topped up",
       ),
       new Option("--old-records", "take records of more than 35 days ago"),
-      ...importOptions("take a file that ends more than 10 % of the running subscriptions, or stops as many customers"),
+      ...importOptions("take a file that would change too much, such as one in which a column is missing"),
       flags.list("--allow-shorter <CUID>", "let the file end what this customer has paid for", "nobody"),
       flags.number(
         "--tolerance-days <N>",
@@ -108,9 +109,8 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
         onHeldBack: (held) => output.say("held back", heldBackWords(held)),
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };
-      const request = { ...given, ...sourceOf(runtime, file, readCustomersCsv) };
-      const run = importCustomers(session, session.actor, request, hooks);
-      concludeCustomers(output, given, await untilRead(output, file, run));
+      const run = (source: SourceFile) => importCustomers(session, session.actor, { ...given, ...source }, hooks);
+      concludeCustomers(output, given, await readThrough(output, runtime, file, readCustomersCsv, run));
     },
   });
 }
@@ -132,13 +132,33 @@ const readCustomersCsv: ReadRows = async function* (pieces) {
   yield* (await import("../../csv/reading.ts")).readCustomersCsv(pieces);
 };
 
-function sourceOf({ openFile }: Runtime, file: string, readCsv: ReadRows): SourceFile {
-  return { name: basename(file), open: () => openFile(file), readRows: isCsv(file) ? readCsv : readNdjson };
+/** Imports a file, or stdin: a copy of it, since files are read twice. */
+async function withSource<Imported>(
+  { openFile, openStdin, createTemporaryFile }: Runtime,
+  file: string,
+  readCsv: ReadRows,
+  run: (source: SourceFile) => Promise<Imported>,
+): Promise<Imported> {
+  if (file !== "-")
+    return run({ name: basename(file), open: () => openFile(file), readRows: isCsv(file) ? readCsv : readNdjson });
+  const copy = createTemporaryFile();
+  try {
+    await copy.write(openStdin());
+    return await run({ name: "stdin", open: copy.open });
+  } finally {
+    await copy.remove();
+  }
 }
 
-async function untilRead<Imported>(output: ImportOutput, file: string, run: Promise<Imported>): Promise<Imported> {
+async function readThrough<Imported>(
+  output: ImportOutput,
+  runtime: Runtime,
+  file: string,
+  readCsv: ReadRows,
+  run: (source: SourceFile) => Promise<Imported>,
+): Promise<Imported> {
   try {
-    return await withFile(file, "be read", () => output.progress.until(run));
+    return await withFile(file, "be read", () => output.progress.until(withSource(runtime, file, readCsv, run)));
   } catch (error) {
     output.fail();
     throw error instanceof FileChanged ? new CommandFailed(error.message) : error;
