@@ -1,14 +1,28 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { type FileHandle, open, unlink } from "node:fs/promises";
 
-/** A file that only its owner can read, at a path that nothing has. @param path is in a folder for such files. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * A file that loses its name as soon as it is open: the system frees its space when this process ends, however it ends.
+ * @param path nothing has it.
+ */
 export function createTemporaryFile(path: string) {
+  let file: FileHandle | undefined;
   return {
-    write: (pieces: AsyncIterable<Uint8Array>): Promise<void> =>
-      pipeline(Readable.from(pieces), createWriteStream(path, { flags: "wx", mode: 0o600 })),
-    open: (): AsyncIterable<Uint8Array> => createReadStream(path),
-    remove: (): Promise<void> => rm(path, { force: true }),
+    write: async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+      file = await open(path, "wx+", 0o600);
+      await unlink(path);
+      for await (const piece of pieces) await file.writeFile(piece);
+    },
+    open: async function* (): AsyncGenerator<Uint8Array> {
+      if (file === undefined) throw new Error("the file is not written");
+      for (let position = 0; ; ) {
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, position);
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+    remove: async (): Promise<void> => file?.close(),
   };
 }

@@ -39,6 +39,7 @@ export interface AdminAppOptions {
   readonly createTemporaryFile: () => TemporaryFile;
   /** Of a file that is sent. */
   readonly mostFileBytes?: number;
+  readonly mostFileLines?: number;
   readonly logger: FastifyBaseLogger;
   /** Takes a line of the log for each request of the API; undefined where there is none to be. */
   readonly logLine: ((line: string) => void) | undefined;
@@ -94,8 +95,9 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
       for (const route of routes.filter(({ body }) => body !== "file")) addRoute(api, route, serving);
       await api.register(async (scope) => {
         const onRemoveError = (err: unknown) => logger.warn({ err }, "a file that was sent could not be removed");
-        const { createTemporaryFile, mostFileBytes: mostBytes } = options;
-        receiveFiles(scope, { createTemporaryFile, mostBytes, onRemoveError });
+        const { createTemporaryFile, mostFileBytes: mostBytes, mostFileLines: mostLines } = options;
+        const makeRoom = (person: string) => ports.uploads.makeRoomFor(person);
+        receiveFiles(scope, { createTemporaryFile, mostBytes, mostLines, makeRoom, onRemoveError });
         for (const route of routes.filter(({ body }) => body === "file")) addRoute(scope, route, serving);
       });
     },

@@ -10,7 +10,15 @@ declare module "fastify" {
   }
 }
 
-const MOST_FILE_BYTES = 512 * 1024 * 1024;
+const MOST_FILE_BYTES = 256 * 1024 * 1024;
+/** A million rows, and a header. */
+const MOST_FILE_LINES = 1_000_001;
+/** What a person has on the disk at a time. */
+const FILES_OF_A_PERSON = 2;
+const NEWLINE = 0x0a;
+
+const TOO_LARGE = "A file has at most 256 MiB and 1,000,000 rows: send it in parts.";
+const TOO_MANY = "Two files of yours are under way: send this one when one of them is done.";
 
 /** A file that has no name but to this process. */
 export interface TemporaryFile {
@@ -23,14 +31,23 @@ export interface TemporaryFile {
 export interface ReceivingOptions {
   readonly createTemporaryFile: () => TemporaryFile;
   readonly mostBytes?: number | undefined;
+  readonly mostLines?: number | undefined;
+  /** Deletes the oldest file of a person that waits for that person's word. Resolves with whether there was one. */
+  readonly makeRoom: (person: string) => Promise<boolean>;
   readonly onRemoveError: (error: unknown) => void;
 }
 
-/** Has the bodies of requests, whatever their type, received as files. Each is there until its request is answered, or longer. */
+/**
+ * Has the bodies of requests, whatever their type, received as files. Each is there until its request is answered, or
+ * longer; a person has at most two.
+ */
 export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions): void {
-  const files = new Set<TemporaryFile>();
+  const files = new Map<TemporaryFile, string>();
+  const { mostBytes = MOST_FILE_BYTES, mostLines = MOST_FILE_LINES } = options;
+  const hasTwo = (person: string) =>
+    [...files.values()].filter((owner) => owner === person).length >= FILES_OF_A_PERSON;
   scope.addHook("onClose", async () => {
-    for (const file of files) await file.remove().catch(options.onRemoveError);
+    for (const file of files.keys()) await file.remove().catch(options.onRemoveError);
   });
   scope.decorateRequest("letGoOfFile", undefined);
   scope.addHook("onRequest", (request, reply, done) => {
@@ -44,10 +61,13 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
   });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", async (request: FastifyRequest, pieces: AsyncIterable<Uint8Array>) => {
-    const mostBytes = options.mostBytes ?? MOST_FILE_BYTES;
-    if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw new Problem("too_large");
+    if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw new Problem("too_large", TOO_LARGE);
+    const person = request.identity?.name ?? "";
+    // Another file of the person may take the room meanwhile.
+    while (hasTwo(person) && (await options.makeRoom(person)));
+    if (hasTwo(person)) throw new Problem("conflict", TOO_MANY);
     const file = options.createTemporaryFile();
-    files.add(file);
+    files.set(file, person);
     const holders = new Set<object>([request]);
     const letGo = async (holder: object) => {
       if (!holders.delete(holder) || holders.size > 0) return;
@@ -57,7 +77,7 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
     request.letGoOfFile = () => void letGo(request);
     const hash = createHash("sha256");
     try {
-      await file.write(measured(pieces, mostBytes, (piece) => hash.update(piece)));
+      await file.write(measured(pieces, { mostBytes, mostLines }, (piece) => hash.update(piece)));
     } catch (error) {
       await letGo(request);
       const wasCutOff = !(error instanceof Problem) && !request.raw.complete;
@@ -76,11 +96,16 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
   });
 }
 
-async function* measured(pieces: AsyncIterable<Uint8Array>, most: number, onPiece: (piece: Uint8Array) => void) {
-  let bytes = 0;
+async function* measured(
+  pieces: AsyncIterable<Uint8Array>,
+  { mostBytes, mostLines }: { readonly mostBytes: number; readonly mostLines: number },
+  onPiece: (piece: Uint8Array) => void,
+) {
+  let [bytes, lines] = [0, 0];
   for await (const piece of pieces) {
     bytes += piece.length;
-    if (bytes > most) throw new Problem("too_large");
+    for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, end + 1)) lines += 1;
+    if (bytes > mostBytes || lines > mostLines) throw new Problem("too_large", TOO_LARGE);
     onPiece(piece);
     yield piece;
   }

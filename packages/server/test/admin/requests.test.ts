@@ -1,8 +1,10 @@
-import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import type { TemporaryFile } from "../../src/admin/app.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createTemporaryFile } from "../../src/temporary-file.ts";
 import { type Asked, COOKIE, PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
 const MINUTE = 60_000;
@@ -11,11 +13,33 @@ const JSON_TYPE = { "content-type": "application/json" };
 const NDJSON_TYPE = { "content-type": "application/x-ndjson" };
 const field = (name: string, problem: string) => ({ field: name, problem });
 
+/** The files that were sent and are still here. */
+const onDisk = new Set<object>();
+const gate = { isOpen: Promise.resolve() };
+let sent = 0;
+
+function countedFile(): TemporaryFile {
+  const file = createTemporaryFile(join(shared().folder, `sent-${sent++}`));
+  const counted: TemporaryFile = {
+    ...file,
+    write: async (pieces) => {
+      onDisk.add(counted);
+      await gate.isOpen;
+      await file.write(pieces);
+    },
+    remove: async () => {
+      await file.remove();
+      onDisk.delete(counted);
+    },
+  };
+  return counted;
+}
+
 /** What goes wrong with the store. */
 const trouble = { addingPartners: false, readingHorizon: false };
 const shared = shareStaffApi({
   trustedProxies: new AddressList([PROXY as never]),
-  mostFileBytes: 1_000,
+  ...{ mostFileBytes: 1_000, mostFileLines: 5, createTemporaryFile: countedFile },
   wrapStore: (store: Store): Store => ({
     ...store,
     partners: {
@@ -236,6 +260,13 @@ describe("a bad request", () => {
       413,
       "too_large",
     ],
+    [
+      "with a file of too many rows",
+      "POST /reconciliations?partner=wallet&from=2026-11-20&to=2026-11-20",
+      { body: "1\n".repeat(6), headers: NDJSON_TYPE },
+      413,
+      "too_large",
+    ],
   ])("%s is told what is wrong", async (_, asked, request, status, code, fields) => {
     const { headers, json: body, ...answer } = await shared().call(asked, request);
     expect(answer.status).toBe(status);
@@ -269,7 +300,7 @@ test("the log has a line for each request, with who asked, and nothing of the qu
 });
 
 test("a file is there while its request is answered, and is gone then", async () => {
-  const { call, folder } = shared();
+  const { call } = shared();
   const row = `${JSON.stringify({ service: "tv", code: "A", name: "TV (MONTHLY)", price: 450 })}\n`;
   const asked = "POST /catalogue?environment=production";
   const preview = await call(`${asked}&preview=true`, { body: row, headers: NDJSON_TYPE });
@@ -277,6 +308,37 @@ test("a file is there while its request is answered, and is gone then", async ()
   const csv = "service,code,name,price\ntv,A,TV (MONTHLY),450\n";
   const published = await call(`${asked}&name=c.csv`, { body: csv, headers: NDJSON_TYPE });
   expect(published.json).toMatchObject({ revision: 2, accepted: 1 });
-  const left = () => readdirSync(folder).filter((name) => name.startsWith("sent-"));
-  await vi.waitFor(() => expect(left()).toEqual([]));
+  await vi.waitFor(() => expect(onDisk.size).toBe(0));
+});
+
+describe("files of one person", () => {
+  const row = { cuid: "1", first_name: "Sita", last_name: "Rai", status: "active", connections: {} };
+  const send = (name: string) =>
+    shared().call(`POST /imports?environment=production&name=${name}.ndjson`, {
+      ...{ body: JSON.stringify(row), headers: NDJSON_TYPE },
+    });
+
+  test("are two at most: the oldest that is not under way is deleted for the next", async () => {
+    for (let index = 0; index < 14; index += 1) {
+      const { status, json } = await send(String(index));
+      expect(status).toBe(202);
+      await expect.poll(async () => (await shared().call(`GET /imports/${json.id}`)).json.state).toBe("checked");
+      expect(onDisk.size).toBe(Math.min(index + 1, 2));
+    }
+  });
+
+  test("are refused while two are under way", async () => {
+    let open = () => {};
+    gate.isOpen = new Promise((resolve) => {
+      open = resolve;
+    });
+    const underWay = [send("a"), send("b")];
+    const before = [...onDisk];
+    await vi.waitFor(() => expect([...onDisk].filter((file) => !before.includes(file))).toHaveLength(2));
+    const third = await send("c");
+    expect([third.status, third.json.code]).toEqual([409, "conflict"]);
+    expect(onDisk.size).toBe(2);
+    open();
+    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual([202, 202]);
+  });
 });

@@ -125,6 +125,7 @@ export const catalogueRoutes = [
     }),
     body: "file",
     answer: CatalogueChangeSchema,
+    problems: ["conflict"],
     async handle(ports, { identity, query, body: file }) {
       const { preview = false, allowLargeChange = false } = query;
       const environment = await environmentOf(ports, query);

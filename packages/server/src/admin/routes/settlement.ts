@@ -177,6 +177,7 @@ export const settlementRoutes = [
     }),
     body: "file",
     answer: ReconciliationSchema,
+    problems: ["conflict"],
     async handle(ports, { query, body: file }) {
       const { store } = ports;
       const { provider } = store;
