@@ -47,7 +47,20 @@ describe("what is printed", () => {
   });
 });
 
-test("the file - is not stdin", async () => {
+/** Prints all customers into the command. */
+const EXPORT_INTO = '"$0" "$1" export customers | "$0" "$@"; exit $?';
+
+test("what is exported can be imported through a pipe, and changes nothing", async () => {
+  const line = await bigProvider();
+  const stdout = "2001 accepted, 0 rejected, 0 added, 0 changed, 2001 unchanged, 0 held back\n";
+  expect(await line.runLimited(EXPORT_INTO, "import", "customers", "-")).toEqual({
+    code: 0,
+    stdout,
+    stderr: "2001 exported\n",
+  });
+});
+
+test("the file - is stdin for imports alone", async () => {
   const stderr = "topupd: - cannot be read: stdin is not read, name a file\n";
-  expect(await commandLine().run("import", "catalogue", "-")).toEqual({ code: 1, stdout: "", stderr });
+  expect(await commandLine().run("restore", "-")).toEqual({ code: 1, stdout: "", stderr });
 });
