@@ -34,5 +34,6 @@ export default defineConfig({
     // Real servers and real disks: slow machines get time, and no test is decided by it.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
