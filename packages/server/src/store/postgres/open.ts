@@ -15,6 +15,7 @@ import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } fr
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
 import { migrate, refuseSharedBackends } from "./schema.ts";
 import { Database, withOwnSession } from "./session/database.ts";
+import { refuseHiddenLocks } from "./session/locks.ts";
 import type { Prepared } from "./session/session.ts";
 import { translateAtOpening } from "./session/trouble.ts";
 import { Watch } from "./session/watch.ts";
@@ -37,7 +38,7 @@ const OFFICE_CONNECTIONS = 2;
 
 /**
  * Opens the store in PostgreSQL, and migrates it where needed. Safe from several processes at once; what is settled is
- * opened without a lock or a write. What must exist is neither made nor migrated.
+ * opened without a write, or a lock for which anybody waits. What must exist is neither made nor migrated.
  * @throws StoreRefused where topupd will not work with the database; the message says why.
  * @throws StoreUnavailable where it cannot be reached.
  */
@@ -49,6 +50,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await withOwnSession(url, async (session, client) => {
       await refuseSharedBackends(client, url);
+      await refuseHiddenLocks(session);
       await migrate(session, clock(), !mustExist);
     });
     const provider = await settleProvider(engine, options);

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
-import { StoreContended } from "../../errors.ts";
+import { StoreContended, StoreRefused } from "../../errors.ts";
 import { asked, isAsked, withRows } from "../tables/columns.ts";
 import type { Database } from "./database.ts";
-import type { Prepared } from "./session.ts";
+import { BEGIN, type Prepared, type Session } from "./session.ts";
 
 /*
  * Whoever takes several locks takes them in the order in which they stand here. Those with a number are advisory; it means
@@ -38,10 +38,7 @@ const RECORDING = 7_461_005;
  */
 export const LOCK_RECORDING = lock("lock_recording", RECORDING);
 /** Any number of batches and corrections record at a time: each holds its customers. */
-export const SHARE_RECORDING: Prepared = {
-  name: "share_recording",
-  text: `SELECT pg_advisory_xact_lock_shared(${RECORDING})`,
-};
+export const SHARE_RECORDING = sharedLock("share_recording", RECORDING);
 
 /** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
 export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
@@ -57,13 +54,42 @@ function lock(name: string, number: number): Prepared {
   return { name, text: `SELECT pg_advisory_xact_lock(${number})` };
 }
 
+function sharedLock(name: string, number: number): Prepared {
+  return { name, text: `SELECT pg_advisory_xact_lock_shared(${number})` };
+}
+
+/** The transactions that hold a lock. */
+function holders(name: string, number: number): Prepared {
+  return {
+    name,
+    text: `SELECT virtualtransaction AS id, pid = pg_backend_pid() AS is_own FROM pg_locks
+      JOIN pg_database AS d ON d.oid = database AND d.datname = current_database()
+      WHERE locktype = 'advisory' AND classid = 0 AND objid = ${number} AND objsubid = 1 AND granted`,
+  };
+}
+
+interface Holder {
+  readonly id: string;
+  readonly is_own: boolean;
+}
+
+/** Nobody takes it alone, so nobody waits for it. */
+const SHOWN = 7_461_008;
+const HIDDEN_LOCKS =
+  "the server does not show in pg_locks the advisory locks that topupd takes: use PostgreSQL itself, and not another database that speaks its protocol";
+
+/**
+ * Takes a lock and looks for it. Without advisory locks, several processes could record at a time what only one may.
+ * @throws StoreRefused if the server does not show it.
+ */
+export async function refuseHiddenLocks(session: Session): Promise<void> {
+  const [, , found = []] = await session.runAll([BEGIN, sharedLock("share_shown", SHOWN), holders("shown", SHOWN)]);
+  await session.ask("ROLLBACK");
+  if (!(found as Holder[]).some(({ is_own }) => is_own)) throw new StoreRefused(HIDDEN_LOCKS);
+}
+
 /** The transactions that record. They hold the lock until others see what they wrote. */
-const RECORDERS: Prepared = {
-  name: "recorders",
-  text: `SELECT virtualtransaction AS id FROM pg_locks
-    JOIN pg_database AS d ON d.oid = database AND d.datname = current_database()
-    WHERE locktype = 'advisory' AND classid = 0 AND objid = ${RECORDING} AND objsubid = 1 AND granted`,
-};
+const RECORDERS = holders("recorders", RECORDING);
 
 /** Longer than any batch takes that waits for nobody. */
 const COMMIT_PATIENCE_MS = 10_000;
@@ -74,11 +100,11 @@ const COMMIT_PAUSE_MS = 100;
  * top-ups that come after it.
  */
 export async function awaitCommits(database: Database): Promise<void> {
-  let recorders = await database.ask<{ readonly id: string }>(RECORDERS);
+  let recorders = await database.ask<Holder>(RECORDERS);
   for (let waited = 0; recorders.length > 0; waited += COMMIT_PAUSE_MS) {
     if (waited >= COMMIT_PATIENCE_MS) throw new StoreContended(COMMIT_HANGS);
     await setTimeout(COMMIT_PAUSE_MS);
-    const now = await database.ask<{ readonly id: string }>(RECORDERS);
+    const now = await database.ask<Holder>(RECORDERS);
     recorders = recorders.filter(({ id }) => now.some((other) => other.id === id));
   }
 }
