@@ -1,5 +1,5 @@
 import { DatabaseSync } from "@photostructure/sqlite";
-import { formatTransactionId } from "../packages/server/src/domain/transaction-id.ts";
+import { formatTransactionId, randomDigits } from "../packages/server/src/domain/transaction-id.ts";
 
 /*
  * A past of top-ups, written into the file by SQL while no service runs: to send millions of them would take hours, and
@@ -56,5 +56,5 @@ export function appendHistory(path: string, { each, days }: Past): number {
 function txnIdAt(at: number, index: number): string {
   const random = new Uint8Array(10);
   new DataView(random.buffer).setUint32(0, index);
-  return formatTransactionId(at, random);
+  return formatTransactionId(at, randomDigits(random));
 }

@@ -2,7 +2,7 @@ import type { Partner } from "../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
 import type { Transaction } from "../src/domain/top-up.ts";
-import { formatTransactionId } from "../src/domain/transaction-id.ts";
+import { randomDigits } from "../src/domain/transaction-id.ts";
 import { readDay } from "../src/domain/zone.ts";
 import { attributionOf } from "../src/services/ports.ts";
 import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
@@ -186,7 +186,7 @@ class Month {
     const connection = { environment: "production", cuid: `c${customer}`, service, reqId } as const;
     // Listed before: not all of the five minutes are left, and the day may have been another.
     const issuedAt = this.#time.now - this.#choices.below(300_000);
-    const txnId = formatTransactionId(this.#time.now - this.#choices.below(1_000), this.#random(10));
+    const txnDigits = randomDigits(this.#random(10));
     const secrets = await this.#store.checkoutSecrets();
     const revision = (await this.#store.currentCatalogue("production"))?.revision as number;
     const quoted = { revision, issuedAt, nonce: this.#random(16) };
@@ -194,8 +194,17 @@ class Month {
     const checkout = openCheckout(secrets, holder, checkoutId);
     if (checkout === undefined) throw new Error("the checkoutId does not open");
     const bought = { bouquetCode: `B-${bouquet}`, amount: PRICES[bouquet] as bigint };
-    const told = { udf1: `order ${txnId}`, udf2: undefined };
-    const command = { ...connection, ...holder, ...told, ...bought, checkoutId, checkout, txnId };
+    const told = { udf1: `order ${txnDigits}`, udf2: undefined };
+    const command = {
+      ...connection,
+      ...holder,
+      ...told,
+      ...bought,
+      checkoutId,
+      checkout,
+      txnDigits,
+      tokenId: undefined,
+    };
     const outcome = await insist(() => this.#store.settleTopUp(command));
     if (outcome.kind === "refused") throw new Error(`a top-up was refused: ${outcome.refusal}`);
     return [partner, outcome.transaction];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { AddressList, Peer } from "./address-list.ts";
 import type { Environment } from "./customer.ts";
-import { done, type Result, refused } from "./failure.ts";
+import { done, type Refusal, type Result, refused } from "./failure.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
 /** A trial token ends exactly this long after its issue (interface, section 5). */
@@ -70,13 +70,22 @@ export function hashAccessToken(token: string): Buffer {
 
 /** Whether a token that is on record may be used now (decisions, "Failures"). */
 export function admitAccessToken(token: AccessToken | undefined, now: Instant, peer: Peer): Result<AccessToken> {
-  if (token === undefined) return refused("unknown_token");
-  if (token.revokedAt !== undefined) return refused("revoked_token");
-  if (hasTokenEnded(token, now)) return refused("expired_token");
-  if (token.partner.status === "suspended") return refused("partner_suspended");
+  const refusal = refusalOfToken(token, now);
+  if (token === undefined || refusal !== undefined) return refused(refusal ?? "unknown_token");
   const { allowedAddresses } = token.partner;
   if (allowedAddresses !== undefined && !allowedAddresses.has(peer.ip)) return refused("address_not_allowed");
   return done(token);
+}
+
+/** What takes a token's rights away. */
+export type TokenState = Pick<AccessToken, "expiresAt" | "revokedAt"> & { readonly partner: Pick<Partner, "status"> };
+
+/** Why nobody may use a token now, from whatever address; undefined if its partner may. */
+export function refusalOfToken(token: TokenState | undefined, now: Instant): Refusal | undefined {
+  if (token === undefined) return "unknown_token";
+  if (token.revokedAt !== undefined) return "revoked_token";
+  if (hasTokenEnded(token, now)) return "expired_token";
+  return token.partner.status === "suspended" ? "partner_suspended" : undefined;
 }
 
 /** Whether it was revoked before is another question. */

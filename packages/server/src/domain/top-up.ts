@@ -1,9 +1,11 @@
+import { refusalOfToken, type TokenState } from "./access-token.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
 import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import { appendGrant, type Entry, type LedgerHead } from "./ledger.ts";
 import type { Money } from "./money.ts";
+import { formatTransactionId } from "./transaction-id.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
 /**
@@ -45,13 +47,17 @@ export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
   readonly amount: Money;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
-  /** The id the transaction gets if it is recorded. */
-  readonly txnId: string;
+  /** The random digits of the txnId that it gets if it is recorded: the others are the time of the decision. */
+  readonly txnDigits: string;
+  /** Of the access token that was admitted; undefined in histories that topupd makes itself. */
+  readonly tokenId: string | undefined;
 }
 
 /** All that the decision depends on, read inside the transaction that records it. */
 export interface TopUpSnapshot {
   readonly recorded: Transaction | undefined;
+  /** The token of the command; asked for only if it has one. */
+  readonly token: () => TokenState | undefined;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
   /** Whether it was written down that nothing can be recorded with this checkout any more. */
@@ -79,16 +85,19 @@ export type SettledTopUp =
   | Exclude<TopUpOutcome, { kind: "recorded" }>;
 
 /**
- * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then may its
- * record be gone, then is the checkout expired, then the business rules. A refusal uses nothing up.
+ * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then may its partner
+ * still top up, then may its record be gone, then is the checkout expired, then the business rules. A refusal
+ * uses nothing up.
  */
 export function decideTopUp(
-  { recorded, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
+  { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
   now: Moment,
   basePlans: BasePlans,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
+  const lost = command.tokenId === undefined ? undefined : refusalOfToken(token(), now.instant);
+  if (lost !== undefined) return refuse(lost);
   const hasExpired = isCheckoutExpired(command.checkout, now.instant);
   // Whether it was used before, nobody can tell any more.
   if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
@@ -109,14 +118,15 @@ export function decideTopUp(
     seq: 0,
     subscription: undefined,
   };
-  const topUp = { kind: "top_up", txnId: command.txnId, bouquet: { code, name, addOn }, period } as const;
-  return { kind: "recorded", transaction: transactionOf(command, now), plan, entry: appendGrant(head, topUp, now) };
+  const transaction = transactionOf(command, now);
+  const topUp = { kind: "top_up", txnId: transaction.txnId, bouquet: { code, name, addOn }, period } as const;
+  return { kind: "recorded", transaction, plan, entry: appendGrant(head, topUp, now) };
 }
 
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
 export function decideAgain(
   recorded: Transaction,
-  command: Omit<TopUpCommand, "checkout" | "txnId" | "udf1" | "udf2">,
+  command: Omit<TopUpCommand, "checkout" | "txnDigits" | "tokenId" | "udf1" | "udf2">,
 ): Extract<TopUpOutcome, { kind: "replayed" | "refused" }> {
   if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
   const same =
@@ -131,7 +141,8 @@ export function decideAgain(
 
 /** What is recorded of a top-up that was decided at a time. */
 export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDate }: Moment): Transaction {
-  const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
+  const { checkoutId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
+  const txnId = formatTransactionId(at, command.txnDigits);
   const key = { environment, cuid, service, reqId };
   return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at, txnDate, status: "success", udf1, udf2 };
 }

@@ -28,6 +28,8 @@ export interface Caller {
   readonly partnerId: number;
   readonly partnerName: string;
   readonly environment: Environment;
+  /** Of the access token; undefined for histories that topupd makes itself. */
+  readonly tokenId: string | undefined;
 }
 
 /** Who stands in the audit trail for what staff change. */

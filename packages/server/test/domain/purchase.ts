@@ -1,3 +1,4 @@
+import type { TokenState } from "../../src/domain/access-token.ts";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type TopUpSnapshot } from "../../src/domain/top-up.ts";
@@ -25,15 +26,19 @@ export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
     amount: MONTHLY.price,
     udf1: "order 1",
     udf2: undefined,
-    txnId: "TXN1",
+    txnDigits: "0000000000000042",
+    tokenId: "tok_1",
     ...changes,
   };
 }
+
+export const GOOD_TOKEN: TokenState = { expiresAt: undefined, revokedAt: undefined, partner: { status: "active" } };
 
 /** What the store has when nothing stands in the way. */
 export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapshot {
   return {
     recorded: undefined,
+    token: () => GOOD_TOKEN,
     customerStatus: "active",
     connection: connectionWith(),
     retired: false,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { TokenState } from "../../src/domain/access-token.ts";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Connection, WireStatus } from "../../src/domain/customer.ts";
+import type { Refusal } from "../../src/domain/failure.ts";
 import { decideTopUp, type TopUpCommand, type TopUpSnapshot, type Transaction } from "../../src/domain/top-up.ts";
+import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import {
   ADD_ON,
@@ -13,11 +16,12 @@ import {
   monthFrom,
   QUARTERLY,
 } from "./builders.ts";
-import { commandWith, decide, FIBER, ISSUED_AT, NOW, refusal, snapshotWith } from "./purchase.ts";
+import { commandWith, decide, FIBER, GOOD_TOKEN, ISSUED_AT, NOW, refusal, snapshotWith } from "./purchase.ts";
 
 const RUNNING = monthFrom("2026-11-01");
 const LAPSED = monthFrom("2026-09-01");
 const WALL = "2026-11-20 09:01:00";
+const TXN_ID = formatTransactionId(NOW, "0000000000000042");
 
 const decideOn = (connection: Connection, command = commandWith()) => decide(snapshotWith({ connection }), command);
 
@@ -29,7 +33,7 @@ describe("a top-up", () => {
       transaction: {
         ...FIBER,
         checkoutId: command.checkoutId,
-        txnId: "TXN1",
+        txnId: TXN_ID,
         partnerId: 7,
         bouquetCode: "NET-1M",
         amount: 113_000n,
@@ -44,7 +48,7 @@ describe("a top-up", () => {
         kind: "top_up",
         seq: 1,
         at: momentOf(NOW),
-        txnId: "TXN1",
+        txnId: TXN_ID,
         bouquet: labelOf(MONTHLY),
         period: { months: 1, days: 0 },
         after: {
@@ -204,6 +208,25 @@ describe("the catalogue of a quote", () => {
   });
 });
 
+describe("a top-up whose partner lost its rights since it was admitted", () => {
+  const gone: readonly (readonly [TokenState | undefined, Refusal])[] = [
+    [{ ...GOOD_TOKEN, revokedAt: NOW - 1 }, "revoked_token"],
+    [{ ...GOOD_TOKEN, expiresAt: NOW }, "expired_token"],
+    [{ ...GOOD_TOKEN, partner: { status: "suspended" } }, "partner_suspended"],
+    [undefined, "unknown_token"],
+  ];
+
+  test.each(gone)("is refused, and retires nothing: %j", (token, reason) => {
+    expect(decide(snapshotWith({ token: () => token }))).toEqual(refusal(reason));
+    expect(decide(snapshotWith({ token: () => token }), commandWith(), NOW + DAY_MS)).toEqual(refusal(reason));
+  });
+
+  test("is answered again if it was recorded before", () => {
+    const token = () => undefined;
+    expect(decide({ ...AFTER_TOP_UP, token })).toEqual({ kind: "replayed", transaction: RECORDED });
+  });
+});
+
 function recordedTopUp(): Transaction {
   const outcome = decide(snapshotWith());
   if (outcome.kind !== "recorded") throw new Error("the top-up is not recorded");
@@ -215,7 +238,7 @@ const AFTER_TOP_UP = snapshotWith({ recorded: RECORDED });
 
 describe("a checkout that was used", () => {
   test("answers the same request with the very same transaction, and grants nothing more", () => {
-    const again = commandWith({ txnId: "TXN2" });
+    const again = commandWith({ txnDigits: "0000000000000043" });
     expect(decide(AFTER_TOP_UP, again, NOW + 1000)).toEqual({ kind: "replayed", transaction: RECORDED });
   });
 
@@ -225,7 +248,12 @@ describe("a checkout that was used", () => {
   });
 
   test("answers the same request though customer, connection and catalogue are gone", () => {
-    const gone = { customerStatus: undefined, connection: undefined, catalogue: () => undefined };
+    const gone = {
+      token: () => undefined,
+      customerStatus: undefined,
+      connection: undefined,
+      catalogue: () => undefined,
+    };
     expect(decide({ recorded: RECORDED, retired: true, prunedBefore: () => NOW, ...gone })).toEqual({
       kind: "replayed",
       transaction: RECORDED,

@@ -1,9 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
 import { by } from "../support/by.ts";
-import { PREFIX, START, shareTestService, startTestService } from "../support/service.ts";
+import { type Instead, interposed } from "../support/interposed-store.ts";
+import {
+  PREFIX,
+  prepareTopUp,
+  START,
+  shareTestService,
+  startTestService,
+  type TestService,
+} from "../support/service.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 const LOOK_UP = { code: "1000001" };
 const shared = shareTestService();
 
@@ -89,6 +98,39 @@ test("a token is refused while its partner is suspended, and for good once it is
   const { id = "" } = (await partners.listTokens()).find(({ environment }) => environment === "trial") ?? {};
   await partners.revokeToken(id, by(service.now));
   expect(await look()).toEqual([401, "400ac004"]);
+});
+
+test.each<[string, number, string, (service: TestService) => Promise<unknown>]>([
+  [
+    "its token was revoked",
+    401,
+    "revoked_token",
+    async ({ store, now }) => {
+      for (const { id } of await store.partners.listTokens()) await store.partners.revokeToken(id, by(now));
+    },
+  ],
+  [
+    "its partner was suspended",
+    403,
+    "partner_suspended",
+    ({ store }) => store.partners.setStatus("wallet", "suspended", by(1)),
+  ],
+])("a top-up that was admitted before %s is refused as at the door: %i", async (_, status, reason, lose) => {
+  const instead = new Map<string, Instead>();
+  const service = await startTestService({ wrapStore: interposed(instead) });
+  const purchase = await prepareTopUp(service, FIBER);
+  instead.set("settleTopUp", async (settle, args) => {
+    await lose(service);
+    return settle(...args);
+  });
+  const refused = await service.call("subscription-package-topup", purchase);
+  expect([refused.status, refused.json.body.reason]).toEqual([status, reason]);
+  instead.clear();
+  const atTheDoor = await service.call("subscription-package-topup", purchase);
+  const { requestId: _a, ...said } = refused.json.body;
+  const { requestId: _b, ...due } = atTheDoor.json.body;
+  expect([refused.status, refused.json.code, said]).toEqual([atTheDoor.status, atTheDoor.json.code, due]);
+  expect(await service.store.findTransaction(purchase["checkoutId"] as string)).toBeUndefined();
 });
 
 test("trial and production do not see each other's customers", async () => {

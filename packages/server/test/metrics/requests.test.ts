@@ -98,7 +98,7 @@ test("a top-up is recorded and answered even where the observer fails at it", as
     throw new Error("deaf");
   };
   const purchase = await prepareTopUp(service, FIBER);
-  const caller = { partnerId: 1, partnerName: "wallet", environment: "trial" as const };
+  const caller = { partnerId: 1, partnerName: "wallet", environment: "trial" as const, tokenId: undefined };
   const ports = { ...service.ports, observer: { requestAnswered: fail, topUpRecorded: fail, recordingChanged: fail } };
   const request = { cuid: FIBER.cuid, service: "internet" as const, reqId: FIBER.reqId };
   const { checkoutId = "", bouquetId = "", amt = "" } = purchase;

@@ -81,7 +81,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const ports = { store, clock: () => opened.now, random: seededRandom(7) };
   const partner = await store.partners.add("wallet", { author: ACTOR.name, at: opened.now });
   if (partner === "name_taken") throw new Error("the database is not new");
-  const caller = { partnerId: partner.id, partnerName: partner.name, environment: "production" } as const;
+  const of = { partnerId: partner.id, partnerName: partner.name, tokenId: undefined };
+  const caller = { ...of, environment: "production" } as const;
   const world: World = {
     ...{ store, ports, partner, caller },
     get now() {

@@ -210,10 +210,9 @@ async function topUpsOf(store: Store): Promise<string[]> {
   return ledgers.flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])));
 }
 
-/** As a top-up is that is sent once more: its txnId is another one, of the same form and time. */
-function sentAgain<Command extends { readonly txnId: string }>(command: Command, nth: number): Command {
-  const { txnId } = command;
-  return { ...command, txnId: `${txnId.slice(0, 10)}AGN${String(nth).padStart(4, "0")}${txnId.slice(17)}` };
+/** As a top-up is that is sent once more: with a txnId of its own. */
+function sentAgain<Command extends { readonly txnDigits: string }>(command: Command, nth: number): Command {
+  return { ...command, txnDigits: `AGN${String(nth).padStart(4, "0")}${command.txnDigits.slice(7)}` };
 }
 
 /** A store for which so much time passes between any two looks at the clock. */

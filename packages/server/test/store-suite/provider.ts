@@ -10,7 +10,7 @@ import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
+import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
 import { createZone } from "../../src/domain/zone.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -139,7 +139,8 @@ export async function openProvider(
       amount: BOUQUETS.find(({ code }) => code === bouquetCode)?.price ?? 1n,
       udf1: undefined,
       udf2: undefined,
-      txnId: formatTransactionId(opened.now, Buffer.from(String(count).padStart(TRANSACTION_ID_RANDOM_BYTES, "0"))),
+      txnDigits: randomDigits(Buffer.from(String(count).padStart(TRANSACTION_ID_RANDOM_BYTES, "0"))),
+      tokenId: undefined,
       ...overrides,
     };
   };

@@ -3,8 +3,10 @@ import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { by } from "../support/by.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
+import { hashOf } from "./filled-provider.ts";
 import {
   BOUQUETS,
   bouquet,
@@ -50,8 +52,9 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-3M", { udf1: "order-1", udf2: "खाता" });
     const transaction = expectRecorded(await opened.store.settleTopUp(command));
-    const { checkout: _, ...asked } = command;
-    const decided = { at: opened.now, txnDate: "2026-11-20 09:00:00", status: "success" };
+    const { checkout: _, txnDigits, tokenId: __, ...asked } = command;
+    const txnId = formatTransactionId(opened.now, txnDigits);
+    const decided = { txnId, at: opened.now, txnDate: "2026-11-20 09:00:00", status: "success" };
     expect(transaction).toEqual({ ...asked, ...decided });
     expect(await opened.store.findTransaction(command.checkoutId)).toEqual(transaction);
     expect(await (await opened.another()).findTransaction(command.checkoutId)).toEqual(transaction);
@@ -108,7 +111,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     const transaction = expectRecorded(await opened.store.settleTopUp(command));
     for (const wait of [60_000, 1000 * CHECKOUT_VALID_MS]) {
       opened.now += wait;
-      const again = { ...command, txnId: "ANOTHER", udf1: "order-2" };
+      const again = { ...command, txnDigits: "ANOTHER000000000", udf1: "order-2" };
       expect(await opened.store.settleTopUp(again)).toEqual({ kind: "replayed", transaction });
       expect(await (await opened.another()).settleTopUp(again)).toEqual({ kind: "replayed", transaction });
     }
@@ -164,6 +167,52 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "retired_checkout")).toBe(0);
     expect(await countRows(opened, "ledger_entry")).toBe(entries);
   });
+
+  test.each<[string, Refusal, (opened: OpenedProvider) => Promise<unknown>]>([
+    ["its token is revoked", "revoked_token", ({ store, now }) => store.partners.revokeToken("tok_lost", by(now))],
+    [
+      "its partner is suspended",
+      "partner_suspended",
+      ({ store, now }) => store.partners.setStatus("wallet", "suspended", by(now)),
+    ],
+    [
+      "its token expires",
+      "expired_token",
+      async (opened) => {
+        opened.now += 60_000;
+      },
+    ],
+  ])(
+    "a top-up that was admitted before %s is refused as %s, and can be made with another token",
+    async (_, refusal, lose) => {
+      const opened = await openProvider(makeDatabase);
+      const { store, partner, now } = opened;
+      for (const [id, expiresAt] of [
+        ["tok_lost", now + 60_000],
+        ["tok_other", undefined],
+      ] as const) {
+        const rest = {
+          environment: "production",
+          createdAt: now,
+          revokedAt: undefined,
+          replacedBy: undefined,
+        } as const;
+        await store.partners.addToken({ id, partner, expiresAt, ...rest }, hashOf(id), by(now));
+      }
+      const other = await opened.another();
+      expect(await other.findAccessToken(hashOf("tok_lost"))).toMatchObject({ id: "tok_lost" });
+      const recorded = opened.command(SITA_NET, "NET-1M", { tokenId: "tok_lost" });
+      const transaction = expectRecorded(await other.settleTopUp(recorded));
+      const command = opened.command(SITA_TV, "TV-1M", { tokenId: "tok_lost" });
+      await lose(opened);
+      expect(await other.settleTopUp(command)).toEqual({ kind: "refused", refusal });
+      expect(await other.settleTopUp(recorded)).toEqual({ kind: "replayed", transaction });
+      expect(await countRows(opened, "top_up")).toBe(1);
+      expect(await countRows(opened, "retired_checkout")).toBe(0);
+      await store.partners.setStatus("wallet", "active", by(now));
+      expectRecorded(await other.settleTopUp({ ...command, tokenId: "tok_other" }));
+    },
+  );
 
   test("a checkout that was refused can still be used", async () => {
     const { store, command } = await openProvider(makeDatabase);

@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { firstTransactionId } from "../../src/domain/transaction-id.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settling/settler-protocol.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
+import { hashOf } from "../store-suite/filled-provider.ts";
 import { endOf, expectRecorded, FIBER, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
+import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
@@ -117,6 +120,31 @@ describe("a settler", () => {
     }
     isReading = false;
     await reading;
+  });
+
+  test("takes no top-up of a token that was revoked since a worker admitted it", async () => {
+    const { opened, store } = await openSettled();
+    const { partner, now } = opened;
+    const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
+    const token = { id: "tok_lost", partner, environment: "production", createdAt: now, ...ends } as const;
+    await opened.store.partners.addToken(token, hashOf("lost"), by(now));
+    const command = () => opened.command(SITA_NET, "NET-1M", { tokenId: "tok_lost" });
+    expectRecorded(await store.settleTopUp(command()));
+    await opened.store.partners.revokeToken("tok_lost", by(now));
+    expect(await store.settleTopUp(command())).toEqual({ kind: "refused", refusal: "revoked_token" });
+  });
+
+  test("gives a txnId the time of its decision, though the clock was set back since the worker asked", async () => {
+    const { opened, path, store } = await openSettled();
+    const release = lock(path);
+    const settling = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
+    await turn();
+    opened.now -= 40 * 86_400_000;
+    release();
+    const { txnId, at } = expectRecorded(await settling);
+    expect(at).toBe(opened.now);
+    expect(txnId.slice(0, 10)).toBe(firstTransactionId(at));
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("that cannot answer leaves unknown what it was asked, and has recorded it once", async () => {

@@ -191,7 +191,7 @@ export function buy(
   return line.inStore(async (ports) => {
     const found = await ports.store.partners.find(partner);
     if (found === undefined) throw new Error(`there is no partner ${partner}`);
-    const caller = { partnerId: found.id, partnerName: partner, environment: key.environment };
+    const caller = { partnerId: found.id, partnerName: partner, environment: key.environment, tokenId: undefined };
     const listed = await listPackages(ports, caller, key, 0);
     if (!listed.ok) throw new Error(listed.refusal);
     const { checkoutId, bouquets } = listed.value;

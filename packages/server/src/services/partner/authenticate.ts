@@ -22,8 +22,8 @@ export async function authenticate({ store, clock, tokenUses }: Ports, token: st
   return { ok: true, caller: holderOf(admitted.value) };
 }
 
-function holderOf({ partner, environment }: AccessToken): Caller {
-  return { partnerId: partner.id, partnerName: partner.name, environment };
+function holderOf({ id, partner, environment }: AccessToken): Caller {
+  return { partnerId: partner.id, partnerName: partner.name, environment, tokenId: id };
 }
 
 /** How often what was gathered is written, in milliseconds. */

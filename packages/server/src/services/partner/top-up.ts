@@ -2,7 +2,7 @@ import { openCheckout } from "../../domain/checkout.ts";
 import { done, type Result, refused } from "../../domain/failure.ts";
 import type { Money } from "../../domain/money.ts";
 import { decideAgain, type Transaction } from "../../domain/top-up.ts";
-import { formatTransactionId, TRANSACTION_ID_RANDOM_BYTES } from "../../domain/transaction-id.ts";
+import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../domain/transaction-id.ts";
 import type { Caller, Ports } from "../ports.ts";
 import type { PackagesRequest } from "./list-packages.ts";
 import { tell } from "./observer.ts";
@@ -24,7 +24,7 @@ export interface TopUpAnswer {
 
 /** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
 export async function topUp(
-  { store, clock, random, observer, recording }: Ports,
+  { store, random, observer, recording }: Ports,
   caller: Caller,
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
@@ -36,8 +36,9 @@ export async function topUp(
     const recorded = await findOwnRecord({ store }, caller, request.checkoutId);
     return recorded === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(recorded, asked));
   }
-  const txnId = formatTransactionId(clock(), random(TRANSACTION_ID_RANDOM_BYTES));
-  const outcome = await store.settleTopUp({ checkout, txnId, udf1, udf2, ...asked }).catch((error: unknown) => {
+  const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
+  const command = { checkout, txnDigits, tokenId: caller.tokenId, udf1, udf2, ...asked };
+  const outcome = await store.settleTopUp(command).catch((error: unknown) => {
     tell(() => recording?.failed(error));
     throw error;
   });

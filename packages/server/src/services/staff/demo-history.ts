@@ -68,7 +68,7 @@ export async function makeDemoHistory(ports: DemoPorts, actor: Actor, now: Insta
   for (const name of DEMO_PARTNERS) {
     const added = await addPartner(ports, actor, { name });
     if (added.kind !== "added") throw new Error(`the demo's partner ${name}: ${added.kind}`);
-    callers.push({ partnerId: added.partner.id, partnerName: name, environment: "trial" });
+    callers.push({ partnerId: added.partner.id, partnerName: name, environment: "trial", tokenId: undefined });
   }
   const customers = makeDemoCustomers(choices, zone, begin);
   const rows = customers.map(({ row }) => row);

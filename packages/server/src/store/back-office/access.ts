@@ -1,5 +1,5 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
-import type { AccessToken, Partner } from "../../domain/access-token.ts";
+import type { AccessToken, Partner, TokenState } from "../../domain/access-token.ts";
 import { rotateAccessToken } from "../../domain/access-token.ts";
 import { AddressList, sameRanges } from "../../domain/address-list.ts";
 import type { Attribution } from "../../domain/audit.ts";
@@ -160,6 +160,12 @@ export function toAccessToken(row: TokenRow): AccessToken {
     revokedAt: row.revoked_at ?? undefined,
     replacedBy: row.replaced_by ?? undefined,
   };
+}
+
+export type TokenStateRow = Pick<AccessTokenRow, "expires_at" | "revoked_at"> & Pick<PartnerRow, "status">;
+
+export function toTokenState({ expires_at, revoked_at, status }: TokenStateRow): TokenState {
+  return { expiresAt: expires_at ?? undefined, revokedAt: revoked_at ?? undefined, partner: { status } };
 }
 
 function toPartner({ id, name, status, created_at: createdAt, allowed_addresses: allowed }: PartnerRow): Partner {

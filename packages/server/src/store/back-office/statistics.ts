@@ -8,9 +8,7 @@ export function statisticsOf({ db }: Engine): StatisticsSource {
     async sumHours(from, until) {
       const sums: HourSum[] = [];
       for await (const step of stepsOf(db, rangeOf(from, until))) {
-        let query = inRange(topUps(db), step).where("t.at", ">=", from);
-        if (until !== undefined) query = query.where("t.at", "<", until);
-        const rows = await query
+        const rows = await inRange(topUps(db), step)
           .select(["t.environment", "t.partner_id", "t.service", "t.bouquet_code"])
           .select((eb) => [HOUR.as("hour"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
           .groupBy(["t.environment", "t.partner_id", "t.service", "t.bouquet_code", HOUR])

@@ -2,19 +2,16 @@ import { type Kysely, sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
 import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { firstTransactionId, TXN_ID_SLACK_MS } from "../../domain/transaction-id.ts";
+import { firstTransactionId } from "../../domain/transaction-id.ts";
 import { dayAfter, type Instant } from "../../domain/wall-time.ts";
-import { readDay } from "../../domain/zone.ts";
+import { readDay, type Zone } from "../../domain/zone.ts";
 import { toTransaction } from "../rows.ts";
 import type { Search, SettledDay, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables, TopUpRow } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 
-/*
- * One index, of the txnId, serves every list. Its first characters are the time at which the request came, and what is
- * asked for is when the top-up was recorded; so the range of txnIds is somewhat wider than that of time.
- */
+/* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
 
 /**
  * Transactions that one step looks at: some milliseconds of work, after which others have their turn. Each is of less than
@@ -28,7 +25,7 @@ const ROWS_AT_ONCE = 500;
 /** Greater than every txnId. */
 const BEYOND_ALL = "~";
 
-/** A zone's rules may be others today than they were when a top-up was dated. */
+/** The zone's rules may be others today than they were when a top-up was dated. */
 const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
 
 type Db = Kysely<Tables>;
@@ -84,16 +81,8 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
       return addStatuses(sums);
     },
 
-    async sumTopUps(of) {
-      const day = readDay(of.day, zone);
-      if (day === undefined) return [];
-      const range = rangeOf(day.start - RULES_CHANGE_BY_MS, day.end + RULES_CHANGE_BY_MS);
-      const rows: SumRow[] = [];
-      for await (const step of stepsOf(db, range)) {
-        const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
-        rows.push(...(await sumUp(sums, of)));
-      }
-      return addUp(rows);
+    sumTopUps(of) {
+      return sumTopUps(db, zone, of);
     },
 
     async sumReversals(of) {
@@ -105,6 +94,19 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
       return addUp(await sumUp(topUps(db).where("t.txn_id", "in", reversals), of));
     },
   };
+}
+
+/** The top-ups of a day, as settlements have them. */
+export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
+  const day = readDay(of.day, zone);
+  if (day === undefined) return [];
+  const range = rangeOf(day.start - RULES_CHANGE_BY_MS, day.end + RULES_CHANGE_BY_MS);
+  const rows: SumRow[] = [];
+  for await (const step of stepsOf(db, range)) {
+    const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
+    rows.push(...(await sumUp(sums, of)));
+  }
+  return addUp(rows);
 }
 
 /** Fills the page in its order, a step at a time. */
@@ -168,9 +170,9 @@ function rangeOfPage({ from, until }: TransactionFilter, { before, after }: Tran
 }
 
 export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
-  const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until + TXN_ID_SLACK_MS);
+  const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until);
   return {
-    least: from === undefined ? "" : firstTransactionId(from - TXN_ID_SLACK_MS),
+    least: from === undefined ? "" : firstTransactionId(from),
     beyond: before < beyond ? before : beyond,
   };
 }
@@ -208,7 +210,7 @@ export function inRange(query: TopUps, { least, beyond }: Range): TopUps {
 }
 
 function filtered(query: TopUps, filter: TransactionFilter): TopUps {
-  const { environment, partnerId, service, cuid, reqId, bouquetCode, amount, status, udf1, udf2, from, until } = filter;
+  const { environment, partnerId, service, cuid, reqId, bouquetCode, amount, status, udf1, udf2 } = filter;
   const given = {
     ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId, bouquet_code: bouquetCode },
     ...{ amount: amount === undefined ? undefined : Number(amount), status, udf1, udf2 },
@@ -216,8 +218,6 @@ function filtered(query: TopUps, filter: TransactionFilter): TopUps {
   let narrowed = query;
   for (const [column, value] of Object.entries(given) as [keyof TopUpRow, string | number | undefined][])
     if (value !== undefined) narrowed = narrowed.where(`t.${column}`, "=", value);
-  if (from !== undefined) narrowed = narrowed.where("t.at", ">=", from);
-  if (until !== undefined) narrowed = narrowed.where("t.at", "<", until);
   return narrowed;
 }
 

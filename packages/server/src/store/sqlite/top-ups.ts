@@ -1,8 +1,10 @@
+import type { TokenState } from "../../domain/access-token.ts";
 import { concludeUnused } from "../../domain/checkout.ts";
 import { type Connection, withHead } from "../../domain/customer.ts";
 import { eventOf } from "../../domain/event.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
+import { type TokenStateRow, toTokenState } from "../back-office/access.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../batcher.ts";
 import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../rows.ts";
 import type { Conclusion, Outcome, ProviderSettings } from "../store.ts";
@@ -18,6 +20,8 @@ const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${TOP_
 const FIND_RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = ?";
 const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
+const FIND_TOKEN = `SELECT t.expires_at, t.revoked_at, p.status
+  FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
 const HORIZON = "SELECT pruned_before FROM retention";
 
 export interface TopUpParts {
@@ -28,6 +32,13 @@ export interface TopUpParts {
   readonly reference: ReferenceTables;
 }
 
+/** What all top-ups of a batch share. */
+interface BatchParts {
+  readonly now: Moment;
+  readonly hasTarget: boolean;
+  readonly tokenOf: (tokenId: string) => TokenState | undefined;
+}
+
 type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** The SQL of top-ups. */
@@ -36,6 +47,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const insertRow = database.prepare(INSERT);
   const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
   const retire = database.prepare(RETIRE);
+  const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const appendEntry = database.prepare(APPEND_ENTRY);
   const putHead = database.prepare(PUT_HEAD);
@@ -45,12 +57,22 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
 
-  const topUp = (command: TopUpCommand, now: Moment, hasTarget: boolean): TopUpOutcome => {
+  /** Reads each token once: a batch has many top-ups of few. */
+  const tokensOfBatch = () => {
+    const found = new Map<string, TokenState | undefined>();
+    return (id: string): TokenState | undefined => {
+      if (!found.has(id)) found.set(id, findToken(id).map(toTokenState)[0]);
+      return found.get(id);
+    };
+  };
+
+  const topUp = (command: TopUpCommand, { now, hasTarget, tokenOf }: BatchParts): TopUpOutcome => {
     const { checkoutId, checkout } = command;
     const found = customers.findConnection(command);
     const retired = findRetiredAt(checkoutId) !== undefined;
     const snapshot = {
       recorded: find(checkoutId),
+      token: () => (command.tokenId === undefined ? undefined : tokenOf(command.tokenId)),
       retired,
       customerStatus: found?.profile.status,
       connection: found?.connection,
@@ -102,8 +124,9 @@ export function topUpTables({ database, provider, clock, customers, reference }:
       database.write(() => {
         const now = provider.zone.moment(clock());
         const hasTarget = findTarget().length > 0;
+        const parts = { now, hasTarget, tokenOf: tokensOfBatch() };
         const settled = batch.map((item) =>
-          item.kind === "top_up" ? topUp(item.command, now, hasTarget) : conclude(item.checkoutId, now.instant),
+          item.kind === "top_up" ? topUp(item.command, parts) : conclude(item.checkoutId, now.instant),
         );
         refuseIfTooLate(now.instant, clock());
         return settled;

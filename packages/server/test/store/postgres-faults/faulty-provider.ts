@@ -61,9 +61,9 @@ export function openElsewhere(url: string) {
   });
 }
 
-/** The same top-up as a later attempt sends it: with the id that its transaction would get now. */
+/** The same top-up as a later attempt sends it: with a txnId of its own. */
 export function again(command: TopUpCommand): TopUpCommand {
-  return { ...command, txnId: `${command.txnId.slice(0, 10)}AGN${command.txnId.slice(13)}` };
+  return { ...command, txnDigits: `AGN${command.txnDigits.slice(3)}` };
 }
 
 export interface Timed {

@@ -88,7 +88,9 @@ describe("a server that serves, but not as it should", () => {
       await expect(store.ping()).rejects.toThrow(StoreUnavailable);
       // What is settled is opened without a write.
       const reading = await another();
-      expect(await reading.findTransaction(recorded.checkoutId)).toMatchObject({ txnId: recorded.txnId });
+      expect(await reading.findTransaction(recorded.checkoutId)).toMatchObject({
+        txnId: expect.stringContaining(recorded.txnDigits),
+      });
     });
     await store.ping();
     expect(await store.settleTopUp(refused)).toMatchObject({ kind: "recorded" });

@@ -1,9 +1,11 @@
+import type { TokenState } from "../../../domain/access-token.ts";
 import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
 import { concludeUnused } from "../../../domain/checkout.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../../domain/event.ts";
 import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
+import { type TokenStateRow, toTokenState } from "../../back-office/access.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { Conclusion } from "../../store.ts";
 import type { CustomerRow, TopUpRow } from "../../tables.ts";
@@ -16,11 +18,14 @@ export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant
   | { readonly checkout_id: null }
 );
 
+export type TokenOfBatch = TokenStateRow & { readonly id: string };
+
 type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** What a batch has loaded. */
 export interface LoadedBatch {
   readonly customers: readonly LockedCustomer[];
+  readonly tokens: readonly TokenOfBatch[];
   readonly checkouts: readonly CheckoutRow[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
@@ -39,6 +44,7 @@ export class BatchSnapshot {
   readonly retired = new Set<string>();
 
   readonly #now: Moment;
+  readonly #tokens: ReadonlyMap<string, TokenState>;
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
   readonly #transactions = new Map<string, Transaction>();
@@ -48,8 +54,10 @@ export class BatchSnapshot {
   readonly #hasTarget: boolean;
 
   /** @param now the time by which all of it is decided. */
-  constructor({ customers, checkouts, connections, catalogues, prunedBefore, hasTarget }: LoadedBatch, now: Moment) {
+  constructor(loaded: LoadedBatch, now: Moment) {
+    const { customers, tokens, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
     this.#now = now;
+    this.#tokens = new Map(tokens.map((row) => [row.id, toTokenState(row)]));
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
     for (const row of checkouts) {
@@ -69,6 +77,7 @@ export class BatchSnapshot {
     const outcome = decideTopUp(
       {
         recorded: this.#transactions.get(checkoutId),
+        token: () => (command.tokenId === undefined ? undefined : this.#tokens.get(command.tokenId)),
         customerStatus: this.#statuses.get(customerName(command)),
         connection,
         retired,

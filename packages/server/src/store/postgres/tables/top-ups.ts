@@ -13,7 +13,7 @@ import type { Outcome, ProviderSettings, Store } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
 import type { Prepared, Query } from "../session/session.ts";
-import { BatchSnapshot, type CheckoutRow, type LockedCustomer } from "./batch-snapshot.ts";
+import { BatchSnapshot, type CheckoutRow, type LockedCustomer, type TokenOfBatch } from "./batch-snapshot.ts";
 import { asked, insertRows, isAsked, qualified, unlessEmpty, withRows } from "./columns.ts";
 import { appendEntries, CONNECTION_WITH_HEADS } from "./customers.ts";
 import { appendEvents, FIND_TARGET } from "./events.ts";
@@ -37,6 +37,17 @@ const CHECKOUTS = withRows(
       LEFT JOIN retired_checkout AS r ON r.checkout_id = k.checkout_id`,
   },
   CHECKOUT_KEY,
+);
+
+/** As they are inside the batch: what a process keeps in memory of them may be a second old. */
+const TOKEN_KEY = ["id"] as const;
+const TOKENS = withRows(
+  {
+    name: "tokens",
+    text: `SELECT t.id, t.expires_at, t.revoked_at, p.status FROM ${asked(TOKEN_KEY)}
+      JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id`,
+  },
+  TOKEN_KEY,
 );
 
 const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
@@ -92,10 +103,11 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
     async settle(batch) {
       const catalogues = await readCatalogues(batch);
       return database.transact(openingOf(batch), async (rows, session) => {
-        const [customers, , connections, checkouts, retention, targets = []] = rows;
+        const [customers, , tokens, connections, checkouts, retention, targets = []] = rows;
         const now = provider.zone.moment(clock());
         const loaded = {
           customers: customers as LockedCustomer[],
+          tokens: tokens as TokenOfBatch[],
           connections: connections as ConnectionRows[],
           checkouts: checkouts as CheckoutRow[],
           catalogues,
@@ -119,10 +131,12 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
 function openingOf(batch: readonly SettlingItem[]): Query[] {
   const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
   const connections = new Map(commands.map((command) => [JSON.stringify(keyColumns(command)), keyColumns(command)]));
+  const tokenIds = new Set(commands.flatMap(({ tokenId }) => (tokenId === undefined ? [] : [tokenId])));
   const checkoutIds = [...new Set(batch.map(checkoutIdOf))];
   return [
     LOCK_CUSTOMERS([...connections.values()]),
     commands.length === batch.length ? SHARE_RECORDING : LOCK_RECORDING,
+    TOKENS([...tokenIds].map((id) => ({ id }))),
     CONNECTIONS([...connections.values()]),
     CHECKOUTS(checkoutIds.map((checkout_id) => ({ checkout_id }))),
     PRUNED_BEFORE,

@@ -16,9 +16,10 @@ export type Asked = readonly [id: number, item: PackedItem | undefined];
 export type Answered = readonly [id: number, outcome: PackedOutcome] | readonly [id: number, undefined, Failure];
 
 export type PackedTopUp = readonly [
-  ...[checkoutId: string, issuedAt: Instant, revision: number, txnId: string, partnerId: number],
+  ...[checkoutId: string, issuedAt: Instant, revision: number, txnDigits: string, partnerId: number],
   ...[environment: TopUpCommand["environment"], cuid: string, service: TopUpCommand["service"], reqId: string],
   ...[bouquetCode: string, amount: TopUpCommand["amount"], udf1: string | undefined, udf2: string | undefined],
+  tokenId: string | undefined,
 ];
 /** A top-up, or the checkoutId of a conclusion. */
 export type PackedItem = PackedTopUp | string;
@@ -32,23 +33,23 @@ export interface Failure {
 
 export function packItem(item: SettlingItem): PackedItem {
   if (item.kind === "conclusion") return item.checkoutId;
-  const { checkoutId, checkout, txnId, partnerId, environment, cuid, service, reqId, ...what } = item.command;
+  const { checkoutId, checkout, txnDigits, partnerId, environment, cuid, service, reqId, ...what } = item.command;
   return [
-    ...([checkoutId, checkout.issuedAt, checkout.revision, txnId, partnerId] as const),
+    ...([checkoutId, checkout.issuedAt, checkout.revision, txnDigits, partnerId] as const),
     ...([environment, cuid, service, reqId] as const),
-    ...([what.bouquetCode, what.amount, what.udf1, what.udf2] as const),
+    ...([what.bouquetCode, what.amount, what.udf1, what.udf2, what.tokenId] as const),
   ];
 }
 
 export function unpackItem(packed: PackedItem): SettlingItem {
   if (typeof packed === "string") return { kind: "conclusion", checkoutId: packed };
-  const [checkoutId, issuedAt, revision, txnId, partnerId, environment, cuid, service, reqId, ...what] = packed;
-  const [bouquetCode, amount, udf1, udf2] = what;
+  const [checkoutId, issuedAt, revision, txnDigits, partnerId, environment, cuid, service, reqId, ...what] = packed;
+  const [bouquetCode, amount, udf1, udf2, tokenId] = what;
   const key = { environment, cuid, service, reqId };
   const checkout = { issuedAt, revision };
   return {
     kind: "top_up",
-    command: { checkoutId, checkout, txnId, partnerId, ...key, bouquetCode, amount, udf1, udf2 },
+    command: { checkoutId, checkout, txnDigits, partnerId, ...key, bouquetCode, amount, udf1, udf2, tokenId },
   };
 }
 
