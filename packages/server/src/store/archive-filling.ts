@@ -34,7 +34,7 @@ export async function importArchive(
     await filling.settle();
     refuse(await findDifferences(engine, filling, totals, digests));
     await verifyProvider(filling.db, provider);
-    refuse(await findContradictions(engine, filling));
+    refuse(await findContradictions(engine, filling, provider));
     const paused = pausing === undefined ? [] : await pauseTargets(engine, filling.db, pausing);
     await filling.commit();
     return { totals, paused };
@@ -98,9 +98,9 @@ async function findDifferences(
   return differences;
 }
 
-async function findContradictions(engine: Engine, { db }: Filling): Promise<string[]> {
+async function findContradictions(engine: Engine, { db }: Filling, { zone }: ProviderSettings): Promise<string[]> {
   const wrong: string[] = [];
-  for await (const event of checkRows(engine, db)) if (event.kind === "wrong") wrong.push(event.what);
+  for await (const event of checkRows(engine, db, zone)) if (event.kind === "wrong") wrong.push(event.what);
   return wrong;
 }
 

@@ -56,6 +56,6 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
     importRuns: importRunsOf(engine, clock),
     statistics: statisticsOf(engine),
     outbox: outboxOf(engine),
-    check: () => checkStore(engine),
+    check: () => checkStore(engine, provider.zone),
   };
 }
