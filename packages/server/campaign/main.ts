@@ -7,6 +7,7 @@ import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { clocks } from "./clocks.ts";
 import { deliver } from "./deliver.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
@@ -35,6 +36,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   race,
   kill,
   lossy,
+  clocks,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: true, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
     const path = join(size.cwd, "month.db");
@@ -50,6 +52,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 /** On a server of its own. */
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
+  clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
   deliver: ({ seed, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: true, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
@@ -99,7 +102,7 @@ const numbers = [values.seed, values.rounds, values.events, values.processes, va
 const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
 if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|deliver|model|month|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
       "(lossy and paid-time: on sqlite only; deliver makes --events)\n",
   );
   process.exit(2);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { clocks } from "../campaign/clocks.ts";
 import { deliver } from "../campaign/deliver.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
@@ -13,7 +14,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|deliver|model|month|paid-time --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -54,6 +55,11 @@ describe("on SQLite", () => {
     const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
     await expect(month({ seed: 1, rounds: 2, openStore })).resolves.toMatch(/^2000 top-ups and [1-9]\d+ reversals/);
   }, 120_000);
+
+  test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
+    const campaign = clocks({ seed: 1, rounds: 12, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
+  }, 120_000);
 });
 
 describe("on PostgreSQL", () => {
@@ -81,5 +87,12 @@ describe("on PostgreSQL", () => {
   test("what is said of a month's money is what was topped up in it", async () => {
     const { open: openStore } = makePostgresDatabase();
     await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const campaign = clocks({ seed: 2, rounds: 12, cwd: temporaryFolder(), database: url });
+    await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
   }, 120_000);
 });
