@@ -33,8 +33,11 @@ const GOES_ON_WITHIN_MS = 30_000;
 /** Within it, a target that is away is tried again. */
 const CAUGHT_UP_WITHIN_MS = 90_000;
 const SAVED_WITHIN_MS = 2_000;
-/** So long after a kill, nothing more is on its way from who was killed, and nobody has gone on. */
-const KILL_SETTLED_MS = 1_000;
+/**
+ * So long after a kill, a receiver has read all that the killed process has sent, and nobody has gone on: the lease of
+ * whoever was killed lasts longer.
+ */
+const KILL_SETTLED_MS = 15_000;
 
 /**
  * Partners top up while receivers fail at random, hang, close and come back, and processes are killed. In the end, the

@@ -45,12 +45,15 @@ export async function startServing(ground: Ground, workers = 1): Promise<Served>
       child.kill("SIGKILL");
       reject(new Error(`does not listen: ${stderr()}`));
     }, START_TIMEOUT_MS);
-    child.stderr.on("data", () => {
+    const look = () => {
       const found = /"url":"([^"]+)"/.exec(stderr());
       if (found === null) return;
       clearTimeout(giveUp);
+      // To look at all that was said, again and again, would take longer than all else here.
+      child.stderr.off("data", look);
       resolve(found[1] as string);
-    });
+    };
+    child.stderr.on("data", look);
     void ended.then(() => {
       clearTimeout(giveUp);
       reject(new Error(`ended instead of listening: ${stderr()}`));
