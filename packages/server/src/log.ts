@@ -139,3 +139,17 @@ export function gatherLines(destination: DestinationStream, most: number): Gathe
     },
   };
 }
+
+/** Hands on what a child process writes to its stderr, in whole lines: those of several children are not mixed. */
+export function relayLines(from: NodeJS.ReadableStream, write: (lines: string) => void): void {
+  let rest = "";
+  from.setEncoding("utf8");
+  from.on("data", (text: string) => {
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) write(rest + text.slice(0, end));
+    rest = end > 0 ? text.slice(end) : rest + text;
+  });
+  from.on("end", () => {
+    if (rest !== "") write(`${rest}\n`);
+  });
+}

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess as NodeChildProcess } from "node:child_process";
 import cluster, { type Worker } from "node:cluster";
 import { randomBytes } from "node:crypto";
-import { createReadStream, fstatSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createReadStream, fstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, setPriority, tmpdir, userInfo } from "node:os";
 import { basename, join, relative } from "node:path";
 import { Readable } from "node:stream";
@@ -13,14 +13,16 @@ import { fileURLToPath } from "node:url";
 import sonicBoom from "sonic-boom";
 import { accountTools } from "./accounts/tools.ts";
 import { askSecretly } from "./cli/ask-secretly.ts";
+import type { ChildProcess } from "./cli/member.ts";
 import { STDIO } from "./cli/options.ts";
 import { shellWord } from "./cli/output/text.ts";
 import { runCommandLine } from "./cli/program.ts";
 import { CommandFailed, type Runtime } from "./cli/runtime.ts";
-import type { ChildProcess, ServiceProcesses } from "./cli/supervisor.ts";
+import { makeSocketFolder } from "./cli/socket-folder.ts";
+import type { ServiceProcesses } from "./cli/supervisor.ts";
 import type { SupervisorProcess } from "./cli/worker.ts";
 import type { Config } from "./config.ts";
-import { createLogger, ENOUGH_BYTES, gatherLines, WHOLE_IN_A_PIPE_BYTES } from "./log.ts";
+import { createLogger, ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./log.ts";
 import { poolRandom } from "./random-pool.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
@@ -40,8 +42,6 @@ const LOGS_HELD_BYTES = 4 * 1024 * 1024;
 const LAST_LINES_MS = 1_000;
 /** About a tenth of a processor for which a service competes, and all of one that is free. */
 const LOW_PRIORITY = 10;
-/** In bytes, for the system takes sockets with paths of up to about a hundred. */
-const LONGEST_SOCKET_PLACE = 70;
 /** Where nobody says how many: what cores there are beyond these are left to others. */
 const MOST_WORKERS = 8;
 /** Of the settler's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
@@ -196,11 +196,14 @@ function supervisorOf(worker: Worker): SupervisorProcess {
 }
 
 const CONSOLE = { TOPUPD_PROCESS: "console" };
+/** A child that shared stderr would make it block for all when it starts and when it ends: each has a pipe of its own. */
+const STDIO_OF_CHILD = ["ignore", "ignore", "pipe", "ipc"] as const;
 
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
+  cluster.setupPrimary({ stdio: [...STDIO_OF_CHILD] });
   if (database.store !== "sqlite")
     return { startWorker, startConsole: () => startWorker(CONSOLE), startSettler: undefined, clearUp: () => {} };
-  const folder = makeSocketFolder();
+  const folder = makeSocketFolder({ place: tmpdir(), pid: process.pid, isRunning });
   const socketPath = join(folder, "settler");
   const { zone, currencyExponent, defaultCountry, basePlans } = provider;
   const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
@@ -211,20 +214,23 @@ function prepareProcesses({ database }: Config, provider: ProviderSettings): Ser
       // The socket of one that was killed is still there.
       rmSync(socketPath, { force: true });
       const main = fileURLToPath(new URL("settler-main.js", import.meta.url));
-      return childOf(fork(main, [JSON.stringify(data satisfies SettlerData)], { execArgv: SETTLER_FLAGS }));
+      return childOf(
+        fork(main, [JSON.stringify(data satisfies SettlerData)], {
+          execArgv: SETTLER_FLAGS,
+          stdio: [...STDIO_OF_CHILD],
+        }),
+      );
     },
     clearUp: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** @throws CommandFailed where there can be none, or where the path of a socket in it would be cut short. */
-function makeSocketFolder(): string {
-  const place = tmpdir();
-  if (Buffer.byteLength(place) > LONGEST_SOCKET_PLACE) throw new CommandFailed(`TMPDIR is too long a path: ${place}`);
+function isRunning(pid: number): boolean {
   try {
-    return mkdtempSync(join(place, "topupd-"));
+    return process.kill(pid, 0);
   } catch (error) {
-    throw new CommandFailed(`no folder can be made in ${place}: ${(error as Error).message}. Name another in TMPDIR`);
+    // It runs if only the right to signal it is missing.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
@@ -233,6 +239,7 @@ function startWorker(extra: Readonly<Record<string, string>> = {}): ChildProcess
 }
 
 function childOf(child: NodeChildProcess): ChildProcess {
+  if (child.stderr !== null) relayLines(child.stderr, (lines) => logs.write(lines));
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : signal));
     child.once("error", (error) => resolve(error.message));

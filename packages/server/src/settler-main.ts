@@ -1,4 +1,4 @@
-import type { FromChild, ToChild } from "./cli/supervisor.ts";
+import type { FromChild, ToChild } from "./cli/member.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
 import { watchProcess } from "./watch-process.ts";
@@ -25,7 +25,7 @@ const tell = async (id: number) => {
   send({ kind: "collected", id, families: await metrics.collect(undefined) });
 };
 try {
-  const close = await serveSettling({
+  const settler = await serveSettling({
     data: JSON.parse(process.argv[2] ?? "") as SettlerData,
     clock: Date.now,
     observeBatch: metrics.observeBatch,
@@ -33,11 +33,15 @@ try {
   });
   process.on("message", (message: ToChild) => {
     if (message.kind === "stop") process.disconnect();
+    if (message.kind === "ping") {
+      settler.ping();
+      send({ kind: "pong" });
+    }
     if (message.kind === "collect") void tell(message.id);
   });
   send({ kind: "ready", url: "" });
   await left;
-  await close();
+  await settler.close();
 } catch (error) {
   send({ kind: "failed", message: (error as Error).message });
   process.exitCode = 1;

@@ -39,7 +39,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^config\.ts$/, [DOMAIN, /^log\.ts$/]],
   [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
   [/^(?:log|whole-file|temporary-file|random-pool)\.ts$/, []],
-  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/supervisor\.ts$/, /^watch-process\.ts$/]],
+  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/member\.ts$/, /^watch-process\.ts$/]],
   [/^main\.ts$/, [/./]],
 ];
 

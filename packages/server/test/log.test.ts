@@ -1,6 +1,7 @@
+import { PassThrough } from "node:stream";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLogger, gatherLines } from "../src/log.ts";
+import { createLogger, gatherLines, relayLines } from "../src/log.ts";
 import { StatementFailed } from "../src/store/postgres/session/trouble.ts";
 
 const SECRET = "9841000000";
@@ -136,4 +137,13 @@ describe("log lines that are gathered", () => {
     vi.advanceTimersByTime(100);
     expect(writes.map((written) => routes(written).length)).toEqual([2, 1]);
   });
+});
+
+test("lines of a child process are handed on whole, however they are cut up", async () => {
+  const child = new PassThrough();
+  const written: string[] = [];
+  relayLines(child, (lines) => written.push(lines));
+  for (const piece of ["one\ntw", "o", "\nthree\nfour\n", "cut off"]) child.write(piece);
+  child.end();
+  await vi.waitFor(() => expect(written).toEqual(["one\n", "two\nthree\nfour\n", "cut off\n"]));
 });

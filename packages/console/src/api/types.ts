@@ -633,6 +633,8 @@ export interface Health {
   database: "ok" | "away";
   /** Since when no top-up can be recorded; null where they can. */
   recordingFailsSince: string | null;
+  /** The latest time that the clock showed before it was set back; null once it shows that time again. */
+  clockSetBackFrom: string | null;
   lastBackupAt: string | null;
   prunedBefore: string | null;
   migrations: { name: string; state: string; appliedAt: string | null }[];

@@ -3,6 +3,8 @@ export const health = {
   allWell: "The database answers, and top-ups are recorded.",
   databaseAway: "The database does not answer. Partners are told to try again, and nothing they send is half done.",
   recordingFails: (since: string) => `No top-up can be recorded since ${since}. Partners are told to try again.`,
+  clockSetBack: (from: string) =>
+    `The clock was set back: it has shown ${from}. Until it shows that time again, new top-ups can have earlier times than older ones. Look at the machine's time synchronisation.`,
   recordingAdvice: "Look at the database's disk and at the service's log.",
   service: "Service",
   version: "Version of topupd",

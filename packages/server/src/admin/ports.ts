@@ -1,4 +1,4 @@
-import type { Instant } from "../domain/wall-time.ts";
+import type { ServiceState } from "../services/service-state.ts";
 import { BulkRuns } from "../services/staff/bulk.ts";
 import type { StaffIdentity } from "../services/staff/log-in.ts";
 import { LogInThrottle } from "../services/staff/log-in-throttle.ts";
@@ -17,8 +17,7 @@ export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts
   readonly currency: string | undefined;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
-  /** Since when the service has been unable to record a top-up. */
-  readonly failsSince: () => Instant | undefined;
+  readonly state: Readonly<ServiceState>;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Hears of what goes wrong in the background. */

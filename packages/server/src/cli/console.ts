@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { buildAdminApp } from "../admin/app.ts";
 import type { Config } from "../config.ts";
-import type { Instant } from "../domain/wall-time.ts";
+import { type ServiceState, wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 import { listening, urlOf } from "./service.ts";
@@ -9,8 +9,7 @@ import type { SupervisorProcess } from "./worker.ts";
 
 export interface ConsoleParts {
   readonly store: Store;
-  /** Since when the service has been unable to record a top-up. */
-  readonly failsSince: () => Instant | undefined;
+  readonly state: ServiceState;
 }
 
 /** The console and the staff API, being served. */
@@ -25,13 +24,13 @@ export async function serveConsole(
   runtime: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-  { store, failsSince }: ConsoleParts,
+  { store, state }: ConsoleParts,
 ): Promise<ServedConsole> {
   const { version, clock, random, sleep, accounts, targets, consoleFolder, createTemporaryFile } = runtime;
   const { consoleHost: host, consolePort: port = 0 } = config;
   const app = await buildAdminApp({
     world: {
-      ...{ store, clock, random, sleep, accounts, targets, version, failsSince },
+      ...{ store, clock, random, sleep, accounts, targets, version, state },
       ...{ storeKind: config.database.store, currency: config.currency },
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
@@ -63,15 +62,16 @@ export async function serveAsConsole(
   // Partners come first.
   runtime.lowerPriority();
   const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  let failsSince: Instant | undefined;
+  const state = wellState();
   let store: Store | undefined;
   try {
     store = await runtime.openStore(config, { mustExist: true });
-    const served = await serveConsole(runtime, config, log, { store, failsSince: () => failsSince });
+    const served = await serveConsole(runtime, config, log, { store, state });
     const stopped = new Promise<void>((stop) => {
       supervisor.onMessage((message) => {
         if (message.kind === "stop") stop();
-        if (message.kind === "recording") failsSince = message.failsSince;
+        if (message.kind === "ping") supervisor.send({ kind: "pong" });
+        if (message.kind === "state") Object.assign(state, message.state);
         if (message.kind === "collect") void tell(message.id);
       });
     });

@@ -63,7 +63,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly readStdin: () => Promise<string>;
   /** Of a service, where nobody says how many. */
   readonly defaultWorkers: number;
-  /** For a service of several processes. */
+  /** For a service's processes. */
   readonly prepareProcesses: (config: Config, provider: ProviderSettings) => ServiceProcesses;
   /** Who has begun this process to be one of several; undefined where nobody has. */
   readonly supervisor: SupervisorProcess | undefined;

@@ -2,16 +2,14 @@ import { type AddressInfo, Server as NetServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type Config, SETTINGS } from "../config.ts";
 import type { Target } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import { buildApp, type Phase } from "../http/app.ts";
-import { type MetricsServer, serveMetrics } from "../metrics/metrics.ts";
 import { AttemptNotes } from "../services/partner/attempts.ts";
 import { TokenUses } from "../services/partner/authenticate.ts";
 import type { Observer } from "../services/partner/observer.ts";
+import type { ServiceState } from "../services/service-state.ts";
 import { type DeliveryObserver, startDelivering } from "../services/workers/deliver-events.ts";
 import { startTellingEnds } from "../services/workers/tell-ends.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
-import type { ServedConsole } from "./console.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 
 /** How long kept-alive sockets have to send one more request and be told that they end. */
@@ -19,7 +17,7 @@ const FAREWELL_MS = 300;
 /** Of the name by which a process holds leases. */
 const HOLDER_BYTES = 9;
 
-/** A service that runs, in one process or in several. */
+/** A service that runs. */
 export interface Service {
   /** Where, without a slash at its end. */
   readonly url: string;
@@ -40,58 +38,6 @@ export interface Service {
 /** Finishes what is in hand, within the deadline, and closes the store. */
 type Stop = (options: { readonly drainSeconds: number }) => Promise<void>;
 
-/** Opens the store and serves from it, partners and staff, in this process. @throws CommandFailed where a port or address cannot be had. */
-export async function startService(
-  runtime: Runtime,
-  config: Config,
-  log: ServiceLog,
-): Promise<Service & { readonly store: Store }> {
-  const { metricsHost: host, metricsPort: port } = config;
-  const metrics = port === undefined ? undefined : await runtime.createMetrics(config);
-  const store = await runtime.openStore(config, { observeBatch: metrics?.observeBatch });
-  const askedToStop = runtime.untilAskedToStop();
-  let metricsServer: MetricsServer | undefined;
-  let served: ServedConsole | undefined;
-  try {
-    // First: whoever asked for metrics and cannot have them is to hear of it before partners are served.
-    if (metrics !== undefined && port !== undefined) {
-      const serving = serveMetrics({ host, port }, () => metrics.collect(store));
-      metricsServer = await listening(serving, config, "metricsHost", "metricsPort");
-    }
-    let observer = metrics?.observer;
-    if (config.consolePort !== undefined) {
-      const { serveConsole } = await import("./console.ts");
-      let failsSince: Instant | undefined;
-      served = await serveConsole(runtime, config, log, { store, failsSince: () => failsSince });
-      observer = {
-        ...(observer ?? UNHEARD),
-        recordingChanged: (since) => {
-          failsSince = since;
-          metrics?.observer.recordingChanged(since);
-        },
-      };
-    }
-    const observers = { observer, deliveryObserver: metrics?.deliveryObserver };
-    const { url, stop } = await serveFrom(runtime, config, log, { store, ...observers });
-    return {
-      ...{ store, url, metricsUrl: metricsServer?.url, consoleUrl: served?.url, provider: store.provider, askedToStop },
-      ...(await lackingOf(store)),
-      async stop(options) {
-        await served?.stop();
-        await stop(options);
-        await metricsServer?.close();
-      },
-    };
-  } catch (error) {
-    await served?.stop();
-    await metricsServer?.close();
-    await store.close();
-    throw error;
-  }
-}
-
-const UNHEARD: Observer = { requestAnswered: () => {}, topUpRecorded: () => {}, recordingChanged: () => {} };
-
 /** A store that is away by now is told of at /readyz. */
 export async function lackingOf({
   partners,
@@ -105,8 +51,7 @@ export interface ServingParts {
   readonly store: Store;
   readonly observer: Observer | undefined;
   readonly deliveryObserver: DeliveryObserver | undefined;
-  /** Since when another process of the service has been unable to record a top-up. */
-  readonly failsElsewhere?: () => Instant | undefined;
+  readonly state: ServiceState;
 }
 
 /** Serves from a store that is open. @throws CommandFailed where a port or address cannot be had. */
@@ -114,7 +59,7 @@ export async function serveFrom(
   { clock, random, sleep, targets }: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-  { store, observer, deliveryObserver, failsElsewhere }: ServingParts,
+  { store, observer, deliveryObserver, state }: ServingParts,
 ): Promise<Pick<Service, "url"> & { readonly stop: Stop }> {
   let phase: Phase = "serving";
   const warnOf = (message: string) => (error: unknown) => {
@@ -136,7 +81,7 @@ export async function serveFrom(
     logLine,
     phase: () => phase,
     attempts,
-    failsElsewhere,
+    state,
   });
   await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);

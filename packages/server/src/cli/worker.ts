@@ -1,9 +1,10 @@
 import type { Config } from "../config.ts";
 import type { Observer } from "../services/partner/observer.ts";
+import { wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
+import type { FromChild, ToChild } from "./member.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 import { serveFrom } from "./service.ts";
-import type { FromChild, ToChild } from "./supervisor.ts";
 
 /** The supervisor, as its processes know it. */
 export interface SupervisorProcess {
@@ -23,7 +24,7 @@ export async function serveAsWorker(
   supervisor: SupervisorProcess,
 ): Promise<void> {
   const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  let failsElsewhere: number | undefined;
+  const state = wellState();
   const observer: Observer = {
     requestAnswered: (...what) => metrics?.observer.requestAnswered(...what),
     topUpRecorded: (topUp) => metrics?.observer.topUpRecorded(topUp),
@@ -36,12 +37,16 @@ export async function serveAsWorker(
   try {
     store = await runtime.openStore(config, { mustExist: true, observeBatch: metrics?.observeBatch });
     const deliveryObserver = metrics?.deliveryObserver;
-    const parts = { store, observer, deliveryObserver, failsElsewhere: () => failsElsewhere };
+    const parts = { store, observer, deliveryObserver, state };
     const service = await serveFrom(runtime, config, log, parts);
     const stopped = new Promise<number>((stop) => {
       supervisor.onMessage((message) => {
         if (message.kind === "stop") stop(message.drainSeconds);
-        if (message.kind === "recording") failsElsewhere = message.failsSince;
+        if (message.kind === "ping") supervisor.send({ kind: "pong" });
+        if (message.kind === "state") {
+          Object.assign(state, message.state);
+          metrics?.observer.recordingChanged(state.recordingFailsSince);
+        }
         if (message.kind === "collect") void tell(message.id);
       });
     });

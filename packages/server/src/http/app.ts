@@ -1,9 +1,9 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { Recording, tell } from "../services/partner/observer.ts";
 import type { Ports } from "../services/ports.ts";
+import { type ServiceState, wellState } from "../services/service-state.ts";
 import { authenticateRequests } from "./authenticate.ts";
 import { BODY_MAX_BYTES, errorSender } from "./failures.ts";
 import { addHealth } from "./health.ts";
@@ -43,8 +43,8 @@ export interface AppOptions {
   readonly phase: () => Phase;
   /** Takes refused calls of partners; undefined where nobody asks for them. */
   readonly attempts?: Pick<AttemptNotes, "note"> | undefined;
-  /** Since when another process of the service has been unable to record a top-up. */
-  readonly failsElsewhere?: (() => Instant | undefined) | undefined;
+  /** Shared with the service's other processes. */
+  readonly state?: ServiceState | undefined;
 }
 
 /** `draining` still takes everything, and says that it should be sent nothing; `closing` ends every socket after its answer. */
@@ -58,7 +58,7 @@ export interface App {
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
 export async function buildApp(options: AppOptions): Promise<App> {
-  const { logger, logLine, phase, attempts, failsElsewhere } = options;
+  const { logger, logLine, phase, attempts, state = wellState() } = options;
   const { store, clock, observer } = options.ports;
   const nextId = requestIds(options.ports.random);
   // A library's words may quote what was sent: it has no log.
@@ -97,13 +97,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const sendError = errorSender(logger);
   app.setErrorHandler((error, _request, reply) => sendError(error, reply));
 
-  const recording = new Recording(clock, (cause) => {
-    tell(() => observer?.recordingChanged(recording.failsSince));
+  const recording = new Recording(clock, state, (cause) => {
+    tell(() => observer?.recordingChanged(state.recordingFailsSince));
     if (cause === undefined) logger.info("top-ups are recorded again");
     else logger.warn({ cause }, "no top-up can be recorded");
   });
-  const failsSince = () => failsElsewhere?.() ?? recording.failsSince;
-  addHealth(app, { store, failsSince, logger, isDraining: () => phase() !== "serving" });
+  addHealth(app, { store, state, logger, isDraining: () => phase() !== "serving" });
   publishContract(app, { ...options, provider: store.provider });
   const ports = { ...options.ports, recording };
   for (const version of VERSIONS) {

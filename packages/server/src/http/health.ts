@@ -1,21 +1,20 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import type { Instant } from "../domain/wall-time.ts";
+import type { ServiceState } from "../services/service-state.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
 
 interface HealthOptions {
   readonly store: Pick<Store, "ping">;
-  /** Since when no top-up can be recorded. */
-  readonly failsSince: () => Instant | undefined;
+  readonly state: Readonly<ServiceState>;
   readonly logger: FastifyBaseLogger;
   readonly isDraining: () => boolean;
 }
 
 /**
  * For the provider's own supervision, not for partners: `/healthz` says that the process lives,
- * `/readyz` that it should be sent requests. While no top-up can be recorded it should: look-ups still work.
+ * `/readyz` that it should be sent requests. It should while only top-ups fail: look-ups still work.
  */
-export function addHealth(app: FastifyInstance, { store, failsSince, logger, isDraining }: HealthOptions): void {
+export function addHealth(app: FastifyInstance, { store, state, logger, isDraining }: HealthOptions): void {
   let wasAway = false;
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (request, reply) => {
@@ -27,10 +26,11 @@ export function addHealth(app: FastifyInstance, { store, failsSince, logger, isD
     if (isAway && !wasAway) logger.warn(trouble, "the store is away");
     wasAway = isAway;
     if (request.isDecided) return reply;
-    const since = failsSince();
+    const { recordingFailsSince, clockSetBackFrom } = state;
     return reply.code(isAway ? 503 : 200).send({
       status: isAway ? "store away" : "ready",
-      ...(since !== undefined && { recordingFailsSince: new Date(since).toISOString() }),
+      ...(recordingFailsSince !== undefined && { recordingFailsSince: new Date(recordingFailsSince).toISOString() }),
+      ...(clockSetBackFrom !== undefined && { clockSetBackFrom: new Date(clockSetBackFrom).toISOString() }),
     });
   });
 }

@@ -91,7 +91,7 @@ export function countTopUps(): TopUpCounts {
       single(
         "gauge",
         "topupd_recording_fails_since_seconds",
-        "When the store first failed to record a top-up, since 1970; 0 where it has recorded one since.",
+        "Since when no top-up can be recorded, in seconds since 1970; 0 if they can.",
         failsSince / 1000,
       ),
     ],

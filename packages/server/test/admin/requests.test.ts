@@ -5,7 +5,7 @@ import { AddressList } from "../../src/domain/address-list.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/temporary-file.ts";
-import { type Asked, COOKIE, PASSWORD, shareStaffApi } from "../support/staff-api.ts";
+import { type Asked, COOKIE, PASSWORD, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
 
 const MINUTE = 60_000;
 const PROXY = "10.0.0.1";
@@ -286,6 +286,18 @@ test("a defect is told of without its contents, in the answer and in the log", a
   const [line] = logs.slice(from).filter((each) => each.includes(`"error"`));
   expect(JSON.parse(line ?? "")).toMatchObject({ err: { type: "Error" }, route: "/api/v1/health" });
   expect(text + logs.slice(from).join("")).not.toMatch(/Sita|98000/);
+});
+
+test("health tells of top-ups that cannot be recorded, and of a clock that was set back", async () => {
+  const state = { recordingFailsSince: Date.UTC(2026, 10, 20, 9), clockSetBackFrom: Date.UTC(2026, 10, 20, 12) };
+  const { json } = await (await startStaffApi({ world: { state } })).call("GET /health");
+  expect(json).toMatchObject({
+    ...{
+      database: "ok",
+      recordingFailsSince: "2026-11-20T09:00:00.000Z",
+      clockSetBackFrom: "2026-11-20T12:00:00.000Z",
+    },
+  });
 });
 
 test("the log has a line for each request, with who asked, and nothing of the query", async () => {

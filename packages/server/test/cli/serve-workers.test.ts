@@ -33,6 +33,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
+const READY = { status: 200, body: { status: "ready" } };
+const TOP_UPS_FAIL = { status: 200, body: { status: "ready", recordingFailsSince: expect.any(String) } };
+
 async function startWorkers(...words: string[]) {
   const line = commandLine({ env: { TOPUPD_WORKERS: "2" } });
   const token = await fillDatabase(line);
@@ -41,7 +44,10 @@ async function startWorkers(...words: string[]) {
   const metricsUrl = logLines(service.stderr()).find(({ msg }) => msg === "serving metrics")?.["url"] as string;
   const scrape = async () => scraped(await (await fetch(`${metricsUrl}/metrics`)).text());
   const call = (operation: string, body: object) => callOperation(service.url, operation, token, body);
-  const ready = async () => (await fetch(`${service.url}/readyz`)).status;
+  const ready = async () => {
+    const answer = await fetch(`${service.url}/readyz`);
+    return { status: answer.status, body: await answer.json() };
+  };
   const topUp = async () => {
     const { json } = await call("get-subscription-package", SITA_NET);
     const { checkoutId, internet } = json.body;
@@ -95,14 +101,38 @@ describe("topupd serve --workers 2", () => {
       expect.objectContaining({ level: "error", cause: "SIGKILL", msg: "a worker has ended, and another one begins" }),
     );
 
-    // While it is away, top-ups are unavailable.
+    // While it is away, top-ups are unavailable, and nothing else.
     const settler = childrenOf(service).find(isSettler);
     process.kill(settler?.pid as number, "SIGKILL");
-    await vi.waitFor(async () => expect(await ready()).toBe(503), { interval: 5, timeout: 10_000 });
-    await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
-    expect((await topUp()).status).toBe(200);
+    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { interval: 5, timeout: 10_000 });
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 10_000 });
     const { json } = await call("txn-status", { checkoutId: acknowledged.checkoutId });
     expect(json).toMatchObject({ success: true });
+  });
+
+  test("shows at /readyz that its settler hangs, and replaces it", async () => {
+    const { service, call, topUp, ready } = await startWorkers();
+    const settler = childrenOf(service).find(isSettler)?.pid as number;
+    process.kill(settler, "SIGSTOP");
+    const pending = topUp();
+    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { timeout: 10_000 });
+    expect((await call("get-customer-information", { code: "sita" })).status).toBe(200);
+    expect((await pending).status).toBe(503);
+    await service.untilSaid(/"cause":"it did not answer for 10 seconds","msg":"a settler has ended/);
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 10_000 });
+    expect(isRunning(settler)).toBe(false);
+  });
+
+  test("replaces a worker that hangs", async () => {
+    const { service, ready } = await startWorkers();
+    const worker = childrenOf(service).find((each) => !isSettler(each))?.pid as number;
+    process.kill(worker, "SIGSTOP");
+    await service.untilSaid(/"cause":"it did not answer for 10 seconds","msg":"a worker has ended/);
+    expect(isRunning(worker)).toBe(false);
+    await service.untilSaid(/"a worker answers again"/);
+    expect(await ready()).toEqual(READY);
   });
 
   test("ends in time though its settler hangs", async () => {

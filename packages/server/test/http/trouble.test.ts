@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { wellState } from "../../src/services/service-state.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
@@ -114,6 +115,16 @@ describe("a store that answers and records nothing", () => {
     const { buy, failWith, told } = await startFailing();
     failWith(error);
     expect([await buy(), await told()]).toEqual([status, { ready: [200, ready], metric: 0, logged: [] }]);
+  });
+});
+
+describe("a clock that was set back", () => {
+  test("is told of by /readyz", async () => {
+    const state = { ...wellState(), clockSetBackFrom: Date.UTC(2026, 10, 20, 12) };
+    const service = await startTestService({ state });
+    const answer = await service.inject("/readyz");
+    const told = { status: "ready", clockSetBackFrom: "2026-11-20T12:00:00.000Z" };
+    expect([answer.statusCode, answer.json()]).toEqual([200, told]);
   });
 });
 

@@ -24,7 +24,7 @@ async function openWatched() {
   const clock = () => opened.now;
   const { provider } = opened.store;
   const observeCheckpoints = (trouble: string | undefined) => heard.push(trouble);
-  const { socketPath: settlerSocket } = await startSettler({ path, clock, provider, observeCheckpoints });
+  const { socketPath: settlerSocket, ping } = await startSettler({ path, clock, provider, observeCheckpoints });
   const store = await openSqliteStore({
     ...{ path, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
     ...{ clock, random: seededRandom(9), settlerSocket },
@@ -33,10 +33,10 @@ async function openWatched() {
   const raw = rawConnection(path);
   raw.exec("PRAGMA wal_autocheckpoint = 0; CREATE TABLE ballast (bytes BLOB)");
   return {
-    ...{ path, store, heard, raw },
+    ...{ path, ping, heard, raw },
     topUp: async () => {
       expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
-      await store.ping();
+      ping();
     },
     growBy: (pages: number) => {
       raw.prepare("INSERT INTO ballast VALUES (zeroblob(?))").run(pages * PAGE_BYTES);
@@ -75,10 +75,10 @@ describe("a log that cannot be written into the file", () => {
   });
 
   test("is told of though nothing is settled", async () => {
-    const { store, heard, growBy } = await openWatched();
+    const { ping, heard, growBy } = await openWatched();
     failCheckpoints("database or disk is full");
     growBy(LONG_PAGES);
-    await store.ping();
+    ping();
     await vi.waitFor(() => expect(heard).toEqual(["the disk is full"]));
   });
 });

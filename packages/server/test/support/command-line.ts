@@ -76,7 +76,7 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
 function launchTopupd(words: readonly string[], cwd: string, env: Readonly<Record<string, string>>, limit?: string) {
   const program = [process.execPath, PROGRAM, ...words];
   const [command = "", ...rest] = limit === undefined ? program : ["sh", "-c", `${limit}; exec "$0" "$@"`, ...program];
-  // One process, unless the test is about several.
+  // One worker, unless the test is about several.
   const child = spawn(command, rest, { cwd, env: { ...cleanEnvironment(), TOPUPD_WORKERS: "1", ...env } });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -94,6 +94,7 @@ export interface OpenOptions {
   readonly observer?: Observer;
   readonly observeBatch?: ObserveBatch;
   readonly attempts?: AppOptions["attempts"];
+  readonly state?: AppOptions["state"];
 }
 
 /** What every store is opened with. */
@@ -177,7 +178,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     logger: createLogger("debug", { write: (line) => logs.push(line) }),
     logLine: (line) => logs.push(line),
     phase: () => "serving",
-    attempts: options.attempts,
+    ...{ attempts: options.attempts, state: options.state },
   });
   const found = await store.partners.find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

@@ -7,6 +7,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 /** What a settler does, in this process: where a disk that fails can be feigned, and its connection be asked. */
 export interface TestSettler {
   readonly socketPath: string;
+  readonly ping: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -22,7 +23,7 @@ export interface TestSettlerOptions extends Pick<SettlerOptions, "clock"> {
 export async function startSettler(options: TestSettlerOptions): Promise<TestSettler> {
   const { path, clock, provider, socketPath = join(temporaryFolder(), "settler") } = options;
   const { zone, currencyExponent, defaultCountry, basePlans } = provider;
-  const close = await serveSettling({
+  const { ping, close } = await serveSettling({
     data: { path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans },
     clock,
     observeBatch: options.observeBatch ?? (() => () => {}),
@@ -34,5 +35,5 @@ export async function startSettler(options: TestSettlerOptions): Promise<TestSet
     return closing;
   };
   onTestFinished(closeOnce);
-  return { socketPath, close: closeOnce };
+  return { socketPath, ping, close: closeOnce };
 }

@@ -7,6 +7,7 @@ import { accountTools } from "../../src/accounts/tools.ts";
 import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/admin/app.ts";
 import type { Role } from "../../src/domain/staff.ts";
 import { createLogger } from "../../src/log.ts";
+import { wellState } from "../../src/services/service-state.ts";
 import { addStaff, addStaffKey } from "../../src/services/staff/accounts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { targetTools } from "../../src/targets/tools.ts";
@@ -102,7 +103,7 @@ async function openStaffApi(
       storeKind: "sqlite",
       currency: "NPR",
       readMigrations: async () => [],
-      failsSince: () => undefined,
+      state: wellState(),
     },
     sleep: async () => {},
     log: (level, fields, message) => logger[level](fields, message),

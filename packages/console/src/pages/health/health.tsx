@@ -35,6 +35,7 @@ function Shown({ health }: { health: HealthData }) {
   return (
     <>
       <Verdict health={health} />
+      <ClockNote from={health.clockSetBackFrom} />
       <Grid wide>
         <Card title={t.service}>
           <KeyValue
@@ -110,6 +111,16 @@ function Verdict({ health: { database, recordingFailsSince } }: { health: Health
         <p>{t.recordingFails(formatTime(recordingFailsSince, timeZone))}</p>
       )}
       <p>{t.recordingAdvice}</p>
+    </Note>
+  );
+}
+
+function ClockNote({ from }: { from: string | null }) {
+  const { timeZone } = useMe().provider;
+  if (from === null) return null;
+  return (
+    <Note tone="danger">
+      <p>{t.clockSetBack(formatTime(from, timeZone))}</p>
     </Note>
   );
 }

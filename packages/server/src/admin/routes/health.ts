@@ -14,6 +14,12 @@ export const HealthSchema = Type.Object(
     recordingFailsSince: orNull(
       Type.String({ description: "Since when no top-up can be recorded; null where they can." }),
     ),
+    clockSetBackFrom: orNull(
+      Type.String({
+        description:
+          "The latest time that the clock showed before it was set back; null once it shows that time again.",
+      }),
+    ),
     lastBackupAt: orNull(InstantSchema),
     prunedBefore: orNull(InstantSchema),
     migrations: Type.Array(
@@ -34,8 +40,12 @@ export const healthRoutes = [
     summary: "Tell how the service is",
     answer: HealthSchema,
     async handle(ports) {
-      const { store, version, storeKind } = ports;
-      const said = { version, store: storeKind, recordingFailsSince: isoTimeOrNull(ports.failsSince()) };
+      const { store, version, storeKind, state } = ports;
+      const said = {
+        ...{ version, store: storeKind },
+        recordingFailsSince: isoTimeOrNull(state.recordingFailsSince),
+        clockSetBackFrom: isoTimeOrNull(state.clockSetBackFrom),
+      };
       try {
         await store.ping();
         const migrations = await ports.readMigrations();

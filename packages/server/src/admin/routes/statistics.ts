@@ -98,7 +98,8 @@ export const statisticsRoutes = [
     query: Type.Object(ENVIRONMENT_QUERY),
     answer: Type.Object({ items: Type.Array(AttentionItemSchema) }),
     async handle(ports, { query }) {
-      const request = { environment: await environmentOf(ports, query), recordingFailsSince: ports.failsSince() };
+      const { recordingFailsSince } = ports.state;
+      const request = { environment: await environmentOf(ports, query), recordingFailsSince };
       const items = await findAttention(ports, request);
       return {
         items: items.map(({ kind, count = null, subject = null, at }) => ({

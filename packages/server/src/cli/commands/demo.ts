@@ -4,12 +4,12 @@ import type { Instant } from "../../domain/wall-time.ts";
 import { addStaff, setPassword } from "../../services/staff/accounts.ts";
 import { addPartner, issueToken } from "../../services/staff/partners.ts";
 import { resetTrial } from "../../services/staff/trial.ts";
-import type { Store } from "../../store/store.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
-import { addSettings, configOf, type Fallbacks } from "../settings.ts";
+import { addSettings, configOf, type Fallbacks, withStore } from "../settings.ts";
+import { serveAsChild } from "./serve.ts";
 
 const FALLBACKS: Fallbacks = {
   ...{
@@ -38,15 +38,17 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
     .command("demo")
     .description("run the trial environment, put back to its first state, and show the four calls");
   examples(command, ["topupd demo", "topupd demo --port 9000 --database sqlite:./demo.db"]);
-  // One process serves it.
+  // One worker serves it.
   const settings = SETTING_NAMES.filter((name) => name !== "workers");
   addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
+    const log = runtime.openLog(config);
+    if (await serveAsChild(runtime, config, log)) return;
     await prepareHistory(runtime, config);
-    const { startService } = await import("../service.ts");
-    const service = await startService(runtime, config, runtime.openLog(config));
+    const access = await prepare(runtime, config);
+    const { superviseService } = await import("../supervisor.ts");
+    const service = await superviseService(runtime, config, log, 1);
     try {
-      const access = await prepare(runtime, service.store);
       const base = `${service.url}${config.prefix}/v1.0.1`;
       runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
       await walk(runtime, base, access.token);
@@ -116,16 +118,19 @@ interface Access {
 }
 
 /** Puts the trial customers into their first state, and makes a trial token and a password anew. */
-async function prepare({ clock, random, accounts }: Runtime, store: Store): Promise<Access> {
-  const ports = { store, clock, random, accounts };
-  await resetTrial(ports, ACTOR);
-  await addPartner(ports, ACTOR, { name: NAME });
-  const issued = await issueToken(ports, ACTOR, { partner: NAME, environment: "trial" });
-  if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
-  const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
-  const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
-  if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
-  return { token: issued.token, password };
+async function prepare(runtime: Runtime, config: Config): Promise<Access> {
+  const { clock, random, accounts } = runtime;
+  return withStore(config, runtime, {}, async (store) => {
+    const ports = { store, clock, random, accounts };
+    await resetTrial(ports, ACTOR);
+    await addPartner(ports, ACTOR, { name: NAME });
+    const issued = await issueToken(ports, ACTOR, { partner: NAME, environment: "trial" });
+    if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
+    const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
+    const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
+    if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
+    return { token: issued.token, password };
+  });
 }
 
 /** Makes the four calls of the interface's typical flow (section 1) against the service itself. */

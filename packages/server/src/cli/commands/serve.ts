@@ -15,27 +15,26 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
     const log = runtime.openLog(config);
-    // Loaded only here: every other command would take longer to begin.
-    if (runtime.supervisor?.role === "console") {
-      const { serveAsConsole } = await import("../console.ts");
-      return serveAsConsole(runtime, config, log, runtime.supervisor);
-    }
-    if (runtime.supervisor !== undefined) {
-      const { serveAsWorker } = await import("../worker.ts");
-      return serveAsWorker(runtime, config, log, runtime.supervisor);
-    }
-    await serve(runtime, config, log);
+    if (!(await serveAsChild(runtime, config, log))) await serve(runtime, config, log);
   });
+}
+
+/** Serves as what a supervisor has started this process for. @returns false, at once, if none has. */
+export async function serveAsChild(runtime: Runtime, config: Config, log: ServiceLog): Promise<boolean> {
+  const { supervisor } = runtime;
+  if (supervisor === undefined) return false;
+  // Loaded only here: every other command would take longer to begin.
+  if (supervisor.role === "console")
+    await (await import("../console.ts")).serveAsConsole(runtime, config, log, supervisor);
+  else await (await import("../worker.ts")).serveAsWorker(runtime, config, log, supervisor);
+  return true;
 }
 
 async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise<void> {
   const { logger } = log;
   const workers = config.workers ?? runtime.defaultWorkers;
-  // The console has a process of its own, so that what staff ask for holds no partner up.
-  const service =
-    workers === 1 && config.consolePort === undefined
-      ? await (await import("../service.ts")).startService(runtime, config, log)
-      : await (await import("../supervisor.ts")).superviseService(runtime, config, log, workers);
+  const { superviseService } = await import("../supervisor.ts");
+  const service = await superviseService(runtime, config, log, workers);
   const { zone, currencyExponent } = service.provider;
   // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
   const provider = { timeZone: zone.name, currencyExponent };

@@ -2,6 +2,7 @@ import type { Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../../store/errors.ts";
 import type { Caller } from "../ports.ts";
+import type { ServiceState } from "../service-state.ts";
 
 /**
  * Hears what the service does, so that it can be counted. It is called for every request and every top-up, after they
@@ -49,31 +50,28 @@ export function tell(telling: () => void): void {
  */
 export class Recording {
   readonly #clock: () => Instant;
+  readonly #state: ServiceState;
   readonly #onChange: (trouble: string | undefined) => void;
-  #failsSince: Instant | undefined;
 
   /** @param onChange hears why no top-up can be recorded, or undefined where one was again. */
-  constructor(clock: () => Instant, onChange: (trouble: string | undefined) => void) {
+  constructor(clock: () => Instant, state: ServiceState, onChange: (trouble: string | undefined) => void) {
     this.#clock = clock;
+    this.#state = state;
     this.#onChange = onChange;
   }
 
-  /** When the store first failed to record a top-up; undefined where it has recorded one since, or has not failed. */
-  get failsSince(): Instant | undefined {
-    return this.#failsSince;
-  }
-
+  /** Also ends what other processes have met. */
   succeeded(): void {
-    if (this.#failsSince === undefined) return;
-    this.#failsSince = undefined;
+    if (this.#state.recordingFailsSince === undefined) return;
+    this.#state.recordingFailsSince = undefined;
     this.#onChange(undefined);
   }
 
   failed(error: unknown): void {
     // Where one top-up only waits for others, those are recorded.
     if (!(error instanceof StoreUnavailable) || error instanceof StoreContended) return;
-    if (this.#failsSince !== undefined) return;
-    this.#failsSince = this.#clock();
+    if (this.#state.recordingFailsSince !== undefined) return;
+    this.#state.recordingFailsSince = this.#clock();
     this.#onChange(error.message);
   }
 }

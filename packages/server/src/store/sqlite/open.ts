@@ -23,7 +23,7 @@ export interface SqliteStoreOptions extends ProviderWishes {
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
-  /** The socket of the settler, for a process that is one of several; the others settle by themselves. */
+  /** The socket of the settler, for a process of a service; commands settle by themselves. */
   readonly settlerSocket?: string | undefined;
 }
 
@@ -122,10 +122,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
-    async ping() {
-      database.ping();
-      await settler?.ping();
-    },
+    ping: async () => database.ping(),
     /** Nothing is taken from now on. Resolves once nothing is being settled. */
     async close() {
       isClosed = true;

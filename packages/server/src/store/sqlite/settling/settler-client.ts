@@ -6,12 +6,9 @@ import { type Answered, type Asked, errorOf, Messages, packItem, unpackOutcome }
 
 /** How long until a settler that is away is tried again. */
 const RETRY_MS = 50;
-/** One that does not answer within this time hangs. */
-const PING_MS = 2_000;
 
 interface Waiting {
-  /** Undefined where only the database is asked for. */
-  readonly item: SettlingItem | undefined;
+  readonly item: SettlingItem;
   readonly resolve: (settled: Settled) => void;
   readonly reject: (error: Error) => void;
 }
@@ -55,18 +52,14 @@ export class SettlerClient {
   /** @throws StoreUnavailable also where there is no settler. */
   settle(item: SettlingItem): Promise<Settled> {
     if (this.isFull) return Promise.reject(overloaded());
-    return this.#ask(item);
-  }
-
-  /** @throws StoreUnavailable where the settler, or its database, is away. */
-  async ping(): Promise<void> {
-    const asked = this.#ask(undefined);
+    const messages = this.#messages;
+    if (messages === undefined) return Promise.reject(new StoreUnavailable("the process that settles top-ups is away"));
+    this.#lastId += 1;
     const id = this.#lastId;
-    const timer = setTimeout(() => {
-      this.#waiting.get(id)?.reject(new StoreUnavailable("the process that settles top-ups does not answer"));
-      this.#waiting.delete(id);
-    }, PING_MS);
-    await asked.finally(() => clearTimeout(timer));
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { item, resolve, reject });
+      messages.send([id, packItem(item)]);
+    });
   }
 
   /** Nothing is to be asked any more. Resolves once all that was is answered. */
@@ -78,17 +71,6 @@ export class SettlerClient {
     });
     if (this.#waiting.size > 0) await answered;
     this.#socket?.destroy();
-  }
-
-  #ask(item: SettlingItem | undefined): Promise<Settled> {
-    const messages = this.#messages;
-    if (messages === undefined) return Promise.reject(new StoreUnavailable("the process that settles top-ups is away"));
-    this.#lastId += 1;
-    const id = this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { item, resolve, reject });
-      messages.send([id, item && packItem(item)]);
-    });
   }
 
   #connect(): void {

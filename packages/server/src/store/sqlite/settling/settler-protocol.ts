@@ -11,8 +11,7 @@ import { StoreContended, StoreUnavailable } from "../../errors.ts";
  * object takes several times as long as a list of its values.
  */
 
-/** The item `undefined` asks whether the database can be reached. */
-export type Asked = readonly [id: number, item: PackedItem | undefined];
+export type Asked = readonly [id: number, item: PackedItem];
 export type Answered = readonly [id: number, outcome: PackedOutcome] | readonly [id: number, undefined, Failure];
 
 export type PackedTopUp = readonly [
@@ -59,9 +58,9 @@ export function packOutcome(settled: Settled): PackedOutcome {
 }
 
 /** @param item that was settled. */
-export function unpackOutcome(packed: PackedOutcome, item: SettlingItem | undefined, zone: Zone): Settled {
+export function unpackOutcome(packed: PackedOutcome, item: SettlingItem, zone: Zone): Settled {
   if (typeof packed !== "number") return packed;
-  if (item?.kind !== "top_up") throw new Error("what was recorded is no top-up that was asked for");
+  if (item.kind !== "top_up") throw new Error("what was recorded is no top-up that was asked for");
   return { kind: "recorded", transaction: transactionOf(item.command, zone.moment(packed)) };
 }
 

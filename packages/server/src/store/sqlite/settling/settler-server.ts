@@ -27,12 +27,18 @@ export interface SettlerOptions {
   readonly observeCheckpoints: ObserveCheckpoints;
 }
 
+export interface SettlerServer {
+  /** To be called now and then: retries a checkpoint that has failed, also if nothing is settled. */
+  readonly ping: () => void;
+  /** Settles the rest and closes the database. */
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Settles what workers ask for, on the only connection that records top-ups: those of all of them share batches.
- * @returns what settles the rest and closes the database.
  * @throws StoreUnavailable where the database cannot be opened.
  */
-export async function serveSettling(options: SettlerOptions): Promise<() => Promise<void>> {
+export async function serveSettling(options: SettlerOptions): Promise<SettlerServer> {
   const { data, clock, observeBatch, observeCheckpoints } = options;
   const { timeZone, currencyExponent, defaultCountry, basePlans } = data;
   const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans };
@@ -46,13 +52,9 @@ export async function serveSettling(options: SettlerOptions): Promise<() => Prom
     settle: (batch) => topUps.settle(batch).finally(() => setImmediate(() => checkpoints.makeWhereDue())),
     observe: observeBatch,
   });
-  const ping = () => {
-    database.ping();
-    checkpoints.makeWhereDue(true);
-  };
   const workers = new Set<Messages<Answered, Asked>>();
   const server = createServer((socket) => {
-    const worker = serveWorker(socket, { settle: (item) => batcher.add(item), ping });
+    const worker = serveWorker(socket, (item) => batcher.add(item));
     workers.add(worker);
     socket.on("close", () => workers.delete(worker));
     // A worker that ends is not told; what it asked for is settled all the same.
@@ -60,33 +62,25 @@ export async function serveSettling(options: SettlerOptions): Promise<() => Prom
   });
   server.listen(data.socketPath);
   await once(server, "listening");
-  return async () => {
-    server.close();
-    await batcher.drained();
-    for (const worker of workers) worker.end();
-    database.close();
+  return {
+    ping: () => checkpoints.makeWhereDue(true),
+    async close() {
+      server.close();
+      await batcher.drained();
+      for (const worker of workers) worker.end();
+      database.close();
+    },
   };
 }
 
-interface Serving {
-  readonly settle: (item: SettlingItem) => Promise<Settled>;
-  readonly ping: () => void;
-}
-
-function serveWorker(socket: Socket, { settle, ping }: Serving): Messages<Answered, Asked> {
+function serveWorker(socket: Socket, settle: (item: SettlingItem) => Promise<Settled>): Messages<Answered, Asked> {
   const messages = new Messages<Answered, Asked>(socket, (asked) => {
     for (const [id, item] of asked) {
-      const settling = item === undefined ? answerOf(ping) : settle(unpackItem(item));
-      settling.then(
+      settle(unpackItem(item)).then(
         (settled) => messages.send([id, packOutcome(settled)]),
         (error: unknown) => messages.send([id, undefined, failureOf(error)]),
       );
     }
   });
   return messages;
-}
-
-async function answerOf(ping: () => void): Promise<Settled> {
-  ping();
-  return undefined;
 }

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import type { ChildProcess, FromChild, Role, ToChild } from "../../src/cli/member.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
+import { superviseService } from "../../src/cli/supervisor.ts";
+import { readConfig } from "../../src/config.ts";
+import { createLogger } from "../../src/log.ts";
+import type { ServiceState } from "../../src/services/service-state.ts";
+import type { Store } from "../../src/store/store.ts";
+import { VirtualTime } from "../support/virtual-time.ts";
+
+/* A supervisor by virtual time, whose children are objects of the test's. */
+
+const START = Date.UTC(2026, 10, 20, 9);
+const WELL: ServiceState = { recordingFailsSince: undefined, clockSetBackFrom: undefined };
+
+/** A child that answers pings until it hangs. */
+class FakeChild {
+  isHung = false;
+  /** What it was told last. */
+  state: ServiceState | undefined;
+  wasKilled = false;
+  #hear: (message: FromChild) => void = () => {};
+  #end: (how: string) => void = () => {};
+  readonly role: Role;
+  readonly process: ChildProcess;
+
+  constructor(role: Role) {
+    this.role = role;
+    this.process = {
+      send: (message) => this.#receive(message),
+      onMessage: (hear) => {
+        this.#hear = hear;
+        setImmediate(() => this.say({ kind: "ready", url: "http://127.0.0.1:1" }));
+      },
+      ended: new Promise((resolve) => {
+        this.#end = resolve;
+      }),
+      kill: () => {
+        this.wasKilled = true;
+        this.#end("SIGKILL");
+      },
+    };
+  }
+
+  say(message: FromChild): void {
+    if (!this.isHung) this.#hear(message);
+  }
+
+  #receive(message: ToChild): void {
+    if (message.kind === "ping") this.say({ kind: "pong" });
+    if (message.kind === "state") this.state = message.state;
+    if (message.kind === "stop") this.#end("exit code 0");
+  }
+}
+
+async function superviseFakes() {
+  const time = new VirtualTime(START);
+  const children: FakeChild[] = [];
+  const set = { back: 0, longer: 0 };
+  const start = (role: Role) => () => {
+    const child = new FakeChild(role);
+    children.push(child);
+    return child.process;
+  };
+  const store = { provider: {}, partners: { list: async () => [] }, staff: { list: async () => [] }, close() {} };
+  const logs: string[] = [];
+  const runtime = {
+    clock: () => time.clock() - set.back,
+    sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms + set.longer, signal),
+    openStore: async () => store as unknown as Store,
+    untilAskedToStop: () => new Promise<string>(() => {}),
+    prepareProcesses: () => ({
+      ...{ startWorker: start("worker"), startConsole: start("console"), startSettler: start("settler") },
+      clearUp: () => {},
+    }),
+  } as unknown as Runtime;
+  const logger = createLogger("info", { write: (line) => logs.push(line) });
+  const config = readConfig({}, { consolePort: "0" }, {});
+  const service = await superviseService(runtime, config, { logger, logLine: undefined }, 2);
+  /** Those that run. */
+  const running = (role: Role) => children.filter((child) => child.role === role && !child.wasKilled);
+  const said = () => logs.map((line) => JSON.parse(line) as { msg: string; cause?: string });
+  return { time, set, service, running, said, children };
+}
+
+test.each(["settler", "worker", "console"] as const)("a %s that hangs is replaced after 10 seconds", async (role) => {
+  const { time, running, said, service } = await superviseFakes();
+  const [child] = running(role);
+  if (child === undefined) throw new Error("there is none");
+  await time.pass(3_500);
+  child.isHung = true;
+  await time.pass(9_500);
+  expect(child.wasKilled).toBe(false);
+  await time.pass(2_000);
+  expect(child.wasKilled).toBe(true);
+  expect(said()).toContainEqual(
+    expect.objectContaining({
+      cause: "it did not answer for 10 seconds",
+      msg: `a ${role} has ended, and another one begins`,
+    }),
+  );
+  await time.pass(60_000);
+  expect(running(role)).toHaveLength(role === "worker" ? 2 : 1);
+  await service.stop({ drainSeconds: 0 });
+});
+
+test("a child that answers again in time is left alone", async () => {
+  const { time, running, said } = await superviseFakes();
+  const [child] = running("worker");
+  if (child === undefined) throw new Error("there is none");
+  child.isHung = true;
+  await time.pass(8_000);
+  child.isHung = false;
+  await time.pass(60_000);
+  expect(child.wasKilled).toBe(false);
+  expect(said().map(({ msg }) => msg)).toEqual(["a worker does not answer", "a worker answers again"]);
+});
+
+test("a pause of the supervisor itself does not count against its children", async () => {
+  const { time, set, children } = await superviseFakes();
+  await time.pass(5_000);
+  // Each of the next looks comes a minute late, as after a stop.
+  set.longer = 60_000;
+  await time.pass(10 * 61_000);
+  expect(children.filter(({ wasKilled }) => wasKilled)).toEqual([]);
+});
+
+test("every process knows since when the settler is away, and that it is back", async () => {
+  const { time, running, children } = await superviseFakes();
+  await time.pass(1_500);
+  const [settler] = running("settler");
+  if (settler === undefined) throw new Error("there is none");
+  settler.isHung = true;
+  await time.pass(4_000);
+  const others = children.filter(({ role }) => role !== "settler");
+  // Pinged in vain after two and three seconds.
+  const failing = { ...WELL, recordingFailsSince: START + 4_000 };
+  expect(others.map(({ state }) => state)).toEqual(others.map(() => failing));
+  await time.pass(20_000);
+  expect(others.map(({ state }) => state)).toEqual(others.map(() => WELL));
+});
+
+test("a top-up that any worker records ends the failure that another worker has met", async () => {
+  const { running, children } = await superviseFakes();
+  const [first, second] = running("worker");
+  first?.say({ kind: "recording", failsSince: START });
+  expect(children.map(({ state }) => state)).toEqual(children.map(() => ({ ...WELL, recordingFailsSince: START })));
+  second?.say({ kind: "recording", failsSince: undefined });
+  expect(children.map(({ state }) => state)).toEqual(children.map(() => WELL));
+});
+
+test("a clock that is set back by more than a minute is told of until it shows the same time again", async () => {
+  const { time, set, said, children } = await superviseFakes();
+  await time.pass(5_000);
+  set.back = 59_000;
+  await time.pass(1_000);
+  expect(said()).toEqual([]);
+  set.back = 10 * 60_000;
+  await time.pass(1_000);
+  const from = START + 5_000;
+  expect(children.map(({ state }) => state)).toEqual(children.map(() => ({ ...WELL, clockSetBackFrom: from })));
+  expect(said()).toMatchObject([{ level: "warn", cause: `it has shown ${new Date(from).toISOString()}` }]);
+  await time.pass(9 * 60_000 + 5_000);
+  expect(children.map(({ state }) => state)).toEqual(children.map(() => WELL));
+  expect(said()).toHaveLength(2);
+});
