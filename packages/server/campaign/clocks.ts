@@ -104,7 +104,7 @@ async function openSqlite(path: string, clock: SetClock, seed: number): Promise<
   let onBatch = () => {};
   const socketPath = `${path}.settler`;
   const { zone, currencyExponent, defaultCountry } = made.provider;
-  const endSettler = await serveSettling({
+  const settler = await serveSettling({
     data: { path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans: BASE_PLANS },
     clock: clock.read,
     observeBatch: () => {
@@ -127,7 +127,7 @@ async function openSqlite(path: string, clock: SetClock, seed: number): Promise<
     async close() {
       other.close();
       await store.close();
-      await endSettler();
+      await settler.close();
     },
   };
 }
