@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from "react";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { TextInput } from "./controls.tsx";
-import { Field, Form } from "./form.tsx";
+import { Field, Form, type FormValues } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 
 interface DialogProps {
@@ -62,12 +62,12 @@ interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
   /** On the button that does it. */
   readonly confirm: string;
   readonly danger?: boolean;
-  /** Whether a reason is asked for, which `onConfirm` is given. */
+  /** Whether a reason is asked for. */
   readonly reason?: boolean;
   /** Until what it would do is known and allowed. */
   readonly disabled?: boolean;
   /** Does it; the dialog closes when it is done, and says why where it is not. */
-  readonly onConfirm: (reason: string) => Promise<unknown>;
+  readonly onConfirm: (reason: string, values: FormValues) => Promise<unknown>;
   /** What it will do: a BeforeAfter, or fields. */
   readonly children?: ReactNode;
 }
@@ -90,7 +90,7 @@ export function ConfirmDialog({
         danger={danger}
         disabled={disabled}
         onSubmit={async (values) => {
-          await onConfirm(values.text("reason"));
+          await onConfirm(values.text("reason"), values);
           close();
         }}
         actions={<Button onClick={close}>{texts.common.cancel}</Button>}

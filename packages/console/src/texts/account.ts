@@ -1,7 +1,6 @@
 export const account = {
   lead: (role: string) => `Your role: ${role}`,
   password: "Password",
-  current: "Current password",
   next: "New password",
   nextHint: "12 characters or more. A sentence that nobody else would say is good.",
   again: "New password again",

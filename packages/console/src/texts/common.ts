@@ -25,6 +25,7 @@ export const common = {
   none: "None",
   yes: "Yes",
   no: "No",
+  ownPassword: "Your password",
   reason: "Reason",
   reasonHint: "It is kept in the audit trail.",
   before: "Before",

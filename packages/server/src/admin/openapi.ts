@@ -54,7 +54,7 @@ const INTRODUCTION = [
 /** What any request may be refused for. */
 const ALWAYS: readonly ProblemCode[] = ["cross_site", "invalid", "internal_error", "unavailable"];
 const LOGGED_IN: readonly ProblemCode[] = ["not_logged_in"];
-const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused"];
+const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused", "too_many_keys"];
 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
@@ -66,7 +66,7 @@ function describe(route: Route, components: Components): Json {
   return {
     operationId: operationId(method, path),
     summary,
-    description: WHO[permission],
+    description: WHO[permission] + (route.asksPassword === true ? ASKS_PASSWORD : ""),
     tags: [tag],
     ...(isOpen && { security: [{}] }),
     ...(parameters.length > 0 && { parameters }),
@@ -85,7 +85,11 @@ function describe(route: Route, components: Components): Json {
             : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
           ...(isChanging && !isOpen ? CHANGING : []),
           ...(path.includes("/:") ? (["not_found"] as const) : []),
-          ...(body === undefined ? [] : (["too_large"] as const)),
+          ...(body === undefined
+            ? []
+            : body === "file"
+              ? (["too_large"] as const)
+              : (["too_large", "too_slow"] as const)),
           ...(route.problems ?? []),
         ],
         components,
@@ -102,6 +106,8 @@ const WHO: Readonly<Record<Route["permission"], string>> = {
   person: "For people who logged in, of every role; not for keys.",
   anybody: "For anybody: no log-in is needed.",
 };
+
+const ASKS_PASSWORD = " People send their own password again; keys are refused.";
 
 const IDEMPOTENCY_KEY: Json = {
   name: "Idempotency-Key",

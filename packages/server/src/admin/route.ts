@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Permission } from "../domain/staff.ts";
+import { withOwnPassword } from "./own-password.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import type { ProblemCode } from "./problems.ts";
 
@@ -67,6 +68,8 @@ export interface RouteDefinition<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** Whether people are asked for their own password again, in the body's `ownPassword`. Keys are refused. */
+  readonly asksPassword?: boolean;
   /** Of a body that is no file: 64 KiB unless this says otherwise. */
   readonly mostBytes?: number;
   /** Undefined where there is nothing to say: 204. */
@@ -99,5 +102,6 @@ export function route<
   Body extends TSchema | "file" | undefined = undefined,
   Answer extends TSchema | "csv" | undefined = undefined,
 >(definition: RouteDefinition<Params, Query, Body, Answer>): Route {
-  return definition as unknown as Route;
+  const plain = definition as unknown as Route;
+  return plain.asksPassword === true ? withOwnPassword(plain) : plain;
 }

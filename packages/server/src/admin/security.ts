@@ -29,7 +29,7 @@ export const SECURITY_HEADERS = {
 /** Lets a request in, or not, before its body is read. @throws Problem */
 export async function admit(
   ports: AdminPorts,
-  { permission }: Pick<Route, "permission">,
+  { permission, asksPassword }: Pick<Route, "permission" | "asksPassword">,
   request: FastifyRequest,
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
@@ -40,9 +40,9 @@ export async function admit(
   if (permission === "anybody") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
-  if (permission === "person") {
-    if (identity.person === undefined) throw new Problem("sessions_only");
-  } else if (!PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
+  if (permission !== "person" && !PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
+  const isForPeople = permission === "person" || asksPassword === true;
+  if (isForPeople && identity.person === undefined) throw new Problem("sessions_only");
   return identity;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shareStaffApi } from "../support/staff-api.ts";
+import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
 const shared = shareStaffApi();
 const call: ReturnType<typeof shared>["call"] = (...asked) => shared().call(...asked);
@@ -127,18 +127,20 @@ describe("staff", () => {
     const api = shared();
     await api.addPerson("Mina", "admin");
     const as = { session: await api.logIn("Mina") };
-    const body = { name: "Hari", role: "viewer", password: "yellow 9 lamp on the roof" };
+    const ownPassword = PASSWORD;
+    const body = { name: "Hari", role: "viewer", password: "yellow 9 lamp on the roof", ownPassword };
     const added = await call("POST /staff", { as, body });
     expect(added.json).toMatchObject({ name: "Hari", role: "viewer", hasTotp: false });
     const weak = await call("POST /staff", { as, body: { ...body, name: "Gita", password: "password1234" } });
     expect(weak.json).toMatchObject({ code: "invalid", fields: [{ field: "password" }] });
-    expect((await call("PATCH /staff/Hari", { as, body: { role: "finance" } })).json.role).toBe("finance");
+    expect((await call("PATCH /staff/Hari", { as, body: { role: "finance", ownPassword } })).json.role).toBe("finance");
     for (const own of [
-      await call("PATCH /staff/Mina", { as, body: { role: "viewer" } }),
-      await call("DELETE /staff/Mina", { as }),
+      await call("PATCH /staff/Mina", { as, body: { role: "viewer", ownPassword } }),
+      await call("PATCH /staff/Mina", { as, body: { totp: false, ownPassword } }),
+      await call("DELETE /staff/Mina", { as, body: { ownPassword } }),
     ])
       expect(own.json).toMatchObject({ status: 409, code: "own_account" });
-    expect((await call("DELETE /staff/Hari", { as })).status).toBe(204);
+    expect((await call("DELETE /staff/Hari", { as, body: { ownPassword } })).status).toBe(204);
     const trail = (await call("GET /audit?limit=3", { as })).json;
     expect(trail.items.map(({ author, action, subject }: Record<string, string>) => [author, action, subject])).toEqual(
       [
@@ -152,13 +154,15 @@ describe("staff", () => {
   });
 
   test("have keys for their systems, which are shown once, and hold until they are removed", async () => {
-    const added = await call("POST /staff-keys", { body: { name: "billing", role: "support" } });
+    await shared().addPerson("Sita", "admin");
+    const [as, ownPassword] = [{ session: await shared().logIn("Sita") }, PASSWORD];
+    const added = await call("POST /staff-keys", { as, body: { name: "billing", role: "support", ownPassword } });
     expect(added).toMatchObject({ status: 201, json: { key: expect.stringMatching(/^topup_staff_/) } });
     const headers = { authorization: `Bearer ${added.json.key}` };
     const asks = () => call("GET /session", { as: null, headers });
     expect((await asks()).json).toMatchObject({ name: "key billing", role: "support", sessionId: null });
     expect(JSON.stringify((await call("GET /staff-keys")).json)).not.toContain(added.json.key);
-    expect((await call("DELETE /staff-keys/billing")).status).toBe(204);
+    expect((await call("DELETE /staff-keys/billing", { as, body: { ownPassword } })).status).toBe(204);
     expect((await asks()).status).toBe(401);
   });
 });

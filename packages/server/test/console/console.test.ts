@@ -239,6 +239,26 @@ describe("finance", () => {
 });
 
 describe("the console", () => {
+  test("asks an admin for the password again before a key is added or removed", async () => {
+    const visit = await at("/staff", "admin", { refusals: [403] });
+    const { page } = visit;
+    await page.getByRole("button", { name: "Add a key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("billing");
+    const enter = async (password: string, button: string) => {
+      await dialog.getByLabel("Your password").fill(password);
+      await dialog.getByRole("button", { name: button, exact: true }).click();
+    };
+    await enter("not the password", "Add a key");
+    await dialog.getByText("is not your password").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await enter(PASSWORD, "Add a key");
+    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Remove the key billing?" }).click();
+    await enter(PASSWORD, "Remove");
+    await page.getByText("The key billing was removed.").waitFor();
+  });
+
   test("offers nobody what their role does not allow, and says so of a page", async () => {
     const viewer = await at("/customers/2000001", "viewer");
     await viewer.main.getByRole("heading", { name: "Internet sita" }).waitFor();

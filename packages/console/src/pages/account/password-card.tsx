@@ -1,17 +1,16 @@
 import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import { ApiProblem } from "../../api/problem.ts";
-import { useMe } from "../../api/session.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import { Card } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.account;
 
 export function PasswordCard() {
-  const { name } = useMe();
   const send = useSend();
   const toast = useToast();
   /** Empties the fields when it was changed. */
@@ -19,7 +18,7 @@ export function PasswordCard() {
   const submit = async (values: FormValues) => {
     const password = values.raw("password");
     if (values.raw("again") !== password) throw ApiProblem.ofField("again", t.notTheSame);
-    const body = { current: values.raw("current"), password };
+    const body = { password, ...ownPassword(values) };
     await send.mutateAsync({ method: "put", path: "/session/password", body });
     setTimes(times + 1);
     toast(t.changed);
@@ -27,11 +26,7 @@ export function PasswordCard() {
   return (
     <Card title={t.password}>
       <Form key={times} submit={t.change} onSubmit={submit}>
-        {/* Password managers see by it whose password it is. */}
-        <input type="text" autoComplete="username" value={name} readOnly hidden />
-        <Field name="current" label={t.current}>
-          <TextInput required type="password" autoComplete="current-password" />
-        </Field>
+        <OwnPasswordField />
         <Field name="password" label={t.next} hint={t.nextHint}>
           <TextInput required type="password" minLength={12} maxLength={256} autoComplete="new-password" />
         </Field>

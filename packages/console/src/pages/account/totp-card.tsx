@@ -7,6 +7,7 @@ import { TextInput } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Badge, Card, Copyable } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { QrCode } from "./qr-code.tsx";
@@ -63,12 +64,11 @@ export function TotpCard({ onSwitchedOn }: TotpCardProps) {
 function AskForOffer({ onOffer }: { onOffer: (offer: TotpOffer) => void }) {
   const send = useSend<TotpOffer>();
   const ask = async (values: FormValues) => {
-    const body = { password: values.raw("password") };
-    onOffer(await send.mutateAsync({ method: "post", path: "/session/totp", body }));
+    onOffer(await send.mutateAsync({ method: "post", path: "/session/totp", body: ownPassword(values) }));
   };
   return (
     <Form key="password" submit={t.continue} onSubmit={ask}>
-      <PasswordField />
+      <OwnPasswordField />
     </Form>
   );
 }
@@ -105,7 +105,7 @@ function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
   const send = useSend();
   const toast = useToast();
   const switchOff = async (values: FormValues) => {
-    await send.mutateAsync({ method: "delete", path: "/session/totp", body: { password: values.raw("password") } });
+    await send.mutateAsync({ method: "delete", path: "/session/totp", body: ownPassword(values) });
     onClose();
     toast(t.switchedOff);
   };
@@ -117,17 +117,9 @@ function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
       description={t.switchOffText}
     >
       <Form submit={t.switchOff} onSubmit={switchOff}>
-        <PasswordField />
+        <OwnPasswordField />
       </Form>
     </Dialog>
-  );
-}
-
-function PasswordField() {
-  return (
-    <Field name="password" label={t.current}>
-      <TextInput required type="password" autoComplete="current-password" />
-    </Field>
   );
 }
 

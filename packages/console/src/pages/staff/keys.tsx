@@ -8,6 +8,7 @@ import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Card, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { OnceDialog } from "../../components/once-dialog.tsx";
+import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
@@ -24,8 +25,9 @@ export function Keys() {
   const [added, setAdded] = useState<AddedStaffKey>();
   const [removing, setRemoving] = useState<string>();
   const columns = useMemo(() => columnsFor(setRemoving), []);
-  const remove = async (name: string) => {
-    await send.mutateAsync({ method: "delete", path: `/staff-keys/${encodeURIComponent(name)}` });
+  const remove = async (name: string, values: FormValues) => {
+    const path = `/staff-keys/${encodeURIComponent(name)}`;
+    await send.mutateAsync({ method: "delete", path, body: ownPassword(values) });
     toast(t.keyRemoved(name));
   };
   return (
@@ -59,8 +61,10 @@ export function Keys() {
         description={t.keyRemoveText}
         confirm={t.remove}
         danger
-        onConfirm={() => remove(removing ?? "")}
-      />
+        onConfirm={(_, values) => remove(removing ?? "", values)}
+      >
+        <OwnPasswordField />
+      </ConfirmDialog>
     </Card>
   );
 }
@@ -95,7 +99,7 @@ function AddKey({ open, onOpenChange, onAdded }: AddKeyProps) {
   const send = useSend<AddedStaffKey>();
   const toast = useToast();
   const submit = async (values: FormValues) => {
-    const body = { name: values.text("name"), role: values.text("role") };
+    const body = { name: values.text("name"), role: values.text("role"), ...ownPassword(values) };
     const key = await send.mutateAsync({ method: "post", path: "/staff-keys", body });
     onOpenChange(false);
     toast(t.keyAdded(key.name));
@@ -108,6 +112,7 @@ function AddKey({ open, onOpenChange, onAdded }: AddKeyProps) {
           <TextInput required maxLength={64} autoCapitalize="none" />
         </Field>
         <RoleField />
+        <OwnPasswordField />
       </Form>
     </Dialog>
   );

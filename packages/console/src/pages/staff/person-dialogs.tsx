@@ -3,6 +3,7 @@ import type { Role, StaffMember } from "../../api/types.ts";
 import { TextInput } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { RoleField } from "./role-field.tsx";
@@ -20,7 +21,8 @@ export function AddPerson({ open, onOpenChange }: DialogProps) {
   const send = useSend<StaffMember>();
   const toast = useToast();
   const submit = async (values: FormValues) => {
-    const body = { name: values.text("name"), role: values.text("role"), password: values.raw("password") };
+    const person = { name: values.text("name"), role: values.text("role"), password: values.raw("password") };
+    const body = { ...person, ...ownPassword(values) };
     const { name } = await send.mutateAsync({ method: "post", path: "/staff", body });
     onOpenChange(false);
     toast(t.personAdded(name));
@@ -33,6 +35,7 @@ export function AddPerson({ open, onOpenChange }: DialogProps) {
         </Field>
         <RoleField />
         <PasswordField />
+        <OwnPasswordField />
       </Form>
     </Dialog>
   );
@@ -42,12 +45,13 @@ export function ChangeRole({ member: { name, role }, open, onOpenChange }: Membe
   const change = useChange(name, onOpenChange);
   const submit = (values: FormValues) => {
     const next = values.text("role") as Role;
-    return change({ role: next }, t.roleChanged(name, texts.common.roles[next]));
+    return change({ role: next, ...ownPassword(values) }, t.roleChanged(name, texts.common.roles[next]));
   };
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t.changeRoleTitle(name)} description={t.endsLogIns}>
       <Form submit={t.save} onSubmit={submit}>
         <RoleField initially={role} />
+        <OwnPasswordField />
       </Form>
     </Dialog>
   );
@@ -55,10 +59,13 @@ export function ChangeRole({ member: { name, role }, open, onOpenChange }: Membe
 
 export function SetPassword({ member: { name }, open, onOpenChange }: MemberDialogProps) {
   const change = useChange(name, onOpenChange);
+  const submit = (values: FormValues) =>
+    change({ password: values.raw("password"), ...ownPassword(values) }, t.passwordSet(name));
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t.newPasswordTitle(name)} description={t.endsLogIns}>
-      <Form submit={t.save} onSubmit={(values) => change({ password: values.raw("password") }, t.passwordSet(name))}>
+      <Form submit={t.save} onSubmit={submit}>
         <PasswordField />
+        <OwnPasswordField />
       </Form>
     </Dialog>
   );
@@ -69,8 +76,10 @@ export function SwitchTotpOff({ member: { name }, open, onOpenChange }: MemberDi
   return (
     <ConfirmDialog
       {...{ open, onOpenChange, title: t.totpOffTitle(name), description: t.totpOffText, confirm: t.totpOff }}
-      onConfirm={() => change({ totp: false }, t.totpIsOff(name))}
-    />
+      onConfirm={(_, values) => change({ totp: false, ...ownPassword(values) }, t.totpIsOff(name))}
+    >
+      <OwnPasswordField />
+    </ConfirmDialog>
   );
 }
 
@@ -81,11 +90,13 @@ export function RemovePerson({ member: { name }, open, onOpenChange }: MemberDia
     <ConfirmDialog
       {...{ open, onOpenChange, title: t.removeTitle(name), description: t.removeText, confirm: t.remove }}
       danger
-      onConfirm={async () => {
-        await send.mutateAsync({ method: "delete", path: pathOf(name) });
+      onConfirm={async (_, values) => {
+        await send.mutateAsync({ method: "delete", path: pathOf(name), body: ownPassword(values) });
         toast(t.removed(name));
       }}
-    />
+    >
+      <OwnPasswordField />
+    </ConfirmDialog>
   );
 }
 

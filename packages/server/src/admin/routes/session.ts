@@ -8,9 +8,9 @@ import {
   endOwnSession,
   listOwnSessions,
   offerOwnTotp,
-  type Person,
   switchOwnTotpOff,
 } from "../../services/staff/own-account.ts";
+import { personOf, tooManyAttempts } from "../own-password.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { route } from "../route.ts";
@@ -73,16 +73,13 @@ export const RecoveryCodesSchema = Type.Object(
   { title: "RecoveryCodes" },
 );
 
-const Secret = Type.String({ minLength: 1, maxLength: 256 });
-const WithPassword = Type.Object({ password: Secret });
-
 export const sessionRoutes = [
   route({
     ...{ method: "POST", path: "/session", tag: TAG, permission: "anybody", status: 201 },
     summary: "Log in",
     body: Type.Object({
       name: Type.String({ minLength: 1, maxLength: 64 }),
-      password: Secret,
+      password: Type.String({ minLength: 1, maxLength: 256 }),
       code: Type.Optional(Type.String({ maxLength: 64, description: "A one-time code, or a recovery code." })),
     }),
     answer: MeSchema,
@@ -90,7 +87,8 @@ export const sessionRoutes = [
     async handle(ports, { body, visitor }) {
       const { address, userAgent, keepToken } = visitor;
       const done = await logIn(ports, { ...body, address, userAgent });
-      if (done.kind !== "logged_in") throw refused(done);
+      if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
+      if (done.kind !== "logged_in") throw new Problem(done.kind);
       keepToken(done.token);
       const { id, name, role, hasTotp } = done.member;
       return describe(ports, { name, role, person: { id, sessionId: done.sessionId, hasTotp } });
@@ -135,29 +133,19 @@ export const sessionRoutes = [
     },
   }),
   route({
-    ...{ method: "PUT", path: "/session/password", tag: TAG, permission: "person" },
+    ...{ method: "PUT", path: "/session/password", tag: TAG, permission: "person", asksPassword: true },
     summary: "Change one's own password, which ends the other log-ins",
-    body: Type.Object({ current: Secret, password: Type.String() }),
-    problems: ["too_many_attempts"],
+    body: Type.Object({ password: Type.String() }),
     async handle(ports, { identity, body }) {
       const done = await changeOwnPassword(ports, personOf(identity), body);
-      if (done.kind === "wrong_password") throw badField("current", "is not your password");
       if (done.kind === "bad_password") throw badField("password", done.problem);
-      if (done.kind !== "changed") throw refused(done);
     },
   }),
   route({
-    ...{ method: "POST", path: "/session/totp", tag: TAG, permission: "person", isSecret: true },
+    ...{ method: "POST", path: "/session/totp", tag: TAG, permission: "person", isSecret: true, asksPassword: true },
     summary: "Begin to switch one-time codes on; nothing holds until a code confirms it, within ten minutes",
-    body: WithPassword,
     answer: TotpOfferSchema,
-    problems: ["too_many_attempts"],
-    async handle(ports, { identity, body }) {
-      const done = await offerOwnTotp(ports, personOf(identity), body);
-      if (done.kind === "wrong_password") throw badField("password", "is not your password");
-      if (done.kind !== "offered") throw refused(done);
-      return done.offer;
-    },
+    handle: (ports, { identity }) => offerOwnTotp(ports, personOf(identity)),
   }),
   route({
     ...{ method: "PUT", path: "/session/totp", tag: TAG, permission: "person", isSecret: true },
@@ -173,19 +161,13 @@ export const sessionRoutes = [
     },
   }),
   route({
-    ...{ method: "DELETE", path: "/session/totp", tag: TAG, permission: "person" },
+    ...{ method: "DELETE", path: "/session/totp", tag: TAG, permission: "person", asksPassword: true },
     summary: "Switch one-time codes off",
-    body: WithPassword,
-    problems: ["too_many_attempts"],
-    async handle(ports, { identity, body }) {
-      const done = await switchOwnTotpOff(ports, personOf(identity), body);
-      if (done.kind === "wrong_password") throw badField("password", "is not your password");
-      if (done.kind !== "changed") throw refused(done);
-    },
+    handle: (ports, { identity }) => switchOwnTotpOff(ports, personOf(identity)),
   }),
 ];
 
-async function describe(ports: AdminPorts, { name, role, person }: Identity) {
+async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity, "name" | "role" | "person">) {
   const { zone, currencyExponent } = ports.store.provider;
   const environment = await environmentOf(ports);
   return {
@@ -196,17 +178,4 @@ async function describe(ports: AdminPorts, { name, role, person }: Identity) {
       version: ports.version,
     },
   };
-}
-
-/** Of a route that only people are let in to. */
-function personOf(identity: Identity): Person {
-  if (identity.person === undefined) throw new Problem("sessions_only");
-  return { ...identity, person: identity.person };
-}
-
-function refused(
-  refusal: { readonly kind: "wrong_credentials" | "code_required" } | { kind: "too_many_attempts"; waitMs: number },
-): Problem {
-  if (refusal.kind !== "too_many_attempts") return new Problem(refusal.kind);
-  return new Problem(refusal.kind, undefined, undefined, Math.ceil(refusal.waitMs / 1000));
 }

@@ -38,7 +38,8 @@ export const AddedStaffKeySchema = Type.Object(
 
 const Name = Type.String({ minLength: 1, maxLength: 64 });
 const NAMED = Type.Object({ name: Type.String() });
-const BAD_NAME = badField("name", "must have 1 to 64 characters, no blank at either end, and not begin with “key ”");
+const BAD_KEY_NAME = "must have 1 to 64 characters, no blank at either end, and no blank but the space";
+const BAD_NAME = badField("name", `${BAD_KEY_NAME}, and not begin with “key ”`);
 
 export const staffRoutes = [
   route({
@@ -48,7 +49,7 @@ export const staffRoutes = [
     handle: async (ports) => onePage((await listStaff(ports)).map(memberData)),
   }),
   route({
-    ...{ method: "POST", path: "/staff", tag: TAG, permission: "administer", status: 201 },
+    ...{ method: "POST", path: "/staff", tag: TAG, permission: "administer", status: 201, asksPassword: true },
     summary: "Add a person",
     body: Type.Object({ name: Name, role: RoleSchema, password: Type.String() }),
     answer: StaffMemberSchema,
@@ -62,8 +63,8 @@ export const staffRoutes = [
     },
   }),
   route({
-    ...{ method: "PATCH", path: "/staff/:name", tag: TAG, permission: "administer" },
-    summary: "Change a person's role or password, or switch their one-time codes off; their log-ins end",
+    ...{ method: "PATCH", path: "/staff/:name", tag: TAG, permission: "administer", asksPassword: true },
+    summary: "Change another person's role or password, or switch their one-time codes off; their log-ins end",
     params: NAMED,
     body: Type.Object({
       role: Type.Optional(RoleSchema),
@@ -73,7 +74,7 @@ export const staffRoutes = [
     answer: StaffMemberSchema,
     problems: ["conflict"],
     async handle(ports, { identity, params: { name }, body: { role, password, totp } }) {
-      if (role !== undefined) refuseOwn(identity, name);
+      refuseOwn(identity, name);
       // The password first: it alone may be refused, and then nothing is changed.
       const changes = [
         ...(password === undefined ? [] : [() => setPassword(ports, identity, { name, password })]),
@@ -91,7 +92,7 @@ export const staffRoutes = [
     },
   }),
   route({
-    ...{ method: "DELETE", path: "/staff/:name", tag: TAG, permission: "administer" },
+    ...{ method: "DELETE", path: "/staff/:name", tag: TAG, permission: "administer", asksPassword: true },
     summary: "Remove a person",
     params: NAMED,
     problems: ["conflict"],
@@ -107,20 +108,21 @@ export const staffRoutes = [
     handle: async (ports) => onePage((await listStaffKeys(ports)).map(keyData)),
   }),
   route({
-    ...{ method: "POST", path: "/staff-keys", tag: TAG, permission: "administer", status: 201, isSecret: true },
+    ...{ method: "POST", path: "/staff-keys", tag: TAG, permission: "administer", asksPassword: true },
+    ...{ status: 201, isSecret: true },
     summary: "Make a key for a system",
     body: Type.Object({ name: Name, role: RoleSchema }),
     answer: AddedStaffKeySchema,
     problems: ["conflict"],
     async handle(ports, { identity, body }) {
       const added = await addStaffKey(ports, identity, body);
-      if (added.kind === "bad_name") throw badField("name", "must have 1 to 64 characters, and no blank at either end");
+      if (added.kind === "bad_name") throw badField("name", BAD_KEY_NAME);
       if (added.kind === "name_taken") throw new Problem("conflict", "There is a key of this name already.");
       return { ...keyData(added.record), key: added.key };
     },
   }),
   route({
-    ...{ method: "DELETE", path: "/staff-keys/:name", tag: TAG, permission: "administer" },
+    ...{ method: "DELETE", path: "/staff-keys/:name", tag: TAG, permission: "administer", asksPassword: true },
     summary: "Remove a key, which holds nowhere from then on",
     params: NAMED,
     async handle(ports, { identity, params }) {
@@ -129,9 +131,9 @@ export const staffRoutes = [
   }),
 ];
 
-/** Nobody locks themself out by a slip of the hand. */
-function refuseOwn({ name, person }: Identity, other: string): void {
-  if (person !== undefined && name === other) throw new Problem("own_account");
+/** A person's own account is changed under /session, and nobody locks themself out by mistake. */
+function refuseOwn({ name }: Identity, other: string): void {
+  if (name === other) throw new Problem("own_account");
 }
 
 function changed(done: StaffChanged): StaffMember {

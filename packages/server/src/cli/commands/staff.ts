@@ -147,7 +147,7 @@ function addKeyCommands(staff: Command, runtime: Runtime): void {
   });
 }
 
-const BAD_NAME = "NAME must have 1 to 64 characters, no blank at either end";
+const BAD_NAME = "NAME must have 1 to 64 characters, no blank at either end, and no blank but the space";
 const COLUMNS = ["name", "role", "createdAt", "hasTotp"];
 const KEY_COLUMNS = ["name", "role", "createdAt", "lastUsedAt"];
 

@@ -60,7 +60,12 @@ export interface StaffRequest {
 
 /** 1 to 64 characters without a blank at either end. `key NAME` is how the audit trail names a key. */
 export function isStaffName(name: string): boolean {
-  return NAME.test(name) && !name.startsWith("key ");
+  return isKeyName(name) && !name.startsWith("key ");
+}
+
+/** The space is the only blank: names that look the same are the same. */
+function isKeyName(name: string): boolean {
+  return NAME.test(name) && !/[^\S ]/.test(name);
 }
 
 export type StaffAdded =
@@ -139,12 +144,12 @@ export type KeyAdded =
   /** `key` is shown once, and stored nowhere. */
   | { readonly kind: "added"; readonly key: string; readonly record: StaffKey }
   | { readonly kind: "name_taken" }
-  /** It is empty, longer than 64 characters, or begins or ends with a blank. */
+  /** It is empty, longer than 64 characters, begins or ends with a blank, or has a blank other than the space. */
   | { readonly kind: "bad_name" };
 
 /** Makes a key with which one of the provider's systems uses the staff API. */
 export async function addStaffKey(ports: Ports, actor: Actor, { name, role }: StaffRequest): Promise<KeyAdded> {
-  if (!NAME.test(name)) return { kind: "bad_name" };
+  if (!isKeyName(name)) return { kind: "bad_name" };
   const by = attributionOf(ports, actor);
   const key = formatStaffKey(ports.random(STAFF_SECRET_RANDOM_BYTES));
   const record: StaffKey = { name, role, createdAt: by.at, lastUsedAt: undefined };

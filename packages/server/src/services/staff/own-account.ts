@@ -13,8 +13,8 @@ import { type BadPassword, NO_TOTP, refusePassword, type TotpOffer } from "./acc
 import { hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 
 /*
- * What people who have logged in do with their own account. Who takes over a session does not get further by it: whatever
- * would outlast the session takes the password.
+ * What people who have logged in do with their own account. A stolen session creates no lasting access: the staff API asks
+ * for the password again before each change that would outlast the session.
  */
 
 /** Somebody who has logged in. */
@@ -38,33 +38,29 @@ export function endOwnSession(
   return store.staff.endSession(person.id, id);
 }
 
-export interface PasswordRefused {
-  readonly kind: "wrong_password";
-}
+export type Confirmed = { readonly kind: "confirmed" } | { readonly kind: "wrong_password" } | TooManyAttempts;
 
-type NotPermitted = PasswordRefused | TooManyAttempts;
-
-/** @returns undefined where the password is right. */
-async function refuseUnlessKnown(
+/** Asks for the person's own password again. A wrong one counts as a failed log-in. */
+export async function confirmPassword(
   { store, accounts, logIns }: LogInPorts,
   { name }: Person,
-  password: string,
-): Promise<NotPermitted | undefined> {
-  const attempt = logIns.begin(`name ${name}`);
+  { password, address }: { readonly password: string; readonly address: string | undefined },
+): Promise<Confirmed> {
+  const attempt = logIns.begin(`name ${name}`, `address ${address}`);
   if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
   const found = await store.staff.find(name);
   if (!(await accounts.checkPassword(password, found?.secrets.password))) return { kind: "wrong_password" };
   attempt.succeeded();
-  return undefined;
+  return { kind: "confirmed" };
 }
 
 /** Ends the person's other sessions. */
 export async function changeOwnPassword(
   ports: LogInPorts,
   person: Person,
-  { current, password }: { readonly current: string; readonly password: string },
-): Promise<{ readonly kind: "changed" } | BadPassword | NotPermitted> {
-  const refused = (await refuseUnlessKnown(ports, person, current)) ?? refusePassword(password, person.name);
+  { password }: { readonly password: string },
+): Promise<{ readonly kind: "changed" } | BadPassword> {
+  const refused = refusePassword(password, person.name);
   if (refused !== undefined) return refused;
   await changeOwn(ports, person, "staff.password", { password: await ports.accounts.hashPassword(password) });
   return { kind: "changed" };
@@ -99,15 +95,12 @@ export type OwnAccountPorts = LogInPorts & { readonly totpOffers: TotpOffers };
 
 /** Begins to switch one-time codes on; nothing holds until it is confirmed with a code. */
 export async function offerOwnTotp(
-  ports: OwnAccountPorts,
-  person: Person,
-  { password }: { readonly password: string },
-): Promise<{ readonly kind: "offered"; readonly offer: TotpOffer } | NotPermitted> {
-  const refused = await refuseUnlessKnown(ports, person, password);
-  if (refused !== undefined) return refused;
-  const offer = await ports.accounts.offerTotp(person.name);
-  ports.totpOffers.keep(person.person.id, offer.secret);
-  return { kind: "offered", offer };
+  { accounts, totpOffers }: OwnAccountPorts,
+  { name, person }: Person,
+): Promise<TotpOffer> {
+  const offer = await accounts.offerTotp(name);
+  totpOffers.keep(person.id, offer.secret);
+  return offer;
 }
 
 export type TotpConfirmed =
@@ -137,22 +130,19 @@ export async function confirmOwnTotp(
 }
 
 /** Ends the person's other sessions. */
-export async function switchOwnTotpOff(
-  ports: LogInPorts,
-  person: Person,
-  { password }: { readonly password: string },
-): Promise<{ readonly kind: "changed" } | NotPermitted> {
-  const refused = await refuseUnlessKnown(ports, person, password);
-  if (refused !== undefined) return refused;
-  await changeOwn(ports, person, "staff.totp_off", NO_TOTP);
-  return { kind: "changed" };
+export function switchOwnTotpOff(ports: LogInPorts, person: Person): Promise<void> {
+  return changeOwn(ports, person, "staff.totp_off", NO_TOTP);
 }
 
 async function changeOwn(
   ports: Ports,
-  { name, person }: Person,
+  person: Person,
   change: AccountChange,
   to: Partial<StaffSecrets>,
 ): Promise<void> {
-  await ports.store.staff.change(name, change, to, attributionOf(ports, { name }), person.sessionId);
+  const {
+    name,
+    person: { sessionId },
+  } = person;
+  await ports.store.staff.change(name, change, to, attributionOf(ports, person), sessionId);
 }
