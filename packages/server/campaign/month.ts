@@ -216,7 +216,7 @@ class Month {
     if (chosen === undefined) return;
     const [partner, transaction] = chosen;
     const at = this.#store.provider.zone.moment(this.#time.now);
-    const by = { author: ACTOR.name, at, reason: "the customer chose another" };
+    const by = { author: ACTOR.name, authority: undefined, at, reason: "the customer chose another" };
     const { kind } = await insist(() => this.#store.corrections.reverse(transaction.checkoutId, by));
     if (kind === "not_found") throw new Error(`${transaction.txnId} is not on record`);
     this.reversals += 1;

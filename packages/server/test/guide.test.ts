@@ -244,7 +244,7 @@ function ask(service: TestService, { checkoutId }: Readonly<Record<string, strin
 
 /** As staff do it. */
 function reverse({ store, now }: TestService, { checkoutId = "" }: Readonly<Record<string, string>>): Promise<unknown> {
-  const by = { author: "maya", reason: "a mistake", at: store.provider.zone.moment(now) };
+  const by = { author: "maya", authority: undefined, reason: "a mistake", at: store.provider.zone.moment(now) };
   return store.corrections.reverse(checkoutId, by);
 }
 

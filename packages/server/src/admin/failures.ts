@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { FieldProblem } from "../domain/fields.ts";
-import { StoreUnavailable } from "../store/errors.ts";
+import { RightsEnded, StoreUnavailable } from "../store/errors.ts";
 import { PROBLEMS, Problem, problemBody } from "./problems.ts";
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
@@ -28,6 +28,7 @@ function routeOf({ request }: FastifyReply): string | undefined {
 function problemOf(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) return new Problem("unavailable", undefined, undefined, RETRY_AFTER_SECONDS);
+  if (error instanceof RightsEnded) return new Problem("not_logged_in");
   if (error instanceof PartInvalid) return new Problem("invalid", undefined, error.fields);
   if (error.statusCode === 413) return new Problem("too_large");
   // What fastify refuses by itself is a body that is no JSON.

@@ -3,6 +3,7 @@ import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
 import type { Rotation } from "./checkout-secret.ts";
 import type { Environment } from "./customer.ts";
+import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";
 import type { Instant } from "./wall-time.ts";
 
@@ -56,6 +57,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Who makes a change, when, and why where that was said. */
 export interface Attribution {
   readonly author: string;
+  /** Undefined for the command line, which has no account. */
+  readonly authority: Authority | undefined;
   readonly at: Instant;
   readonly reason?: string | undefined;
 }

@@ -10,6 +10,7 @@ import {
   type Ledger,
   type ReversalRefusal,
 } from "./ledger.ts";
+import type { Authority } from "./staff.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
 import { LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
@@ -22,6 +23,7 @@ import { LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
 /** Who corrects something, when and why: no correction is made without a reason. */
 export interface Correcting {
   readonly author: string;
+  readonly authority: Authority | undefined;
   readonly reason: string;
   readonly at: Moment;
 }

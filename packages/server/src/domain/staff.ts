@@ -21,6 +21,17 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: ["read", "correct", "settle", "administer"],
 };
 
+/** What gives a change its rights. The transaction that makes the change looks it up again. */
+export type Authority =
+  | {
+      readonly staffId: number;
+      /** The role with which the change was let in. */
+      readonly role: Role;
+      /** Undefined for work in the background, which may outlast the log-in. */
+      readonly sessionId: string | undefined;
+    }
+  | { readonly keyHash: Uint8Array };
+
 /** A person's account. */
 export interface StaffMember {
   readonly id: number;

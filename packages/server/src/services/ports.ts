@@ -1,6 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Correcting } from "../domain/correction.ts";
 import type { Environment } from "../domain/customer.ts";
+import type { Authority } from "../domain/staff.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Store } from "../store/store.ts";
 import type { TokenUses } from "./partner/authenticate.ts";
@@ -35,6 +36,8 @@ export interface Caller {
 /** Who stands in the audit trail for what staff change. */
 export interface Actor {
   readonly name: string;
+  /** Undefined for the command line, which has no account. */
+  readonly authority?: Authority | undefined;
 }
 
 /** Now, by the provider's clock on the wall too. */
@@ -43,11 +46,23 @@ export function momentOf({ store, clock }: Pick<Ports, "store" | "clock">): Mome
 }
 
 /** What is said in the audit trail of a change that is made now. */
-export function attributionOf({ clock }: Pick<Ports, "clock">, { name }: Actor, reason?: string): Attribution {
-  return { author: name, at: clock(), reason };
+export function attributionOf({ clock }: Pick<Ports, "clock">, actor: Actor, reason?: string): Attribution {
+  return attributionAt(clock(), actor, reason);
+}
+
+/** The same, of a change whose time was taken before. */
+export function attributionAt(at: Instant, { name: author, authority }: Actor, reason?: string): Attribution {
+  return { author, authority, at, reason };
 }
 
 /** The same, of a correction. */
-export function correctingOf(ports: Pick<Ports, "store" | "clock">, { name }: Actor, reason: string): Correcting {
-  return { author: name, reason, at: momentOf(ports) };
+export function correctingOf(ports: Pick<Ports, "store" | "clock">, actor: Actor, reason: string): Correcting {
+  const { name: author, authority } = actor;
+  return { author, authority, reason, at: momentOf(ports) };
+}
+
+/** For work in the background, which goes on after its log-in has ended. The account must still have its role. */
+export function beyondSession({ name, authority }: Actor): Actor {
+  const isPerson = authority !== undefined && "staffId" in authority;
+  return { name, authority: isPerson ? { ...authority, sessionId: undefined } : authority };
 }

@@ -19,6 +19,15 @@ export class StoreRefused extends Error {
   override readonly name: string = "StoreRefused";
 }
 
+/** The log-in or key of whoever asked has ended, or their role has changed. Nothing was written. */
+export class RightsEnded extends Error {
+  override readonly name = "RightsEnded";
+
+  constructor() {
+    super("the log-in or the key has ended, or the role has changed");
+  }
+}
+
 /** Another time zone, currency exponent or country was asked for than the database was filled with: no retry helps. */
 export class SettingsRefused extends StoreRefused {
   override readonly name = "SettingsRefused";

@@ -1,6 +1,6 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { ConnectionName, Environment } from "../domain/customer.ts";
-import type { AccountChange, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
+import type { AccountChange, Authority, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /*
@@ -54,6 +54,9 @@ export interface StaffAccounts {
   endSession(staffId: number, id: string): Promise<boolean>;
   /** Lets go of those begun, or last used, before these times. */
   pruneSessions(begunBefore: Instant, usedBefore: Instant): Promise<void>;
+
+  /** Whether the session, the account with its role, or the key still exists. */
+  hasRights(authority: Authority): Promise<boolean>;
 
   addKey(hash: Uint8Array, key: StaffKey, by: Attribution): Promise<"added" | "name_taken">;
   /** By name. */

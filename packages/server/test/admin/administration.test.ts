@@ -102,7 +102,7 @@ describe("targets and events", () => {
     const key = { environment: "trial", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
     for (const blocked of [true, false])
       await store.corrections.setBlocked(key, blocked, {
-        ...{ author: "tester", reason: "moved", at: store.provider.zone.moment(ports.clock()) },
+        ...{ author: "tester", authority: undefined, reason: "moved", at: store.provider.zone.moment(ports.clock()) },
       });
     const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
     expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });

@@ -64,7 +64,9 @@ TOTAL             3  4800.50          0      0.00  4800.50
     const line = await historyLine();
     const names = ['=HYPERLINK("http://evil.example")', "@SUM(A1)", "-1+1", "a,b", 'say "so"', "turned\u202eround"];
     for (const [index, name] of names.entries()) {
-      await line.inStore(({ store, clock }) => store.partners.add(name, { author: "tester", at: clock() }));
+      await line.inStore(({ store, clock }) =>
+        store.partners.add(name, { author: "tester", authority: undefined, at: clock() }),
+      );
       line.now = kathmandu(`2027-02-0${index + 1} 12:00:00`);
       await buy(line, { ...SITA_NET, partner: name }, "NET-1M");
     }

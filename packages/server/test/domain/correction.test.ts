@@ -20,7 +20,7 @@ import {
 
 const KEY = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" } as const;
 const SUBJECT = "production 7001 internet fiber1";
-const BY = { ...STAFF, at: at("2027-01-20") };
+const BY = { ...STAFF, authority: undefined, at: at("2027-01-20") };
 const MONTH = [imported("2027-01-01", stated("2027-01-01", "2027-02-01"))];
 
 const TRANSACTION: Transaction = {

@@ -73,7 +73,7 @@ describe("the audit trail of an import", () => {
   });
   const entries = (effects: readonly CustomerEffect[]) =>
     customersImported("customers.import", "production", effects).map((change) =>
-      nextEntry(NO_ENTRY, change, { author: "cron", at: 0 }),
+      nextEntry(NO_ENTRY, change, { author: "cron", authority: undefined, at: 0 }),
     );
 
   test("tells what each customer was and is, fifty to an entry, without those that did not change", () => {

@@ -16,7 +16,11 @@ test("refused calls of a partner are noted, with the customer that they named, a
   await call("get-customer-information", { code: ["1"] });
   await call("txn-status", {}, "unknown");
   await service.inject({ method: "POST", url: "/nowhere", headers: { authorization: `Bearer ${service.trialToken}` } });
-  const partner = await service.store.partners.setStatus("wallet", "suspended", { author: "tester", at: service.now });
+  const partner = await service.store.partners.setStatus("wallet", "suspended", {
+    author: "tester",
+    authority: undefined,
+    at: service.now,
+  });
   await expect
     .poll(async () => (await call("txn-status", { cuid: "1000001" })).json.body.reason)
     .toBe("partner_suspended");

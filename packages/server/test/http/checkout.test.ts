@@ -134,9 +134,9 @@ describe("txn-status", () => {
     const purchase = await prepareTopUp(service, FIBER);
     service.now = START + 3 * DAY_MS;
     const { checkoutId } = purchase;
-    await service.store.retention.moveHorizon(START, { author: "maya", at: service.now });
+    await service.store.retention.moveHorizon(START, { author: "maya", authority: undefined, at: service.now });
     expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([410, "400ab108"]);
-    await service.store.retention.moveHorizon(START + 1, { author: "maya", at: service.now });
+    await service.store.retention.moveHorizon(START + 1, { author: "maya", authority: undefined, at: service.now });
     expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([404, "400ab101"]);
     expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([404, "400ab101"]);
   });

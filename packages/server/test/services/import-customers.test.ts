@@ -185,7 +185,7 @@ describe("the moment up to which records hold what was made here", () => {
 
   test("may be older where that is meant, but not from before the horizon", async () => {
     const world = await openWorld();
-    const by = { author: ACTOR.name, at: world.now };
+    const by = { author: ACTOR.name, authority: undefined, at: world.now };
     await world.store.retention.moveHorizon(world.now - 100 * DAY_MS, by);
     const run = async (days: number) =>
       (await world.importCustomers([customer("1")], { asOf: iso(world.now - days * DAY_MS), oldRecords: true })).result;

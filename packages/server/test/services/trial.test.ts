@@ -116,7 +116,11 @@ describe("resetting the trial environment", () => {
     const first = await revision();
     await resetTrial(trial.ports, ACTOR);
     expect(await revision()).toBe(first);
-    await trial.store.catalogues.publish("trial", trialCatalogue(2).slice(1), { author: ACTOR.name, at: trial.now });
+    await trial.store.catalogues.publish("trial", trialCatalogue(2).slice(1), {
+      author: ACTOR.name,
+      authority: undefined,
+      at: trial.now,
+    });
     await resetTrial(trial.ports, ACTOR);
     expect((await trial.store.currentCatalogue("trial"))?.bouquets).toEqual(trialCatalogue(2));
   });

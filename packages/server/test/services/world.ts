@@ -79,7 +79,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const opened = await openStore(makeSqliteDatabase, { timeZone, basePlans, onFinished: onTestFinished });
   const store = wrap(opened.store);
   const ports = { store, clock: () => opened.now, random: seededRandom(7) };
-  const partner = await store.partners.add("wallet", { author: ACTOR.name, at: opened.now });
+  const partner = await store.partners.add("wallet", { author: ACTOR.name, authority: undefined, at: opened.now });
   if (partner === "name_taken") throw new Error("the database is not new");
   const of = { partnerId: partner.id, partnerName: partner.name, tokenId: undefined };
   const caller = { ...of, environment: "production" } as const;

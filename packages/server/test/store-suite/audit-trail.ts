@@ -30,9 +30,9 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
 
   test("what is said of an entry finds it, and all that is said must hold", async () => {
     const { store, now } = await openStore(makeDatabase);
-    await store.partners.add("wallet", { author: "anna", at: now, reason: "contract 7" });
-    await store.partners.add("bank", { author: "bert", at: now + 10 });
-    await store.partners.setStatus("bank", "suspended", { author: "anna", at: now + 20 });
+    await store.partners.add("wallet", { author: "anna", authority: undefined, at: now, reason: "contract 7" });
+    await store.partners.add("bank", { author: "bert", authority: undefined, at: now + 10 });
+    await store.partners.setStatus("bank", "suspended", { author: "anna", authority: undefined, at: now + 20 });
     const seqs = async (filter: object) => (await store.auditTrail.list(filter, 10)).map(({ seq }) => seq);
     expect(await seqs({ author: "anna" })).toEqual([3, 1]);
     expect(await seqs({ action: "partner.add" })).toEqual([2, 1]);

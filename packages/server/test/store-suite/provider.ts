@@ -150,7 +150,12 @@ export async function openProvider(
     opened.now += 1_000;
     return importRows(store, opened.now, ...rows);
   };
-  const staff = (reason = "asked for") => ({ author: "tester", reason, at: moment(store, opened.now) });
+  const staff = (reason = "asked for") => ({
+    author: "tester",
+    authority: undefined,
+    reason,
+    at: moment(store, opened.now),
+  });
   return Object.assign(opened, { partner, revision, quote, command, topUp, restate, staff });
 }
 

@@ -1,8 +1,17 @@
-import { expect, test } from "vitest";
-import { hashStaffSecret, type StaffMember, type StaffSession } from "../../src/domain/staff.ts";
+import { describe, expect, test } from "vitest";
+import {
+  type Authority,
+  hashStaffSecret,
+  type StaffKey,
+  type StaffMember,
+  type StaffSession,
+} from "../../src/domain/staff.ts";
+import { RightsEnded } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
-import { type MakeDatabase, openStore, START } from "./database.ts";
+import { plain } from "./customers.ts";
+import { type MakeDatabase, type OpenedStore, openStore, START } from "./database.ts";
+import { fileRules, moment, statedCustomer } from "./provider.ts";
 
 const HASH = hashStaffSecret("a session");
 const OTHER_HASH = hashStaffSecret("another");
@@ -12,6 +21,7 @@ function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
 }
 
 const MAYAS = "hash of maya";
+const KEY: StaffKey = { name: "billing", role: "admin", createdAt: START, lastUsedAt: undefined };
 
 async function add(store: Store, name: string, role: "admin" | "viewer" = "admin"): Promise<StaffMember> {
   const added = await store.staff.add(name, role, `hash of ${name}`, by(START));
@@ -122,7 +132,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
 
   test("a key is found by its hash until it is removed, and says when it was used", async () => {
     const { store } = await openStore(makeDatabase);
-    const key = { name: "billing", role: "admin", createdAt: START, lastUsedAt: undefined } as const;
+    const key = KEY;
     expect(await store.staff.addKey(HASH, key, by(START))).toBe("added");
     expect(await store.staff.addKey(OTHER_HASH, key, by(START))).toBe("name_taken");
     expect(await store.staff.findKey(OTHER_HASH)).toBeUndefined();
@@ -156,5 +166,66 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await begin(store)).toBeDefined();
     await store.staff.pruneAnswers(START + 1);
     expect(await begin(store)).toBeUndefined();
+  });
+
+  describe("a change is refused, and nothing of it is written,", () => {
+    /** A change of each of three kinds of transaction. */
+    async function expectRefused({ store }: OpenedStore, authority: Authority) {
+      const [key, attribution] = [
+        { ...KEY, name: "lasting" },
+        { ...by(START), authority },
+      ];
+      const rows = [{ stated: statedCustomer(plain("3000001")), asOf: moment(store, START) }];
+      const trail = await actionsOf(store);
+      expect(await store.staff.hasRights(authority)).toBe(false);
+      for (const change of [
+        () => store.staff.addKey(OTHER_HASH, key, attribution),
+        () => store.partners.add("wallet", attribution),
+        () => store.importCustomers("production", rows, attribution, fileRules(store, START)),
+      ])
+        await expect(change()).rejects.toThrow(RightsEnded);
+      expect(await actionsOf(store)).toEqual(trail);
+      expect(await store.staff.findKey(OTHER_HASH)).toBeUndefined();
+      expect(await store.partners.list()).toEqual([]);
+      expect(await store.lookUpCustomers("production", "3000001")).toEqual([]);
+    }
+
+    async function withMaya() {
+      const opened = await openStore(makeDatabase);
+      const maya = await add(opened.store, "maya");
+      await add(opened.store, "ravi");
+      await opened.store.staff.openSession(HASH, maya.id, MAYAS, session("one"));
+      const bySession = { staffId: maya.id, role: "admin", sessionId: "one" } as const;
+      return { opened, staff: opened.store.staff, maya, bySession, beyond: { ...bySession, sessionId: undefined } };
+    }
+
+    test("once its session has ended, though work in the background goes on", async () => {
+      const { opened, staff, maya, bySession, beyond } = await withMaya();
+      expect(await staff.hasRights(bySession)).toBe(true);
+      await staff.endSession(maya.id, "one");
+      await expectRefused(opened, bySession);
+      expect(await staff.addKey(OTHER_HASH, KEY, { ...by(START), authority: beyond })).toBe("added");
+    });
+
+    test("once its account has another role", async () => {
+      const { opened, staff, bySession, beyond } = await withMaya();
+      await staff.change("maya", "staff.role", { role: "viewer" }, by(START));
+      for (const authority of [bySession, beyond]) await expectRefused(opened, authority);
+    });
+
+    test("once its account is removed, also in the background", async () => {
+      const { opened, staff, bySession, beyond } = await withMaya();
+      await staff.remove("maya", by(START));
+      for (const authority of [bySession, beyond]) await expectRefused(opened, authority);
+    });
+
+    test("once its key is removed", async () => {
+      const opened = await openStore(makeDatabase);
+      const { staff } = opened.store;
+      await staff.addKey(HASH, KEY, by(START));
+      expect(await staff.hasRights({ keyHash: HASH })).toBe(true);
+      await staff.removeKey(KEY.name, by(START));
+      await expectRefused(opened, { keyHash: HASH });
+    });
   });
 }

@@ -52,7 +52,7 @@ async function openWithPast() {
   const transaction = await topUp(SITA_NET, "NET-1M");
   const reversed = await topUp(SITA_NET, "NET-3M");
   await store.corrections.reverse(reversed.checkoutId, staff());
-  await store.retention.moveHorizon(1, { author: "tester", at: 1 });
+  await store.retention.moveHorizon(1, { author: "tester", authority: undefined, at: 1 });
   return { raw: rawConnection(path), store, transaction };
 }
 

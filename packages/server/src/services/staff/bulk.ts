@@ -1,6 +1,6 @@
 import type { BulkOrder } from "../../domain/bulk-correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
-import { type Actor, correctingOf, type Ports } from "../ports.ts";
+import { type Actor, beyondSession, correctingOf, type Ports } from "../ports.ts";
 import {
   BULK_PORTION,
   type BulkProblem,
@@ -96,7 +96,7 @@ export class BulkRuns {
     };
     this.#put(run);
     this.#runInBackground(async (ending) => {
-      await this.#work(run, actor, request, connections, ending);
+      await this.#work(run, beyondSession(actor), request, connections, ending);
       this.#isBusy = false;
     });
     return { kind: "started", run };

@@ -4,7 +4,7 @@ import type { FieldProblem } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { AsOfProblem } from "../../domain/ledger-import.ts";
 import type { FileRules } from "../../store/store.ts";
-import { type Actor, momentOf, type Ports } from "../ports.ts";
+import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
 import { customerRowReader } from "./customer-rows.ts";
 
 export interface CustomerImport {
@@ -37,7 +37,7 @@ export async function importCustomer(ports: Ports, actor: Actor, request: Custom
   const now = momentOf(ports);
   const { cuid } = reading.value.stated;
   const rules: FileRules = { now, mode: "import", toleranceDays: 1, allowShorter: new Set(allowShorter ? [cuid] : []) };
-  const by = { author: actor.name, at: now.instant };
+  const by = attributionAt(now.instant, actor);
   const [effect] = dryRun
     ? await store.previewCustomers(environment, [reading.value], rules)
     : await store.importCustomers(environment, [reading.value], by, rules);

@@ -3,7 +3,7 @@ import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import type { AsOfProblem } from "../../domain/ledger-import.ts";
 import type { CustomerRowOfFile, FileRules } from "../../store/store.ts";
-import { type Actor, momentOf, type Ports } from "../ports.ts";
+import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
 import {
   AS_OF_REQUIRED,
   CUSTOMERS_AT_ONCE,
@@ -134,7 +134,7 @@ async function layOver(
   const preview = (rows: readonly CustomerRowOfFile[]) => store.previewCustomers(environment, rows, rulesNow());
   const write = (rows: readonly CustomerRowOfFile[]) => {
     const rules = rulesNow();
-    return store.importCustomers(environment, rows, { author: actor.name, at: rules.now.instant }, rules);
+    return store.importCustomers(environment, rows, attributionAt(rules.now.instant, actor), rules);
   };
   const confirm = (rows: readonly CustomerRowOfFile[]) => store.confirmCustomers(environment, rows);
 

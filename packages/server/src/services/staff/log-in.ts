@@ -1,4 +1,5 @@
 import {
+  type Authority,
   hashRecoveryCode,
   hashStaffSecret,
   isStaffKey,
@@ -93,6 +94,7 @@ export interface StaffIdentity extends Actor {
   /** Of a key: `key NAME`. */
   readonly name: string;
   readonly role: Role;
+  readonly authority: Authority;
   /** Undefined of a key. */
   readonly person: { readonly id: number; readonly sessionId: string; readonly hasTotp: boolean } | undefined;
 }
@@ -109,7 +111,8 @@ export async function identifyPerson(
   const { member, session } = found;
   if (now - session.lastUsedAt >= NOTED_EVERY_MS) await store.staff.touchSession(hash, now);
   const { id, name, role, hasTotp } = member;
-  return { name, role, person: { id, sessionId: session.id, hasTotp } };
+  const authority = { staffId: id, role, sessionId: session.id };
+  return { name, role, authority, person: { id, sessionId: session.id, hasTotp } };
 }
 
 /** @returns undefined where there is no such key. */
@@ -123,7 +126,7 @@ export async function identifySystem(
   if (found === undefined) return undefined;
   const now = clock();
   if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await store.staff.touchKey(hash, now);
-  return { name: `key ${found.name}`, role: found.role, person: undefined };
+  return { name: `key ${found.name}`, role: found.role, authority: { keyHash: hash }, person: undefined };
 }
 
 export function hasSessionEnded({ createdAt, lastUsedAt }: StaffSession, now: Instant): boolean {

@@ -6,7 +6,7 @@ import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { DAY_MS, type Instant, plus } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
-import { type Actor, momentOf, type Ports } from "../ports.ts";
+import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
 import { bouquetFinder } from "./import-file.ts";
 
 /** [service, code, name, price in major units] */
@@ -34,7 +34,7 @@ export const TRIAL_CUIDS = ["1000001", "1000002", "1000003", "1000004", "1000005
 export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const { store } = ports;
   const now = momentOf(ports);
-  const by = { author: actor.name, at: now.instant };
+  const by = attributionAt(now.instant, actor);
   const { zone, currencyExponent } = store.provider;
   const bouquets = trialCatalogue(currencyExponent);
   const current = await store.currentCatalogue("trial");

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { StoreUnavailable } from "../../store/errors.ts";
-import type { Actor, Ports } from "../ports.ts";
+import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
+import { type Actor, beyondSession, type Ports } from "../ports.ts";
 import {
   type ChangedCustomer,
   type CustomersHooks,
@@ -103,10 +103,11 @@ export class Uploads {
       ...{ changes: [], problems: [], heldBack: [], warnings: [], at: this.#ports.clock(), wasChecked: false },
     };
     this.#jobs.set(job.id, job);
+    const author = beyondSession(actor);
     this.#queue(job, async (ending) => {
-      await this.#step(job, actor, "checking", {}, ending);
+      await this.#step(job, author, "checking", {}, ending);
       const isGood = job.state === "checked" && job.largeChanges.length === 0;
-      if (request.run && isGood) await this.#step(job, actor, "writing", {}, ending);
+      if (request.run && isGood) await this.#step(job, author, "writing", {}, ending);
     });
     return job;
   }
@@ -125,7 +126,8 @@ export class Uploads {
     if (job.state !== "checked" && !(job.state === "failed" && job.wasChecked)) return "not_now";
     job.state = "writing";
     job.author = actor.name;
-    this.#queue(job, (ending) => this.#step(job, actor, "writing", request, ending));
+    const author = beyondSession(actor);
+    this.#queue(job, (ending) => this.#step(job, author, "writing", request, ending));
     return job;
   }
 
@@ -166,7 +168,8 @@ export class Uploads {
   }
 
   #wordsOf(error: unknown): string {
-    if (error instanceof FileRefused || error instanceof FileChanged) return error.message;
+    if (error instanceof FileRefused || error instanceof FileChanged || error instanceof RightsEnded)
+      return error.message;
     if (error instanceof StoreUnavailable) return "the database was not available";
     if (error instanceof Stopped) return "topupd was stopped";
     this.#onError(error);

@@ -1,11 +1,17 @@
 import { type Kysely, sql } from "kysely";
 import { type Attribution, type AuditedChange, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
+import { RightsEnded } from "../errors.ts";
 import { auditRow, toAuditEntry } from "../rows.ts";
 import type { AuditFilter, AuditTrail } from "../search.ts";
 import type { Tables } from "../tables.ts";
+import { hasRights } from "./authority.ts";
 import type { Engine } from "./engine.ts";
 
-/** Appends an entry, after the last one, to the chain. To be called last in the transaction that makes the change. */
+/**
+ * Appends an entry, after the last one, to the chain. To be called last in the transaction that makes the change. Whoever
+ * ends an account, a role or a key appends an entry too: under the lock, either they came first, or this change did.
+ * @throws RightsEnded
+ */
 export async function appendAudit(
   engine: Engine,
   tx: Kysely<Tables>,
@@ -13,6 +19,7 @@ export async function appendAudit(
   by: Attribution,
 ): Promise<void> {
   await engine.lockAuditTrail(tx);
+  if (by.authority !== undefined && !(await hasRights(tx, by.authority))) throw new RightsEnded();
   const last = await tx
     .selectFrom("audit_entry")
     .select(["seq", "hash"])

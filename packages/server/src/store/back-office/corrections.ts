@@ -163,6 +163,6 @@ async function markReversed(tx: Tx, { checkoutId, txnId }: Transaction, { author
   await tx.insertInto("reversal").values(reversal).execute();
 }
 
-export function attributionOf({ author, reason, at }: Correcting): Attribution {
-  return { author, reason, at: at.instant };
+export function attributionOf({ at, ...said }: Correcting): Attribution {
+  return { ...said, at: at.instant };
 }

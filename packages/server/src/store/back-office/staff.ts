@@ -5,6 +5,7 @@ import type { StaffKeyRow, StaffRow, StaffSessionRow } from "../staff-tables.ts"
 import type { Tables } from "../tables.ts";
 import { answersOf } from "./answers.ts";
 import { appendAudit } from "./audit.ts";
+import { hasRights } from "./authority.ts";
 import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
@@ -121,6 +122,8 @@ export function staffOf(engine: Engine): StaffAccounts {
           .where((eb) => eb.or([eb("created_at", "<", begunBefore), eb("last_used_at", "<", usedBefore)]))
           .execute();
       }),
+
+    hasRights: (authority) => hasRights(db, authority),
 
     addKey: (hash, key, by) =>
       engine.change(async (tx) => {

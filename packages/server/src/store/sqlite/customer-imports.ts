@@ -1,13 +1,17 @@
 import { type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
+import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
+import { rightsQuery } from "../back-office/authority.ts";
 import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
+import { RightsEnded } from "../errors.ts";
 import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
 import { type Database, toRow, type Value } from "./database.ts";
+import { kyselyOn } from "./engine.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
 
@@ -83,6 +87,13 @@ export function customerImports(
     putHeadsSince.run(last);
   };
 
+  const kysely = kyselyOn(async (ask) => ask(database));
+  const requireRights = (authority: Authority | undefined): void => {
+    if (authority === undefined) return;
+    const { sql, parameters } = rightsQuery(kysely, authority).compile();
+    if (database.prepare(sql).get(...(parameters as Value[])) === undefined) throw new RightsEnded();
+  };
+
   return {
     importCustomers: (environment, rows, by, rules) =>
       database.write(() => {
@@ -94,8 +105,10 @@ export function customerImports(
           if (hasTarget) for (const event of events()) insertEvent(event);
           for (const effect of effects) imported.push(effect);
         }
+        const changes = auditOfFile(environment, rules, imported);
+        if (changes.length > 0) requireRights(by.authority);
         let last = lastAudit()[0] ?? NO_ENTRY;
-        const entries = auditOfFile(environment, rules, imported).map((audited) => {
+        const entries = changes.map((audited) => {
           const entry = nextEntry(last, audited, by);
           last = entry;
           return auditRow(entry);

@@ -81,7 +81,7 @@ type WithDatabase = <Result>(work: (database: Database) => Result) => Promise<Re
 
 const WRITES = new Set(["InsertQueryNode", "UpdateQueryNode", "DeleteQueryNode"]);
 
-function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
+export function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
   const dialect = {
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
