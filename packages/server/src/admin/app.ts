@@ -3,7 +3,9 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { AddressList } from "../domain/address-list.ts";
 import { compileCheck, sendProblem } from "./failures.ts";
 import { Answers } from "./idempotency.ts";
+import { receiveJson } from "./json-body.ts";
 import { logRequests } from "./log.ts";
+import { OpenSockets } from "./open-sockets.ts";
 import { openApiDocument } from "./openapi.ts";
 import { addRoute, type Serving } from "./operations.ts";
 import { type AdminWorld, createAdminPorts } from "./ports.ts";
@@ -76,11 +78,14 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   await app.register(fastifyCookie);
   app.get("/healthz", async () => ({ status: "ok" }));
 
-  const serving: Serving = { ports, trustedProxies, answers: new Answers(ports) };
+  const sockets = new OpenSockets(ports);
+  app.addHook("onListen", async () => ports.background.begin(async (ending) => sockets.watch(ending)));
+  const serving: Serving = { ports, trustedProxies, answers: new Answers(ports), sockets };
   await app.register(
     async (api) => {
       for (const name of ["identity", "answerHash", "outcome"]) api.decorateRequest(name, undefined);
       api.removeContentTypeParser("text/plain");
+      receiveJson(api);
       if (logLine !== undefined) logRequests(api, ports.clock, logLine);
       api.addHook("onRequest", (_request, reply, done) => {
         reply.header("cache-control", "no-store");

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import type { AddressList } from "../domain/address-list.ts";
 import type { Answers } from "./idempotency.ts";
+import type { OpenSockets } from "./open-sockets.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route, StreamedText, UploadedFile } from "./route.ts";
@@ -23,10 +24,15 @@ export interface Serving {
   readonly ports: AdminPorts;
   readonly trustedProxies: AddressList | undefined;
   readonly answers: Answers;
+  readonly sockets: OpenSockets;
 }
 
 /** Adds an operation to the server: who may, what is checked, what is done, and what is answered again. */
-export function addRoute(scope: FastifyInstance, route: Route, { ports, trustedProxies, answers }: Serving): void {
+export function addRoute(
+  scope: FastifyInstance,
+  route: Route,
+  { ports, trustedProxies, answers, sockets }: Serving,
+): void {
   const { method, path, params, query, body, answer, status = answer === undefined ? 204 : 200 } = route;
   scope.route({
     method,
@@ -39,7 +45,10 @@ export function addRoute(scope: FastifyInstance, route: Route, { ports, trustedP
       ...(typeof answer === "object" && { response: { [status]: answer } }),
     },
     async onRequest(request) {
+      const { socket } = request.raw;
+      sockets.forget(socket);
       request.identity = await admit(ports, route, request, trustedProxies);
+      if (request.identity !== undefined) sockets.note(socket, request.identity.authority);
       // Nothing is named so, and PostgreSQL cannot even be asked for it.
       if (request.url.includes("%00")) throw new Problem("invalid", "The address must not hold a NUL character.");
     },
@@ -47,6 +56,8 @@ export function addRoute(scope: FastifyInstance, route: Route, { ports, trustedP
       if (typeof body === "object") request.body ??= {};
     },
     async preHandler(request, reply) {
+      // A body takes its time, a file up to a quarter of an hour: whoever sends it may have lost the right to.
+      if (request.body !== undefined) await admit(ports, route, request, trustedProxies);
       if (body === "file" && request.body === undefined) throw new Problem("invalid", "Send the file as the body.");
       const key = request.headers["idempotency-key"];
       if (key === undefined || method === "GET" || request.identity === undefined) return;

@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { PassThrough, Readable } from "node:stream";
+import type { InjectOptions } from "fastify";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { changeRole, removeStaff, removeStaffKey } from "../../src/services/staff/accounts.ts";
+import { COOKIE, PASSWORD, type StaffApi, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
+
+const shared = shareStaffApi();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Sends a body, the end of which arrives only after `meanwhile`. */
+function sendSlowly(
+  { app }: StaffApi,
+  headers: Record<string, string>,
+  { path, body }: { readonly path: string; readonly body: string },
+  meanwhile: () => Promise<unknown>,
+) {
+  async function* pieces() {
+    yield body.slice(0, 1);
+    await meanwhile();
+    yield body.slice(1);
+  }
+  const type = path.startsWith("/imports") ? "application/x-ndjson" : "application/json";
+  const sent = { method: "POST", url: `/api/v1${path}`, payload: Readable.from(pieces()) } as const;
+  return app.inject({ ...sent, headers: { "content-type": type, ...headers } } satisfies InjectOptions);
+}
+
+describe("who loses a right while a slow body arrives", () => {
+  const key = { path: "/staff-keys", body: JSON.stringify({ name: "lasting", role: "admin", ownPassword: PASSWORD }) };
+
+  async function cookieOf(name: string) {
+    for (const each of ["the last admin", name])
+      await shared()
+        .addPerson(each, "admin")
+        .catch(() => {});
+    return { cookie: `${COOKIE}=${await shared().logIn(name)}` };
+  }
+
+  test.each<[what: string, end: (api: StaffApi, name: string) => Promise<unknown>]>([
+    ["is removed", ({ world, service }, name) => removeStaff(world, service.actor, { name })],
+    ["has another role", ({ world, service }, name) => changeRole(world, service.actor, { name, role: "viewer" })],
+    ["logs out elsewhere", async (api, name) => api.service.store.staff.endSession(...(await sessionOf(api, name)))],
+  ])("and %s makes no key", async (what, end) => {
+    const api = shared();
+    const headers = await cookieOf(what);
+    const answer = await sendSlowly(api, headers, key, () => end(api, what));
+    expect([answer.statusCode, answer.json().code]).toEqual([401, "not_logged_in"]);
+    expect((await api.service.store.staff.listKeys()).map(({ name }) => name)).not.toContain("lasting");
+  });
+
+  async function sessionOf({ service }: StaffApi, name: string): Promise<[staffId: number, id: string]> {
+    const staffId = (await service.store.staff.find(name))?.id ?? 0;
+    return [staffId, (await service.store.staff.listSessions(staffId))[0]?.id ?? ""];
+  }
+
+  const customer = '{"cuid":"3000001","first_name":"A","last_name":"B","status":"active","connections":{}}\n';
+  test.each([
+    { path: "/partners", body: '{"name":"Late"}' },
+    { path: "/imports?run=true", body: customer },
+  ])("by a key that is removed changes nothing at $path", async (request) => {
+    const api = await startStaffApi();
+    const { world, service, keys } = api;
+    const headers = { authorization: `Bearer ${keys.admin}` };
+    const end = () => removeStaffKey(world, service.actor, { name: "admin" });
+    expect((await sendSlowly(api, headers, request, end)).statusCode).toBe(401);
+    const [last] = await service.store.auditTrail.list({}, 1);
+    expect(last?.action).toBe("staff_key.remove");
+  });
+});
+
+test("a JSON body that takes longer than ten seconds is refused", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { app, keys } = shared();
+  const headers = { "content-type": "application/json", authorization: `Bearer ${keys.admin}` };
+  const payload = new PassThrough();
+  payload.write("{");
+  const answered = app.inject({ method: "POST", url: "/api/v1/partners", headers, payload });
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { interval: 1 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  const answer = await answered;
+  expect([answer.statusCode, answer.json().code, answer.headers.connection]).toEqual([408, "too_slow", "close"]);
+});
+
+test("the sockets of a session that ended are closed, and others stay", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const api = await startStaffApi();
+  await api.app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = api.app.server.address() as { port: number };
+  const ask = async (name: string) => {
+    await api.addPerson(name, "admin");
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.write(`GET /api/v1/session HTTP/1.1\r\nHost: x\r\nCookie: ${COOKIE}=${await api.logIn(name)}\r\n\r\n`);
+    await once(socket, "data");
+    return socket;
+  };
+  const [mina, hari] = [await ask("Mina"), await ask("Hari")];
+  const closed = once(mina, "close");
+  await removeStaff(api.world, api.service.actor, { name: "Mina" });
+  vi.advanceTimersByTime(1_000);
+  await closed;
+  expect([mina.closed, hari.closed]).toEqual([true, false]);
+});
+
+describe("a stolen session", () => {
+  test.each([
+    ["POST /staff", { name: "Thief", role: "admin", password: "yellow 9 lamp on the roof" }],
+    ["PATCH /staff/viewer", { role: "admin" }],
+    ["PATCH /staff/viewer", { password: "yellow 9 lamp on the roof" }],
+    ["PATCH /staff/viewer", { totp: false }],
+    ["DELETE /staff/viewer", {}],
+    ["POST /staff-keys", { name: "thief", role: "admin" }],
+    ["DELETE /staff-keys/viewer", {}],
+    ["PUT /session/password", { password: "yellow 9 lamp on the roof" }],
+    ["POST /session/totp", {}],
+    ["DELETE /session/totp", {}],
+  ])("gets nothing lasting by %s without the password", async (asked, body) => {
+    const api = shared();
+    await api.addPerson("Owner", "admin").catch(() => {});
+    await api.addPerson("viewer", "viewer").catch(() => {});
+    const as = { session: await api.logIn("Owner") };
+    const trail = async () => (await api.call("GET /audit?limit=1", { as })).text;
+    const before = await trail();
+    const missing = await api.call(asked, { as, body });
+    expect(missing.json).toMatchObject({ code: "invalid", fields: [{ field: "ownPassword", problem: "is required" }] });
+    const wrong = await api.call(asked, { as, body: { ...body, ownPassword: "a guess of mine" } });
+    const fields = [{ field: "ownPassword", problem: "is not your password" }];
+    expect(wrong.json).toMatchObject({ status: 403, code: "wrong_password", fields });
+    expect((await api.call(asked, { as: "admin", body: { ...body, ownPassword: PASSWORD } })).json.code).toBe(
+      "sessions_only",
+    );
+    expect(await trail()).toBe(before);
+    api.service.now += 15 * 60_000;
+  });
+
+  test("is locked out with its owner's name after ten guesses", async () => {
+    const api = shared();
+    await api.addPerson("Guessed", "admin");
+    const as = { session: await api.logIn("Guessed") };
+    const guess = (ownPassword: string) => api.call("DELETE /session/totp", { as, body: { ownPassword } });
+    for (let times = 0; times < 10; times += 1) expect((await guess("a guess")).status).toBe(403);
+    expect((await guess(PASSWORD)).json).toMatchObject({ status: 429, code: "too_many_attempts" });
+  });
+});
