@@ -6,8 +6,11 @@ import { badField } from "./schemas/common.ts";
 
 /** For how long an answer is kept at least. */
 const KEPT_MS = DAY_MS;
-/** How often old answers are let go of. */
+/** How often old answers are deleted. */
 const PRUNING_EVERY_MS = 3_600_000;
+/** For a person, and for a key: a billing system may send each of a day's sales with one. */
+const MOST_OF_PERSON = 1_000;
+const MOST_OF_KEY = 100_000;
 
 const KEY = /^[\x20-\x7e]{1,200}$/;
 
@@ -36,11 +39,16 @@ export class Answers {
     const { store, clock } = this.#ports;
     const now = clock();
     await this.#prune(now);
-    const hash = hashOf([identity.person?.id ?? null, identity.name, key]);
+    const { authority } = identity;
+    const isKey = "keyHash" in authority;
+    const owner = isKey ? `key ${Buffer.from(authority.keyHash).toString("hex")}` : `person ${authority.staffId}`;
+    const hash = hashOf([owner, key]);
     // With the key, which is stored nowhere: a hash of a password alone could be guessed.
     const asked = hashOf([key, ...request]);
-    const known = await store.staff.beginAnswer(hash, asked, now);
+    const most = isKey ? MOST_OF_KEY : MOST_OF_PERSON;
+    const known = await store.staff.beginAnswer({ hash, owner, request: asked, at: now }, most);
     if (known === undefined) return hash;
+    if (known === "too_many") throw new Problem("too_many_keys");
     if (!asked.equals(known.request)) throw new Problem("key_reused");
     if (known.status === undefined) throw new Problem("answer_unknown");
     if (known.body === undefined) throw new Problem("already_answered");
@@ -65,14 +73,5 @@ export class Answers {
 
 /** Of a JSON text, so no two requests have the same one. */
 function hashOf(parts: readonly unknown[]): Buffer {
-  return createHash("sha256").update(jsonOf(parts)).digest();
-}
-
-function jsonOf(parts: readonly unknown[]): string {
-  try {
-    return JSON.stringify(parts);
-  } catch {
-    // What was read from JSON can be written as JSON, unless it is nested deeper than the stack.
-    throw new Problem("invalid", "The body is nested too deep.");
-  }
+  return createHash("sha256").update(JSON.stringify(parts)).digest();
 }

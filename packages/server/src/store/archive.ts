@@ -53,7 +53,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   staff: ["id", "name", "role", "password", "totp_secret", "totp_step", "recovery_codes", "created_at"],
   staff_session: ["hash", "id", "staff_id", "created_at", "last_used_at", "address", "user_agent"],
   staff_key: ["hash", "name", "role", "created_at", "last_used_at"],
-  staff_answer: ["hash", "request", "at", "status", "body"],
+  staff_answer: ["hash", "owner", "request", "at", "status", "body"],
   import_run: [
     ...([
       "id",

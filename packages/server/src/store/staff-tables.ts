@@ -48,6 +48,7 @@ export interface StaffKeyRow {
 
 export interface StaffAnswerRow {
   hash: Uint8Array;
+  owner: string;
   request: Uint8Array;
   at: Instant;
   status: number | null;

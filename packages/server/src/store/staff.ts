@@ -19,6 +19,13 @@ export interface StaffSecrets {
   readonly recoveryCodes: readonly string[];
 }
 
+/** A request with an Idempotency-Key, and its answer. */
+export interface KeptAnswer {
+  readonly request: Uint8Array;
+  readonly status: number | undefined;
+  readonly body: string | undefined;
+}
+
 export interface StaffAccounts {
   add(name: string, role: Role, password: string, by: Attribution): Promise<StaffMember | "name_taken">;
   /** By name. */
@@ -67,16 +74,15 @@ export interface StaffAccounts {
 
   /**
    * Notes that a request is being answered, unless one with this hash is on record already.
-   * @returns what is on record; undefined where it is noted now. `status` is undefined while it is not answered, `body`
-   *   where the answer is not kept.
+   * @param asked.owner the account or key that asks.
+   * @param most how many an owner may have on record.
+   * @returns what is on record; undefined if it is noted now; `too_many` if there is no room for it. `status` is undefined
+   *   while it is not answered, `body` if the answer is not kept.
    */
   beginAnswer(
-    hash: Uint8Array,
-    request: Uint8Array,
-    at: Instant,
-  ): Promise<
-    { readonly request: Uint8Array; readonly status: number | undefined; readonly body: string | undefined } | undefined
-  >;
+    asked: { readonly hash: Uint8Array; readonly owner: string; readonly request: Uint8Array; readonly at: Instant },
+    most: number,
+  ): Promise<KeptAnswer | "too_many" | undefined>;
   /** @param body undefined where it is not to be kept. */
   keepAnswer(hash: Uint8Array, status: number, body: string | undefined): Promise<void>;
   /** Lets go of what was noted before. */

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { TemporaryFile } from "../../src/admin/app.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
+import { addStaffKey, removeStaffKey } from "../../src/services/staff/accounts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/temporary-file.ts";
@@ -139,11 +141,12 @@ describe("a request by cookie", () => {
   });
 });
 
-test("a body that is nested too deep is refused", async () => {
-  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
-  const headers = { ...JSON_TYPE, "idempotency-key": "deep" };
-  const { json } = await shared().call("PUT /customers/1", { as: "admin", body: `{"cuid":${deep}}`, headers });
-  expect(json).toMatchObject({ status: 422, code: "invalid" });
+test("a body that is nested too deep, or has a key twice, is refused as partners' are", async () => {
+  const put = (body: string) => shared().call("PUT /customers/1", { as: "admin", body, headers: JSON_TYPE });
+  const deep = await put(`{"cuid":${"[".repeat(30_000)}${"]".repeat(30_000)}}`);
+  expect(deep.json).toMatchObject({ status: 422, detail: "The body is nested deeper than 16 levels." });
+  const twice = await put('{"cuid":"1","cuid":"2"}');
+  expect(twice.json).toMatchObject({ status: 422, detail: 'The body has the key "cuid" twice in one object.' });
 });
 
 test("a NUL character in an address is refused, whichever database would be asked", async () => {
@@ -170,6 +173,37 @@ describe("an Idempotency-Key", () => {
     expect([still.status, still.json, still.headers["content-type"]]).toEqual([
       ...[409, refused.json, refused.headers["content-type"]],
     ]);
+  });
+
+  test("of a key that was removed answers nothing to a later key of the same name", async () => {
+    const { service, world, call } = shared();
+    const ask = async () => {
+      const added = await addStaffKey(world, service.actor, { name: "billing", role: "admin" });
+      const authorization = `Bearer ${added.kind === "added" ? added.key : ""}`;
+      const headers = { authorization, "idempotency-key": "sale 1" };
+      const answer = await call("POST /partners", { as: null, body: { name: "Cash Desk" }, headers });
+      await removeStaffKey(world, service.actor, { name: "billing" });
+      return answer;
+    };
+    expect((await ask()).status).toBe(201);
+    expect((await ask()).json).toMatchObject({ status: 409, code: "conflict" });
+  });
+
+  test("is kept a thousand times a day for a person, and then refused, while those on record are answered", async () => {
+    const api = shared();
+    await api.addPerson("Bina", "viewer");
+    const as = { session: await api.logIn("Bina") };
+    const { id } = (await api.service.store.staff.find("Bina")) as StaffMember;
+    const { store, now } = api.service;
+    for (let key = 0; key < 999; key += 1) {
+      const asked = { hash: hashStaffSecret(`${key}`), owner: `person ${id}`, request: hashStaffSecret(""), at: now };
+      await store.staff.beginAnswer(asked, 1_000);
+    }
+    const end = (key: string) => api.call("DELETE /session/all/none", { as, headers: { "idempotency-key": key } });
+    expect((await end("the last")).json.code).toBe("not_found");
+    expect((await end("one more")).json).toMatchObject({ status: 429, code: "too_many_keys" });
+    const again = await end("the last");
+    expect([again.json.code, again.headers["idempotent-replayed"]]).toEqual(["not_found", "true"]);
   });
 
   test("keeps no secret, and forgets after a day", async () => {

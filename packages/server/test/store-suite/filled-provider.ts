@@ -172,7 +172,8 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
     userAgent: undefined,
   });
   await staff.addKey(hashOf("key"), { name: "crm", role: "viewer", createdAt: now, lastUsedAt: undefined }, by(now));
-  await staff.beginAnswer(hashOf("answer"), hashOf("request"), now);
+  const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
+  await staff.beginAnswer(asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
   await attempts.record([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
   const run = {

@@ -7,6 +7,7 @@ import {
   type StaffSession,
 } from "../../src/domain/staff.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
+import type { KeptAnswer } from "../../src/store/staff.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { plain } from "./customers.ts";
@@ -152,7 +153,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
   test("of requests with one key that come at once, one is done, and the others learn what is on record", async () => {
     const { store, another } = await openStore(makeDatabase);
     const request = hashStaffSecret("what is asked");
-    const begin = (each: Store) => each.staff.beginAnswer(HASH, request, START);
+    const asked = { hash: HASH, owner: "person 1", request, at: START };
+    const begin = async (each: Store) => (await each.staff.beginAnswer(asked, 9)) as KeptAnswer | undefined;
     const begun = await Promise.all([store, await another(), store].map(begin));
     expect(begun.filter((each) => each === undefined)).toHaveLength(1);
     const open = await begin(store);
@@ -166,6 +168,18 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await begin(store)).toBeDefined();
     await store.staff.pruneAnswers(START + 1);
     expect(await begin(store)).toBeUndefined();
+  });
+
+  test("so many answers are kept for each who asks, and what is on record is answered all the same", async () => {
+    const { store } = await openStore(makeDatabase);
+    const begin = (key: string, owner: string, at = START) =>
+      store.staff.beginAnswer({ hash: hashStaffSecret(key), owner, request: HASH, at }, 2);
+    expect([await begin("a", "one"), await begin("b", "one")]).toEqual([undefined, undefined]);
+    expect(await begin("c", "one")).toBe("too_many");
+    expect(await begin("a", "one")).toMatchObject({ status: undefined });
+    expect(await begin("d", "two")).toBeUndefined();
+    await store.staff.pruneAnswers(START + 1);
+    expect(await begin("c", "one")).toBeUndefined();
   });
 
   describe("a change is refused, and nothing of it is written,", () => {

@@ -5,14 +5,23 @@ type Answers = Pick<StaffAccounts, "beginAnswer" | "keepAnswer" | "pruneAnswers"
 
 export function answersOf(engine: Engine): Answers {
   return {
-    beginAnswer: (hash, request, at) =>
+    beginAnswer: (asked, most) =>
       engine.transact(async (tx) => {
-        const row = { hash, request, at, status: null, body: null };
-        const insert = tx.insertInto("staff_answer").values(row);
+        const insert = tx.insertInto("staff_answer").values({ ...asked, status: null, body: null });
         const { numInsertedOrUpdatedRows: inserted } = await insert
           .onConflict((on) => on.column("hash").doNothing())
           .executeTakeFirstOrThrow();
-        if (inserted === 1n) return undefined;
+        const { hash, owner } = asked;
+        if (inserted === 1n) {
+          const { count } = await tx
+            .selectFrom("staff_answer")
+            .select((eb) => eb.fn.countAll<number>().as("count"))
+            .where("owner", "=", owner)
+            .executeTakeFirstOrThrow();
+          if (Number(count) <= most) return undefined;
+          await tx.deleteFrom("staff_answer").where("hash", "=", hash).execute();
+          return "too_many";
+        }
         const kept = await tx.selectFrom("staff_answer").selectAll().where("hash", "=", hash).executeTakeFirstOrThrow();
         return { request: kept.request, status: kept.status ?? undefined, body: kept.body ?? undefined };
       }),

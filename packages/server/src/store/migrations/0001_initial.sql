@@ -376,6 +376,8 @@ CREATE TABLE staff_key (
 CREATE TABLE staff_answer (
   -- SHA-256 of who asked and of the key.
   hash    BLOB    PRIMARY KEY,
+  -- The account or the key that asked.
+  owner   TEXT    NOT NULL,
   -- SHA-256 of what was asked.
   request BLOB    NOT NULL,
   at      INTEGER NOT NULL,
@@ -386,6 +388,7 @@ CREATE TABLE staff_answer (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX staff_answer_by_at ON staff_answer (at);
+CREATE INDEX staff_answer_by_owner ON staff_answer (owner);
 
 -- The last imports of files.
 CREATE TABLE import_run (
