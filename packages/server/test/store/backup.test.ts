@@ -49,7 +49,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     expect(await readHeader(open())).toEqual(header);
     expect((await countChunks(readChunks(open()))).totals).toEqual(totals);
     expect(await restoreStore(open(), portsOf(target), ACTOR)).toEqual({ totals, paused: ["tv"] });
-    await opened.store.targets.setPaused("tv", true, { author: ACTOR.name, at: opened.now });
+    await opened.store.targets.setPaused("tv", true, { author: ACTOR.name, authority: undefined, at: opened.now });
     expect(await archiveOf(target.store)).toEqual(await archiveOf(opened.store));
     expect(await findWrong(target.store)).toEqual([]);
     await expectToGoOn(target.store, opened);
