@@ -26,7 +26,7 @@ export const KNOWN_FAILURES = {
   "400aa103": { httpStatus: 404, reason: "connection_not_found", retry: "no" },
   "400aa104": { httpStatus: 422, reason: "customer_inactive", retry: "no" },
   "400aa105": { httpStatus: 422, reason: "connection_blocked", retry: "no" },
-  "400ab101": { httpStatus: 404, reason: "checkout_unknown", retry: "new_checkout" },
+  "400ab101": { httpStatus: 404, reason: "checkout_unknown", retry: "fix_request" },
   "400ab102": { httpStatus: 410, reason: "checkout_expired", retry: "new_checkout" },
   "400ab103": { httpStatus: 409, reason: "checkout_used", retry: "query_status" },
   "400ab104": { httpStatus: 422, reason: "checkout_mismatch", retry: "new_checkout" },

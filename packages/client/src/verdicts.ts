@@ -35,14 +35,16 @@ export function isNotProcessed(failure: Failure): boolean {
   return failure.kind === "refused" && failure.reason === "rate_limited";
 }
 
-/** Whether the answer of txn-status bears out that a top-up which was answered with a no is not on record. */
+/**
+ * Whether the answer of txn-status bears out that a top-up which was answered with a no is not on record. topupd's
+ * `checkout_unknown` does not: a recorded top-up gets it too, with another partner's access token.
+ */
 export function bearsOut(failure: Failure): boolean {
-  if (failure.kind === "refused") return failure.reason === "checkout_unknown";
   return failure.kind === "refused_otherwise" && failure.inEnvelope;
 }
 
 /** What says of a checkoutId that nothing is on record with it. */
-const NOTHING_RECORDED: readonly FailureReason[] = ["not_topped_up", "never_topped_up", "checkout_unknown"];
+const NOTHING_RECORDED: readonly FailureReason[] = ["not_topped_up", "never_topped_up"];
 
 /** What no query is ever refused for: it names no bouquet, no amount, no customer, and may be late. */
 const OF_TOP_UPS_ONLY: readonly FailureReason[] = [
@@ -61,10 +63,12 @@ const OF_TOP_UPS_ONLY: readonly FailureReason[] = [
 /**
  * Whether topupd's answer to txn-status and its refusal of the top-up are both true of a purchase that is not on
  * record. What turns away every request, such as an access token that is not admitted, or a checkoutId in no form, is
- * borne out by turning away this one as well: nothing that would be recorded gets in there.
+ * borne out by turning away this one as well: nothing that would be recorded gets in there. `checkout_unknown` proves
+ * nothing, however often it comes.
  */
 export function agrees(failure: Failure, refusal: Failure): boolean {
   if (failure.kind !== "refused" || refusal.kind !== "refused") return false;
+  if (failure.reason === "checkout_unknown") return false;
   if (NOTHING_RECORDED.includes(failure.reason)) return true;
   if (locksOut(failure) && locksOut(refusal)) return true;
   return failure.reason === refusal.reason && !isOfTopUpsOnly(failure);

@@ -9,12 +9,18 @@ const OF_TOP_UPS_ONLY = REFUSALS.filter((code) => /^400a[ab]/.test(code) && code
 
 describe("a first refusal by topupd", () => {
   test.each(REFUSALS)("(%s) is final when txn-status knows of nothing either", async (code) => {
-    for (const answer of [NOT_YET, NEVER, UNKNOWN]) {
+    for (const answer of [NOT_YET, NEVER]) {
       const { outcome, sent, times } = await topUp([failure(code), answer]);
       expect(outcome).toMatchObject({ outcome: "refused", failure: { kind: "refused", operation: TOP_UP, code } });
       expect(sent).toEqual([TOP_UP, QUERY]);
       expect(times[1]).toBe(1_000);
     }
+  });
+
+  test.each(REFUSALS)("(%s) is not borne out by checkout_unknown, which proves nothing", async (code) => {
+    const { outcome, sent } = await topUp([failure(code), UNKNOWN]);
+    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(sent).toEqual([TOP_UP, QUERY]);
   });
 
   test.each(REFUSALS)("(%s) is another purchase's where this one is on record", async (code) => {

@@ -37,7 +37,7 @@ function probesFor({ code, cuid, isActive, checkoutId, asked }: Known): readonly
     ["malformed_json", lookUp, `{"code": ${quoted}`],
     ["duplicate_key", lookUp, `{"code": ${quoted}, "code": ${quoted}}`],
     ["duplicate_key_escaped", lookUp, `{"code": ${quoted}, "c\\u006fde": ${quoted}}`],
-    ["invalid_field", "get-subscription-package", { cuid: 1, service: "radio" }],
+    ["invalid_field", "get-subscription-package", { cuid: true, service: "radio" }],
     ["unknown_operation", lookUp, { code }, { operation: "no-such-operation" }],
     ["method_not_allowed", lookUp, { code }, { method: "GET" }],
     ["body_too_large", lookUp, { code, filling: "x".repeat(TOO_LARGE_BYTES) }],

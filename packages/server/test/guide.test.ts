@@ -94,8 +94,7 @@ describe("the state diagram of the guide", () => {
     }
     const { reason, retry } = json.body;
     const naming = (word: string) => own.find((label) => label.split(/, | or /).includes(word));
-    if (reason === refusal) return named("the same refusal");
-    return naming(reason) ?? naming(retry) ?? "anything else";
+    return naming(reason) ?? (reason === refusal ? named("the same refusal") : (naming(retry) ?? "anything else"));
   };
 
   /** Goes the way of an order, where some answers are lost. @returns the states it passed, and what was asked. */
@@ -151,6 +150,13 @@ describe("the state diagram of the guide", () => {
     expect(await go(service, { ...purchase, amt: "1" }, "Sent", [1])).toEqual(asked);
     service.now += 301_000;
     expect(await go(service, purchase, "Sent", [])).toEqual(refused);
+  });
+
+  test("takes checkout_unknown for no outcome, however often it comes", async () => {
+    const service = await startTestService();
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    const way = await go(service, { ...purchase, checkoutId: "A".repeat(64) }, "Sent", []);
+    expect([...new Set(way)]).toEqual(["Sent", "Confirming", "Asking"]);
   });
 
   test("leads to an end that is true where the checkoutId has expired, and asks no more often than it should", async () => {

@@ -14,7 +14,7 @@ const FAILURES = {
   unsupported_media_type: ["400ad006", 415, "fix_request"],
   customer_not_found: ["400aa101", 404, "no"],
   connection_not_found: ["400aa103", 404, "no"],
-  checkout_unknown: ["400ab101", 404, "new_checkout"],
+  checkout_unknown: ["400ab101", 404, "fix_request"],
   checkout_used: ["400ab103", 409, "query_status"],
   checkout_mismatch: ["400ab104", 422, "new_checkout"],
   bouquet_unavailable: ["400ab105", 422, "new_checkout"],

@@ -139,7 +139,7 @@ function forgetAfterRefusal(): FakeOptions {
       const { checkoutId } = fields;
       if (answer.json.success === true) return;
       if (operation === TOP_UP) refused.add(checkoutId);
-      else if (refused.has(checkoutId)) fail(answer, "checkout_unknown", "400ab101", 404, "new_checkout");
+      else if (refused.has(checkoutId)) fail(answer, "checkout_unknown", "400ab101", 404, "fix_request");
     },
   };
 }
@@ -163,7 +163,7 @@ function refuseElsewhere(refusing: string): FakeOptions {
       if (answer.json.success !== true) return;
       if (operation === TOP_UP && !madeIn.has(checkoutId)) madeIn.set(checkoutId, version);
       const isElsewhere = operation === refusing && madeIn.get(checkoutId) !== version;
-      if (isElsewhere) fail(answer, "checkout_unknown", "400ab101", 404, "new_checkout");
+      if (isElsewhere) fail(answer, "checkout_unknown", "400ab101", 404, "fix_request");
     },
   };
 }

@@ -68,10 +68,19 @@ export function hashAccessToken(token: string): Buffer {
   return Buffer.from(hash("sha256", token, "binary"), "binary");
 }
 
-/** Whether a token that is on record may be used now (decisions, "Failures"). */
-export function admitAccessToken(token: AccessToken | undefined, now: Instant, peer: Peer): Result<AccessToken> {
+/**
+ * Whether a token that is on record may be used now (decisions, "Failures").
+ * @param isQuery whether for txn-status, which a suspended partner can still call: open orders must end.
+ */
+export function admitAccessToken(
+  token: AccessToken | undefined,
+  now: Instant,
+  peer: Peer,
+  isQuery = false,
+): Result<AccessToken> {
   const refusal = refusalOfToken(token, now);
-  if (token === undefined || refusal !== undefined) return refused(refusal ?? "unknown_token");
+  const isOpen = refusal === undefined || (refusal === "partner_suspended" && isQuery);
+  if (token === undefined || !isOpen) return refused(refusal ?? "unknown_token");
   const { allowedAddresses } = token.partner;
   if (allowedAddresses !== undefined && !allowedAddresses.has(peer.ip)) return refused("address_not_allowed");
   return done(token);

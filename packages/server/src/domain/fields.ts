@@ -26,6 +26,8 @@ interface TextRule {
   readonly mayBeEmpty?: boolean;
   /** Refuses blanks, and signs that cannot be seen, at either end. */
   readonly isTight?: boolean;
+  /** Takes a JSON integer as its digits are written (decisions, "Identifiers and text"): partners send ids as numbers. */
+  readonly takesInteger?: boolean;
 }
 
 /** ASCII without control characters, and without a blank at either end: there is nothing to trim or to refuse. */
@@ -35,8 +37,10 @@ const ISO_INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-
 
 const BLANK_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 
-const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH };
-const STATED_IDENTIFIER: TextRule = { ...IDENTIFIER, isTight: true };
+const DIGITS = /^[0-9]+$/;
+
+const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, takesInteger: true };
+const STATED_IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true };
 
 /**
  * Reads the fields of one JSON object and gathers what is wrong with all of them, so that a caller
@@ -56,7 +60,7 @@ export class FieldReader {
     this.#problems = problems;
   }
 
-  /** A string of 1 to 64 characters, compared exactly: leading zeros count. */
+  /** A string of 1 to 64 characters, compared exactly: leading zeros count. Or a JSON integer, as its digits stand. */
   identifier(name: string): string {
     return this.text(name, IDENTIFIER);
   }
@@ -231,6 +235,8 @@ export class FieldReader {
   }
 
   #textAt(path: string, value: JsonValue, rule: TextRule): string | undefined {
+    if (rule.takesInteger === true && value instanceof JsonNumber && DIGITS.test(value.literal))
+      return this.#textAt(path, value.literal, rule);
     if (typeof value !== "string") return this.#report(path, "must be a string");
     const text = rule.trim === true ? value.trim() : value;
     if (isLonger(text, rule.maxLength)) return this.#report(path, `must have at most ${rule.maxLength} characters`);

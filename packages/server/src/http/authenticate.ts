@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { type AddressList, callerAddress, type Peer } from "../domain/address-list.ts";
 import { authenticate } from "../services/partner/authenticate.ts";
 import type { Caller, Ports } from "../services/ports.ts";
-import { TOP_UP_OPERATION } from "./contract.ts";
+import { QUERY_OPERATION, TOP_UP_OPERATION } from "./contract.ts";
 import { type SendError, sendFailure } from "./failures.ts";
 
 declare module "fastify" {
@@ -39,7 +39,8 @@ export function authenticateRequests(
       sendFailure(reply, "missing_token");
       return;
     }
-    authenticate(ports, token, new RequestPeer(request.raw, trustedProxies)).then(
+    const isQuery = request.routeOptions.url?.endsWith(`/${QUERY_OPERATION}`) === true;
+    authenticate(ports, token, new RequestPeer(request.raw, trustedProxies), isQuery).then(
       (admission) => {
         if (request.isDecided) return;
         if (admission.ok) {

@@ -13,6 +13,7 @@ const LOOKED_UP = "400aa010";
 const SETTLED = "400ab001";
 
 export const TOP_UP_OPERATION = "subscription-package-topup";
+export const QUERY_OPERATION = "txn-status";
 
 /** What partners are told of one operation of one version: routes and OpenAPI documents are made of it. */
 export interface OperationContract<Request, Answer> {
@@ -47,7 +48,7 @@ export function contractOf(version: Version): Contract {
       code: LOOKED_UP,
       request: LOOK_UP,
       rendering: version.customerInformation,
-      refusals: ["customer_not_found", "ambiguous_code"],
+      refusals: ["partner_suspended", "customer_not_found", "ambiguous_code"],
     },
     listing: {
       name: "get-subscription-package",
@@ -58,7 +59,13 @@ export function contractOf(version: Version): Contract {
       code: LOOKED_UP,
       request: LISTING,
       rendering: version.packages,
-      refusals: ["customer_not_found", "connection_not_found", "customer_inactive", "connection_blocked"],
+      refusals: [
+        "partner_suspended",
+        "customer_not_found",
+        "connection_not_found",
+        "customer_inactive",
+        "connection_blocked",
+      ],
     },
     topUp: {
       name: TOP_UP_OPERATION,
@@ -73,6 +80,7 @@ export function contractOf(version: Version): Contract {
         render: ({ transaction }, exponent) => version.transaction.render(transaction, exponent),
       },
       refusals: [
+        "partner_suspended",
         "customer_not_found",
         "connection_not_found",
         "customer_inactive",
@@ -86,7 +94,7 @@ export function contractOf(version: Version): Contract {
       ],
     },
     query: {
-      name: "txn-status",
+      name: QUERY_OPERATION,
       tag: "Top-ups",
       summary: "Ask what became of a top-up",
       description:

@@ -42,7 +42,7 @@ export const FAILURES = {
   connection_not_found: { code: "400aa103", status: 404, retry: "no" },
   customer_inactive: { code: "400aa104", status: 422, retry: "no" },
   connection_blocked: { code: "400aa105", status: 422, retry: "no" },
-  checkout_unknown: { code: "400ab101", status: 404, retry: "new_checkout" },
+  checkout_unknown: { code: "400ab101", status: 404, retry: "fix_request" },
   checkout_expired: { code: "400ab102", status: 410, retry: "new_checkout" },
   checkout_used: { code: "400ab103", status: 409, retry: "query_status" },
   checkout_mismatch: { code: "400ab104", status: 422, retry: "new_checkout" },
@@ -63,7 +63,7 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   unknown_token: "The access token is not one of this service. Ask the provider for a valid one.",
   expired_token: "The access token has expired. Ask the provider for a new one.",
   revoked_token: "The access token has been revoked. Ask the provider for a new one.",
-  partner_suspended: "The provider has suspended this partner. Contact the provider.",
+  partner_suspended: "The provider has suspended this partner. Only txn-status still answers. Contact the provider.",
   rate_limited: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
   address_not_allowed: "The provider takes no requests of this partner from this address. Contact the provider.",
   malformed_json:
@@ -80,7 +80,7 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   customer_inactive: "The customer is inactive and cannot be topped up. The customer should contact the provider.",
   connection_blocked: "The provider has blocked this connection. The customer should contact the provider.",
   checkout_unknown:
-    "The checkoutId is not one issued to you. If a top-up was sent with it, check access token and address before all else; if not, call get-subscription-package for a new one.",
+    "This checkoutId was not issued to you. This does not prove that no top-up was made with it. Check the checkoutId, the access token and the URL.",
   checkout_expired: "The checkoutId has expired unused. Call get-subscription-package for a new one.",
   checkout_used: "The checkoutId was used for a top-up with other values. Call txn-status to see it.",
   checkout_mismatch:

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
+import { JsonNumber } from "../domain/json.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { type Observer, tell } from "../services/partner/observer.ts";
@@ -94,5 +95,6 @@ const CODE = /^\P{Cc}{1,64}$/u;
 
 function codeIn(body: unknown): string | undefined {
   const { cuid, code } = (body ?? {}) as { readonly cuid?: unknown; readonly code?: unknown };
-  return [cuid, code].find((each) => typeof each === "string" && CODE.test(each)) as string | undefined;
+  const texts = [cuid, code].map((each) => (each instanceof JsonNumber ? each.literal : each));
+  return texts.find((each) => typeof each === "string" && CODE.test(each)) as string | undefined;
 }

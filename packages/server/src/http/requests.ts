@@ -84,7 +84,7 @@ export const LOOK_UP = requestForm<LookUpRequest>({
         "The customer's mobile number, customer id, set-top box number, or internet or IPTV username. Blanks around it do not matter.";
       return Type.String({ description, minLength: 1, pattern: TYPED_TEXT });
     },
-    read: (fields) => fields.text("code", { maxLength: IDENTIFIER_MAX_LENGTH, trim: true }),
+    read: (fields) => fields.text("code", { maxLength: IDENTIFIER_MAX_LENGTH, trim: true, takesInteger: true }),
   },
 });
 
@@ -133,7 +133,8 @@ function freeField(name: "udf1" | "udf2"): RequestField<string | undefined> {
   return {
     name,
     schema: () => Type.Optional(Type.Unsafe(text)),
-    read: (fields) => fields.optionalText(name, { maxLength: FREE_FIELD_MAX_LENGTH, mayBeEmpty: true }),
+    read: (fields) =>
+      fields.optionalText(name, { maxLength: FREE_FIELD_MAX_LENGTH, mayBeEmpty: true, takesInteger: true }),
   };
 }
 

@@ -113,6 +113,15 @@ describe("a token on record", () => {
     expect(admitAccessToken(token, ISSUED_AT, PEER)).toEqual({ ok: false, refusal });
   });
 
+  test("of a suspended partner is admitted for txn-status alone, and from where it may call", () => {
+    const suspended = { ...STORED, partner: { ...STORED.partner, status: "suspended" } } as const;
+    expect(admitAccessToken(suspended, ISSUED_AT, PEER, true)).toMatchObject({ ok: true });
+    const limited = { ...STORED, partner: SUSPENDED };
+    expect(admitAccessToken(limited, ISSUED_AT, PEER, true)).toEqual({ ok: false, refusal: "address_not_allowed" });
+    const ended = { ...suspended, expiresAt: ISSUED_AT };
+    expect(admitAccessToken(ended, ISSUED_AT, PEER, true)).toEqual({ ok: false, refusal: "expired_token" });
+  });
+
   test("of a partner with a list is admitted from its addresses, and from nowhere else", () => {
     const limited = { ...STORED, partner: LIMITED };
     for (const ip of ["203.0.113.0", "203.0.113.255", "::ffff:203.0.113.9"])

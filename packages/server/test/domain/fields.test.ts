@@ -23,8 +23,34 @@ describe("an identifier", () => {
     },
   );
 
-  test.each([[7001], [0], [true], [null], [[]], [["7001"]], [{}]])("may not be %j, which is no string", (value) => {
+  test.each([[true], [null], [[]], [["7001"]], [{}]])("may not be %j, which is no string", (value) => {
     expect(identifier(value)).toEqual(refused("must be a string"));
+  });
+
+  // Written as JSON, because a number must not pass through a float on its way here.
+  const written = (json: string) => {
+    const fields = new FieldReader(readJson(`{"id": ${json}}`) as JsonObject);
+    return fields.finish(fields.identifier("id"));
+  };
+
+  test.each(["0", "7001", "9841000001", "123456789012345678901234567890"])(
+    "may be the JSON integer %s, and is its digits",
+    (digits) => {
+      expect(written(digits)).toEqual({ ok: true, value: digits });
+    },
+  );
+
+  test.each(["-1", "-0", "1.0", "1e3", "1E3"])("may not be %s, which has more than digits", (json) => {
+    expect(written(json)).toEqual(refused("must be a string"));
+  });
+
+  test("that is an integer is held to the same length", () => {
+    expect(written("9".repeat(65))).toEqual(refused("must have at most 64 characters"));
+  });
+
+  test("in a provider's file is a string, because a number has lost its leading zeros", () => {
+    const stated = read({ id: 7001 }, (fields) => fields.statedIdentifier("id"));
+    expect(stated).toEqual(refused("must be a string"));
   });
 
   test("is required, and must not be empty", () => {
@@ -112,7 +138,7 @@ describe("money in a field", () => {
 
 describe("all that is wrong with an object", () => {
   test("is told at once, each by its path", () => {
-    const row = { id: 1, list: [{ id: "a" }, 2, { id: "" }], inner: { id: null }, words: ["a", 1] };
+    const row = { id: true, list: [{ id: "a" }, 2, { id: "" }], inner: { id: null }, words: ["a", 1] };
     const reading = read(row, (fields) => {
       fields.identifier("id");
       fields.objects("list", (item) => item.identifier("id"));

@@ -14,6 +14,7 @@ test("refused calls of a partner are noted, with the customer that they named, a
   await call("get-subscription-package", { cuid: "1000001", service: "tv", reqId: "none" }, service.liveToken);
   await call("get-subscription-package", { cuid: "x".repeat(65), code: "\u0000", service: "tv", reqId: "1" });
   await call("get-customer-information", { code: ["1"] });
+  await call("get-customer-information", { code: 9841 });
   await call("txn-status", {}, "unknown");
   await service.inject({ method: "POST", url: "/nowhere", headers: { authorization: `Bearer ${service.trialToken}` } });
   const partner = await service.store.partners.setStatus("wallet", "suspended", {
@@ -22,7 +23,7 @@ test("refused calls of a partner are noted, with the customer that they named, a
     at: service.now,
   });
   await expect
-    .poll(async () => (await call("txn-status", { cuid: "1000001" })).json.body.reason)
+    .poll(async () => (await call("get-subscription-package", { cuid: "1000001" })).json.body.reason)
     .toBe("partner_suspended");
   const [first] = noted;
   expect(first).toEqual({
@@ -30,11 +31,12 @@ test("refused calls of a partner are noted, with the customer that they named, a
     ...{ reason: "customer_not_found", code: "nobody", requestId: expect.stringMatching(/^[0-9a-f]{18}$/) },
   });
   const seen = noted.map(({ environment, reason, code }) => [environment, reason, code]);
-  expect(seen.slice(0, 4)).toEqual([
+  expect(seen.slice(0, 5)).toEqual([
     ["trial", "customer_not_found", "nobody"],
     ["production", "customer_not_found", "1000001"],
     ["trial", "invalid_field", undefined],
     ["trial", "invalid_field", undefined],
+    ["trial", "customer_not_found", "9841"],
   ]);
   // Nothing is read of what was not admitted.
   expect(seen.at(-1)).toEqual(["trial", "partner_suspended", undefined]);

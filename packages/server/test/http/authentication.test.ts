@@ -133,6 +133,24 @@ test.each<[string, number, string, (service: TestService) => Promise<unknown>]>(
   expect(await service.store.findTransaction(purchase["checkoutId"] as string)).toBeUndefined();
 });
 
+test("a suspended partner can call txn-status and nothing else, so that its open orders end", async () => {
+  const service = await startTestService();
+  const purchase = await prepareTopUp(service, FIBER);
+  const { checkoutId } = purchase;
+  await service.call("subscription-package-topup", purchase);
+  await service.store.partners.setStatus("wallet", "suspended", by(1));
+  for (const version of ["v1.0.1", "v1.0.0"] as const) {
+    const { status, json } = await service.call("txn-status", { checkoutId }, { version });
+    expect([status, json.body.result.orderId]).toEqual([200, checkoutId]);
+    const refused = [
+      await service.call("get-customer-information", LOOK_UP, { version }),
+      await service.call("get-subscription-package", FIBER, { version }),
+      await service.call("subscription-package-topup", purchase, { version }),
+    ];
+    expect(refused.map(({ json: { code } }) => code)).toEqual(["400ac005", "400ac005", "400ac005"]);
+  }
+});
+
 test("trial and production do not see each other's customers", async () => {
   const service = await startTestService();
   await service.importCatalogue([{ service: "tv", code: "TV-1M", name: "TV (MONTHLY)", price: 100 }]);

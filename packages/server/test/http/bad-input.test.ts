@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PREFIX, prepareTopUp, shareTestService, type TestService } from "../support/service.ts";
+import { PREFIX, prepareTopUp, shareTestService, startTestService, type TestService } from "../support/service.ts";
 
 const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -53,7 +53,8 @@ describe("a field that is wrong", () => {
   const wrong: readonly (readonly [string, unknown])[] = [
     ["missing", undefined],
     ["null", null],
-    ["a number", 1000001],
+    ["a number with a fraction", 1000001.5],
+    ["negative", -1000001],
     ["empty", ""],
     ["longer than 64 characters", "1".repeat(65)],
     ["a string with a NUL", "1\u0000"],
@@ -66,9 +67,42 @@ describe("a field that is wrong", () => {
     expect(json.body.fields).toEqual([{ field: "code", problem: expect.any(String) }]);
   });
 
+  test("is none because it is a JSON integer: its digits are the identifier, as if they were a string", async () => {
+    const service = await startTestService();
+    await service.importCatalogue([{ service: "tv", code: "350", name: "Base (MONTHLY)", price: 350 }]);
+    const row = { cuid: "9841", first_name: "A", last_name: "B", mobile: "9841000001", status: "active" };
+    await service.importCustomers([{ ...row, connections: { tv: [{ stb: "9007199254740993", status: "active" }] } }]);
+    const send = async (operation: string, body: string) => {
+      const token = { authorization: `Bearer ${service.liveToken}` };
+      const { status, json } = await post(service, body, token, operation);
+      expect(status).toBe(200);
+      return json.body;
+    };
+    const { customer } = await send("get-customer-information", '{"code": 9841000001}');
+    expect(customer.cuid).toBe("9841");
+    // Beyond what a float holds exactly.
+    const connection = '"cuid": 9841, "service": "tv", "reqId": 9007199254740993';
+    const { checkoutId } = await send("get-subscription-package", `{${connection}}`);
+    const purchase = `${connection}, "checkoutId": "${checkoutId}", "bouquetId": 350, "amt": 350`;
+    const { result } = await send("subscription-package-topup", `{${purchase}, "udf1": 12345, "udf2": 0}`);
+    expect(result).toMatchObject({ cuid: "9841", reqId: "9007199254740993", bouquetId: "350" });
+    expect(await service.store.findTransaction(checkoutId)).toMatchObject({ udf1: "12345", udf2: "0" });
+  });
+
+  test.each(["-0", "1.0", "1e3", "-7", "123456789012345678901234567890.5"])(
+    "because udf1 is the number %s is refused: its digits are not all there is",
+    async (literal) => {
+      const service = shared();
+      const purchase = JSON.stringify({ ...FIBER, checkoutId: "x", bouquetId: "y", amt: "1" });
+      const body = `${purchase.slice(0, -1)},"udf1":${literal}}`;
+      const { json } = await post(service, body, {}, "subscription-package-topup");
+      expect(json.body.fields).toEqual([{ field: "udf1", problem: "must be a string" }]);
+    },
+  );
+
   test("is named together with all others", async () => {
     const service = shared();
-    const wrong = { cuid: 1, service: "radio", amt: "-5", udf1: "x".repeat(31) };
+    const wrong = { cuid: 1.5, service: "radio", amt: "-5", udf1: "x".repeat(31) };
     const { json } = await service.call("subscription-package-topup", wrong);
     const fields = json.body.fields.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(["cuid", "service", "reqId", "checkoutId", "bouquetId", "amt", "udf1"]);

@@ -48,6 +48,10 @@ describe("a checkoutId", () => {
       ];
       expect(answers.map(outcome)).toEqual(Array(5).fill([404, "400ab101"]));
       expect(new Set(answers.map(withoutRequestId)).size).toBe(1);
+      expect(answers[0]?.json.body).toMatchObject({
+        retry: "fix_request",
+        message: expect.stringContaining("does not prove that no top-up was made"),
+      });
     }
     expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
     for (const operation of ["subscription-package-topup", "txn-status"] as const)

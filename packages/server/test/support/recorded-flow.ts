@@ -47,7 +47,7 @@ export async function recordFlow(service: TestService, call: Caller): Promise<Ex
   await topUp("the same checkout with another bouquet", { bouquetId: "TRIAL-NET-1M" });
   await say("a query after the top-up", "txn-status", { checkoutId });
   await say("the connection after the top-up", "get-subscription-package", FIBER);
-  await say("a request with wrong fields", "subscription-package-topup", { cuid: 1, amt: "1.234" });
+  await say("a request with wrong fields", "subscription-package-topup", { cuid: true, amt: "1.234" });
   await say("a request with an unknown token", "txn-status", { checkoutId }, "unknown");
 
   const late = await say("a checkout that is left to expire", "get-subscription-package", FIBER);

@@ -38,7 +38,7 @@ export function addPartnerCommands(program: Command, runtime: Runtime): void {
     },
   });
   for (const [verb, status, description] of [
-    ["suspend", "suspended", "refuse all requests of a partner until it is resumed"],
+    ["suspend", "suspended", "refuse all requests of a partner except txn-status until it is resumed"],
     ["resume", "active", "let a suspended partner call again"],
   ] as const) {
     addStoreCommand<object>(group, runtime, {

@@ -12,7 +12,6 @@ const ALWAYS: readonly FailureReason[] = [
   "unknown_token",
   "expired_token",
   "revoked_token",
-  "partner_suspended",
   "address_not_allowed",
   "body_too_large",
   "unsupported_media_type",

@@ -11,12 +11,20 @@ export type Admission =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly refusal: Refusal; readonly holder: Caller | undefined };
 
-/** Tells who calls. Asked afresh for every request, so that a revocation holds from the next one on. */
-export async function authenticate({ store, clock, tokenUses }: Ports, token: string, peer: Peer): Promise<Admission> {
+/**
+ * Tells who calls. Asked afresh for every request, so that a revocation holds from the next one on.
+ * @param isQuery whether the request is a txn-status.
+ */
+export async function authenticate(
+  { store, clock, tokenUses }: Ports,
+  token: string,
+  peer: Peer,
+  isQuery: boolean,
+): Promise<Admission> {
   if (!isAccessToken(token)) return { ok: false, refusal: "unknown_token", holder: undefined };
   const stored = await store.findAccessToken(hashAccessToken(token));
   const now = clock();
-  const admitted = admitAccessToken(stored, now, peer);
+  const admitted = admitAccessToken(stored, now, peer, isQuery);
   if (!admitted.ok) return { ...admitted, holder: stored && holderOf(stored) };
   tokenUses?.note(admitted.value.id, now);
   return { ok: true, caller: holderOf(admitted.value) };

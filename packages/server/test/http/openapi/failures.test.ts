@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { contractOf } from "../../../src/http/contract.ts";
 import { VERSIONS } from "../../../src/http/versions/version.ts";
+import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";
 
@@ -87,6 +88,10 @@ test("every refusal that the contract lists of an operation can be had, and none
   service.now = START + 360_001;
   await topUp(unused);
   await meet("txn-status", { checkoutId: unused["checkoutId"] });
+
+  await service.store.partners.setStatus("wallet", "suspended", by(1));
+  const bodies = { ...tv("2", "b"), ...unused, code: "2" };
+  for (const { name } of operations) await meet(name as OperationName, bodies);
 
   const listed = operations
     .filter(({ version }) => version === "v1.0.1")
