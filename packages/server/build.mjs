@@ -1,4 +1,4 @@
-// Compiles src to dist, and puts beside it the SQL that the compiler leaves behind, and the console's built files.
+// Compiles src to dist, and puts beside it the SQL that the compiler leaves behind, the partners' pages and the console.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const console = join(here, "..", "console");
 
 await import("../../scripts/build-package.mjs");
+await import("./pages.mjs");
 cpSync(join(here, "src", "store"), join(here, "dist", "store"), {
   recursive: true,
   filter: (path) => !path.endsWith(".ts"),

@@ -1,3 +1,4 @@
+import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "./domain/address-list.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
@@ -17,6 +18,8 @@ export interface Config {
   /** With PostgreSQL at most, beside the one of each process that watches it. */
   readonly databaseConnections: number;
   readonly prefix: string;
+  /** Scheme, host and port by which partners reach the service. Undefined if nothing was said. */
+  readonly publicUrl: string | undefined;
   /** Undefined where none is trusted. */
   readonly trustedProxies: AddressList | undefined;
   /** Undefined where nothing was said: then the database's own holds. */
@@ -83,6 +86,11 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
     fallback: "/staging/api/third-party",
     description: "what stands before the version in every path",
     read: readPrefix,
+  },
+  publicUrl: {
+    placeholder: "URL",
+    description: "URL by which partners reach the service, for its documents; unless given, they name none",
+    read: readOrigin,
   },
   trustedProxies: {
     placeholder: "LIST",
@@ -231,6 +239,14 @@ function readPrefix(text: string): string {
   return mustBe("a path such as /api/third-party, without a slash at its end");
 }
 
+function readOrigin(text: string): string {
+  if (/^https?:/.test(text) && URL.canParse(text)) {
+    const { origin } = new URL(text);
+    if (text === origin || text === `${origin}/`) return origin;
+  }
+  return mustBe("a URL without a path, such as https://topup.provider.example");
+}
+
 function readAddressList(text: string): AddressList {
   const ranges = text.split(",").map((part) => {
     const range = readAddressRange(part.trim());
@@ -261,36 +277,4 @@ function readDate(text: string): Instant {
 
 function mustBe(what: string): never {
   throw new Error(`must be ${what}`);
-}
-
-/** Where everything is kept. */
-export type DatabaseAddress =
-  /** The file of the embedded store. */
-  { readonly store: "sqlite"; readonly path: string } | { readonly store: "postgres"; readonly url: string };
-
-const MUST_BE =
-  "must be sqlite: and the path of a file, such as sqlite:./topupd.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE";
-
-const TLS_MODES = ["", "verify-full", "no-verify", "disable"];
-
-export function readDatabaseAddress(text: string): DatabaseAddress {
-  const path = /^sqlite:(.+)$/s.exec(text)?.[1];
-  if (path !== undefined && !/^(:|file:)/.test(path)) return { store: "sqlite", path };
-  const url = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.pathname.length <= 1) throw new Error(MUST_BE);
-  // The driver takes the others for verify-full, and warns of that: they must not mean something else one day.
-  if (!TLS_MODES.includes(url.searchParams.get("sslmode") ?? ""))
-    throw new Error("must have sslmode=verify-full, no-verify or disable, or none");
-  return { store: "postgres", url: text };
-}
-
-/** As it was given, without the password. */
-export function showDatabaseAddress(address: DatabaseAddress): string {
-  return address.store === "sqlite" ? `sqlite:${address.path}` : withoutPassword(address.url);
-}
-
-/** A text that may be an address, or a misspelt one, without what looks like its password. */
-export function withoutPassword(text: string): string {
-  const shown = text.startsWith("sqlite:") ? text : text.replace(/^(\w+:?\/+[^:/@]*:|[^:/@]*:(?!\/)).*@/s, "$1***@");
-  return shown.replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
 }

@@ -33,11 +33,13 @@ describe.each(names)("packages/%s", (name) => {
     });
     const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = files.map(({ path }) => path);
-    const known = /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/console\/.+)$/;
+    const known =
+      /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/console\/.+)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
     expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
-    expect(paths.includes("dist/console/index.html")).toBe(name === "server");
+    for (const path of ["dist/console/index.html", "dist/pages/partner-guide.html"])
+      expect(paths.includes(path)).toBe(name === "server");
     for (const path of Object.values<string>(manifest(name).bin ?? {})) expect(paths).toContain(path);
   });
 

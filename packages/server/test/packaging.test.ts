@@ -46,6 +46,14 @@ describe("the Dockerfile", () => {
     expect(sources.filter(isIgnored)).toEqual([]);
   });
 
+  test("has what the build reads: the pages for partners and what renders them", () => {
+    const builds = stages.find((stage) => stage.some(({ rest }) => rest.includes("run --silent build"))) ?? [];
+    const [, names = ""] = /const PAGES = (\[.*\]);/.exec(read("packages/server/pages.mjs")) ?? [];
+    const pages = (JSON.parse(names) as string[]).map((name) => `docs/${name}.md`);
+    expect(pages.length).toBeGreaterThan(2);
+    expect(builds.flatMap(copiedFromContext)).toEqual(expect.arrayContaining(["packages/server/pages.mjs", ...pages]));
+  });
+
   test("installs by the lockfile and without install scripts, and knows every workspace where it does", () => {
     const isInstalling = ({ word, rest }: Instruction) => word === "RUN" && /npm (ci|i)/.test(rest);
     const installing = stages.filter((stage) => stage.some(isInstalling));

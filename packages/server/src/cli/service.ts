@@ -75,6 +75,7 @@ export async function serveFrom(
     ports: { store, clock, random, tokenUses, observer },
     trustedProxies: config.trustedProxies,
     prefix: config.prefix,
+    publicUrl: config.publicUrl,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
     logger,

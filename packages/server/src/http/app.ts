@@ -30,6 +30,8 @@ export interface AppOptions {
   readonly ports: Ports;
   /** What stands before the version in every path. */
   readonly prefix: string;
+  /** Scheme, host and port by which partners reach the service; undefined if nobody has said it. */
+  readonly publicUrl: string | undefined;
   /** For how many days a subscription that has ended stays listed. */
   readonly lapsedDays: number;
   /** Whose word on the address of whoever calls is taken; undefined where nobody's is. */

@@ -9,7 +9,12 @@ export function documentOf(version: string): OpenApiDocument {
   const found = VERSIONS.find(({ name }) => name === version);
   if (found === undefined) throw new Error(`there is no version ${version}`);
   const provider = { zone: createZone("UTC"), currencyExponent: 2, basePlans: DEFAULT_BASE_PLANS };
-  return openApiDocument(found, { prefix: "/staging/api/third-party", provider, retirement: undefined });
+  return openApiDocument(found, {
+    prefix: "/staging/api/third-party",
+    publicUrl: undefined,
+    provider,
+    retirement: undefined,
+  });
 }
 
 /** What an answer of one operation with one HTTP status is held against. */

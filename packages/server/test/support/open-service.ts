@@ -79,6 +79,7 @@ export interface OpenOptions {
   readonly basePlans?: BasePlans;
   readonly lapsedDays?: number;
   readonly prefix?: string;
+  readonly publicUrl?: string;
   readonly trustedProxies?: AddressList;
   readonly deprecatedAt?: number;
   readonly sunsetAt?: number;
@@ -172,6 +173,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
   const { app } = await buildApp({
     ports: { ...ports, observer },
     prefix: options.prefix ?? PREFIX,
+    publicUrl: options.publicUrl,
     trustedProxies: options.trustedProxies,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },

@@ -1,7 +1,12 @@
 import { Argument, type Command, Option } from "commander";
 import { countChunks, isBackup, readChunks, readHeader } from "../../backup/backup-file.ts";
 import { BackupRefused } from "../../backup/sealed-lines.ts";
-import { type DatabaseAddress, readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../config.ts";
+import {
+  type DatabaseAddress,
+  readDatabaseAddress,
+  showDatabaseAddress,
+  withoutPassword,
+} from "../../database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { backUpStore, copyStore, restoreStore } from "../../services/staff/archive.ts";
 import { partnerNamesOf } from "../../services/staff/showing.ts";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type Config, SETTING_NAMES, showDatabaseAddress } from "../../config.ts";
+import { type Config, SETTING_NAMES } from "../../config.ts";
+import { showDatabaseAddress } from "../../database-address.ts";
 import { examples } from "../help.ts";
 import type { Runtime, ServiceLog } from "../runtime.ts";
 import { addSettings, configOf } from "../settings.ts";

@@ -11,6 +11,8 @@ import { failureResponses } from "./failure-responses.ts";
 export interface DocumentOptions {
   /** What stands before the version in every path. */
   readonly prefix: string;
+  /** Scheme, host and port by which partners reach the service; undefined: those of the document itself. */
+  readonly publicUrl: string | undefined;
   readonly provider: ProviderSettings;
   /** What the provider has announced of the version's end. */
   readonly retirement: Retirement | undefined;
@@ -21,10 +23,10 @@ export type OpenApiDocument = Readonly<Record<string, Json>>;
 
 /** The contract of one version, made of the schemas by which its requests are read and its answers written. */
 export function openApiDocument(version: Version, options: DocumentOptions): OpenApiDocument {
-  const { prefix, provider } = options;
+  const { prefix, publicUrl = "", provider } = options;
   const announced = Object.keys(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
   const components: Components = {};
-  const shared: Shared = { exponent: provider.currencyExponent, announced, components };
+  const shared: Shared = { exponent: provider.currencyExponent, announced, components, publicUrl };
   const contract = contractOf(version);
   const examples = makeExamples(provider.currencyExponent);
   const paths = {
@@ -36,9 +38,16 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
   return {
     openapi: "3.1.0",
     info: introduce(version, provider),
-    servers: [{ url: `${prefix}/${version.name}`, description: "The service that this document comes from." }],
+    servers: [
+      { url: `${publicUrl}${prefix}/${version.name}`, description: "The service that this document comes from." },
+    ],
+    externalDocs: { url: `${publicUrl}/docs/partner-guide`, description: "The partner's guide." },
     security: [{ accessToken: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(TAGS).map(([name, description]) => ({
+      name,
+      description,
+      externalDocs: { url: `${publicUrl}/docs/failures`, description: "Every failure, and what to do." },
+    })),
     paths,
     components: {
       securitySchemes: {
@@ -56,13 +65,14 @@ interface Shared {
   readonly announced: readonly string[];
   /** To which each operation adds its schemas. */
   readonly components: Components;
+  readonly publicUrl: string;
 }
 
 function describe<Request, Answer>(
   operationId: string,
   operation: OperationContract<Request, Answer>,
   shown: Readonly<Record<string, Example<Answer>>>,
-  { exponent, announced, components }: Shared,
+  { exponent, announced, components, publicUrl }: Shared,
 ): Json {
   const { code, rendering, refusals } = operation;
   const title = operationId.charAt(0).toUpperCase() + operationId.slice(1);
@@ -80,6 +90,10 @@ function describe<Request, Answer>(
       summary: operation.summary,
       description: operation.description,
       tags: [operation.tag],
+      externalDocs: {
+        url: `${publicUrl}/docs/interface#${operation.name}`,
+        description: "Every field, with examples.",
+      },
       ...(announced.length > 0 && { deprecated: true }),
       requestBody: {
         required: true,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
@@ -15,11 +16,12 @@ const require = createRequire(import.meta.url);
 
 export interface PublishOptions {
   readonly prefix: string;
+  readonly publicUrl: string | undefined;
   readonly provider: ProviderSettings;
   readonly retirements: Readonly<Record<string, Retirement>>;
 }
 
-/** A version, as in the path, and where its document is. */
+/** A page or a document: what a link to it says, and where it is. */
 interface Shown {
   readonly name: string;
   readonly url: string;
@@ -50,47 +52,80 @@ const PAGE = { type: "text/html; charset=utf-8", headers: HEADERS };
 /** Of Swagger UI, these two are enough. Its plugin for fastify brings them, but would stream them. */
 const ASSETS = { "swagger-ui-bundle.js": SCRIPT, "swagger-ui.css": STYLE };
 
-/** Serves the contract of each version at `/openapi/{version}.json`, and as a page at `/docs/{version}`; the current one at `/docs` too. */
-export function publishContract(app: FastifyInstance, { prefix, provider, retirements }: PublishOptions): void {
+/** The pages that the build renders from Markdown (pages.mjs), from `src` as from `dist`. */
+const PAGES_FOLDER = fileURLToPath(new URL("../../../dist/pages/", import.meta.url));
+const GUIDES: readonly Shown[] = [
+  { name: "Guide", url: "/docs/partner-guide" },
+  { name: "Interface and changes", url: "/docs/interface" },
+  { name: "Failures", url: "/docs/failures" },
+];
+/** What the examples of those pages call. */
+const EXAMPLE_BASE = "http://127.0.0.1:8080";
+const EXAMPLE_PREFIX = "/staging/api/third-party";
+
+/**
+ * Serves the contract of each version at `/openapi/{version}.json`, and as a page at `/docs/{version}`; the current one
+ * at `/docs` too. The guides are beside them.
+ */
+export function publishContract(app: FastifyInstance, options: PublishOptions): void {
+  const { prefix, publicUrl, provider, retirements } = options;
   const folder = join(dirname(require.resolve("@fastify/swagger-ui")), "static");
   for (const [name, kind] of Object.entries(ASSETS))
     serveResource(app, `/docs/${name}`, { ...kind, load: () => readFile(join(folder, name)) });
-  const documents = VERSIONS.map(({ name }) => ({ name, url: `/openapi/${name}.json` }));
   for (const [index, version] of VERSIONS.entries()) {
     const { name } = version;
     const url = `/openapi/${name}.json`;
-    const make = () => openApiDocument(version, { prefix, provider, retirement: retirements[name] });
+    const make = () => openApiDocument(version, { prefix, publicUrl, provider, retirement: retirements[name] });
     serveResource(app, url, { type: JSON_TYPE, load: () => Buffer.from(JSON.stringify(make())) });
     serveResource(app, `/docs/${name}.js`, { ...SCRIPT, load: () => Buffer.from(renderScript(url)) });
-    const page = { ...PAGE, load: () => Buffer.from(renderPage({ name, url }, documents)) };
+    const page = { ...PAGE, load: () => Buffer.from(renderOperations({ name, url })) };
     for (const path of index === 0 ? ["/docs", "/docs/", `/docs/${name}`] : [`/docs/${name}`])
       serveResource(app, path, page);
   }
+  for (const guide of GUIDES) {
+    const load = async () => {
+      const text = await readFile(join(PAGES_FOLDER, `${guide.url.slice("/docs/".length)}.html`), "utf8");
+      const examples = text.replaceAll(EXAMPLE_BASE + EXAMPLE_PREFIX, (publicUrl ?? EXAMPLE_BASE) + prefix);
+      return Buffer.from(renderLayout(guide, `<main class="text">\n${examples}</main>`));
+    };
+    serveResource(app, guide.url, { ...PAGE, load });
+  }
 }
 
-function renderPage({ name, url }: Shown, documents: readonly Shown[]): string {
-  const links = documents.map((other) =>
-    other.name === name ? `<strong>${name}</strong>` : `<a href="/docs/${other.name}">${other.name}</a>`,
+function renderOperations({ name, url }: Shown): string {
+  const content = `<link rel="stylesheet" href="/docs/swagger-ui.css">
+<main id="interface"></main>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/${name}.js"></script>`;
+  return renderLayout({ name, url: `/docs/${name}` }, content, `<a href="${url}">OpenAPI</a>`);
+}
+
+/** A page, with links to all others. */
+function renderLayout(shown: Shown, content: string, more = ""): string {
+  const versions = VERSIONS.map(({ name }) => ({ name, url: `/docs/${name}` }));
+  const links = [...GUIDES, ...versions].map(({ name, url }) =>
+    url === shown.url ? `<strong>${name}</strong>` : `<a href="${url}">${name}</a>`,
   );
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>topupd: the interface, ${name}</title>
+<title>topupd: ${shown.name}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
 <style>
 body { margin: 0; background: #fafafa }
-nav { display: flex; gap: 1.5em; padding: 1em 20px; background: #1b1b1b; color: #fff; font: 16px sans-serif }
+nav { display: flex; flex-wrap: wrap; gap: 1.5em; padding: 1em 20px; background: #1b1b1b; color: #fff; font: 16px sans-serif }
 nav a { color: #9cf }
+.text { max-width: 60em; margin: auto; padding: 0 20px 4em; font: 16px/1.5 sans-serif }
+.text pre { overflow-x: auto; padding: 1em; background: #eee }
+.text table { display: block; overflow-x: auto; border-collapse: collapse }
+.text th, .text td { padding: .3em .6em; border: 1px solid #ccc; text-align: left; vertical-align: top }
 </style>
 </head>
 <body>
-<nav><span>topupd</span> ${links.join(" ")} <a href="${url}">OpenAPI</a></nav>
-<main id="interface"></main>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/${name}.js"></script>
+<nav><span>topupd</span> ${links.join(" ")} ${more}</nav>
+${content}
 </body>
 </html>
 `;

@@ -21,15 +21,16 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
 
   test("is served, with the zone and the currency of the provider", async () => {
     const prefix = "/partners/api";
-    const service = await startTestService({ timeZone: "Asia/Kathmandu", currencyExponent: 3, prefix });
+    const publicUrl = "https://topup.provider.example";
+    const service = await startTestService({ timeZone: "Asia/Kathmandu", currencyExponent: 3, prefix, publicUrl });
     const { statusCode, headers, body } = await service.inject(`/openapi/${version}.json`);
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
     const provider = { zone: createZone("Asia/Kathmandu"), currencyExponent: 3, basePlans: DEFAULT_BASE_PLANS };
     const found = VERSIONS.find(({ name }) => name === version) as (typeof VERSIONS)[number];
-    expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix, provider, retirement: undefined }));
+    expect(JSON.parse(body)).toEqual(openApiDocument(found, { prefix, publicUrl, provider, retirement: undefined }));
     expect(body).toContain("Asia/Kathmandu");
-    expect(JSON.parse(body).servers).toMatchObject([{ url: `${prefix}/${version}` }]);
+    expect(JSON.parse(body).servers).toMatchObject([{ url: `${publicUrl}${prefix}/${version}` }]);
     const { status } = await service.call("get-customer-information", { code: "1000001" }, { version });
     expect(status).toBe(200);
   });

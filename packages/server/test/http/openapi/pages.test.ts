@@ -1,8 +1,18 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startTestService } from "../../support/service.ts";
 
-const PAGES = ["/docs", "/docs/", "/docs/v1.0.1", "/docs/v1.0.0"];
+const GUIDES = ["/docs/partner-guide", "/docs/interface", "/docs/failures"];
+const PAGES = ["/docs", "/docs/", "/docs/v1.0.1", "/docs/v1.0.0", ...GUIDES];
+
+// As the build does.
+beforeAll(() => {
+  execFileSync(process.execPath, [fileURLToPath(new URL("../../../pages.mjs", import.meta.url))]);
+});
+
 describe("the documentation pages", () => {
   test.each(PAGES)("are whole, and load nothing from anywhere else: %s", async (url) => {
     const service = await startTestService();
@@ -12,10 +22,55 @@ describe("the documentation pages", () => {
     const parts = [...page.body.matchAll(/(?:href|src)="([^"]+)"/g)].map((match) => match[1] as string);
     expect(parts.length).toBeGreaterThan(4);
     for (const part of parts.filter((part) => part !== "data:,")) {
-      expect(part).toMatch(/^\/(?:docs|openapi)\/[a-z0-9.-]+$/);
-      const { statusCode, body } = await service.inject(part);
+      const [path = "", anchor] = part.startsWith("#") ? [url, part.slice(1)] : part.split("#");
+      expect(path).toMatch(/^\/docs$|^\/(?:docs|openapi)\/[a-z0-9.-]*$/);
+      const { statusCode, body } = await service.inject(path);
       expect(statusCode, part).toBe(200);
       expect(body.length, part).toBeGreaterThan(100);
+      if (anchor !== undefined) expect(body, part).toContain(`id="${anchor}"`);
+    }
+  });
+
+  test("show the Markdown files whole, and lead to one another", async () => {
+    const service = await startTestService();
+    for (const url of GUIDES) {
+      const { body } = await service.inject(url);
+      const file = new URL(`../../../../../docs/${url.slice("/docs/".length)}.md`, import.meta.url);
+      const source = readFileSync(file, "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+      const headings = source.match(/^#+ /gm) ?? [];
+      expect(body.match(/<h[1-6] id="/g)).toHaveLength(headings.length);
+      for (const other of GUIDES.filter((each) => each !== url)) expect(body).toContain(`<a href="${other}`);
+      expect(body).not.toContain(".md");
+      expect(body).not.toContain("stateDiagram");
+    }
+    const { body: operations } = await service.inject("/docs");
+    for (const url of GUIDES) expect(operations).toContain(`<a href="${url}">`);
+  });
+
+  test("call the service by its public URL and prefix in their examples", async () => {
+    const local = "http://127.0.0.1:8080/staging/api/third-party";
+    const plain = await startTestService();
+    const service = await startTestService({ publicUrl: "https://topup.provider.example", prefix: "/api" });
+    for (const url of ["/docs/partner-guide", "/docs/interface"]) {
+      expect((await plain.inject(url)).body).toContain(`BASE=${local}`);
+      const { body } = await service.inject(url);
+      expect(body).not.toContain(local);
+      expect(body).toContain("BASE=https://topup.provider.example/api");
+    }
+  });
+
+  test("are linked in the OpenAPI documents, each operation to its own section", async () => {
+    const service = await startTestService({ publicUrl: "https://topup.provider.example" });
+    const { body: page } = await service.inject("/docs/interface");
+    for (const version of ["v1.0.1", "v1.0.0"]) {
+      const { externalDocs, paths, tags } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
+      expect(externalDocs.url).toBe("https://topup.provider.example/docs/partner-guide");
+      for (const tag of tags) expect(tag.externalDocs.url).toBe("https://topup.provider.example/docs/failures");
+      for (const [path, { post }] of Object.entries<{ post: { externalDocs: { url: string } } }>(paths)) {
+        const [address, anchor] = post.externalDocs.url.split("#");
+        expect([address, `/${anchor}`]).toEqual(["https://topup.provider.example/docs/interface", path]);
+        expect(page).toContain(`id="${anchor}"`);
+      }
     }
   });
 
