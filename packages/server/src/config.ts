@@ -1,7 +1,7 @@
-import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./database-address.ts";
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "./domain/address-list.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
+import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
 import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { type Instant, readWallTime } from "./domain/wall-time.ts";

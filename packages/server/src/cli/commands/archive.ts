@@ -6,7 +6,7 @@ import {
   readDatabaseAddress,
   showDatabaseAddress,
   withoutPassword,
-} from "../../database-address.ts";
+} from "../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { backUpStore, copyStore, restoreStore } from "../../services/staff/archive.ts";
 import { partnerNamesOf } from "../../services/staff/showing.ts";

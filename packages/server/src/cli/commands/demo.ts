@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../config.ts";
-import { showDatabaseAddress } from "../../database-address.ts";
+import { showDatabaseAddress } from "../../domain/database-address.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { addStaff, setPassword } from "../../services/staff/accounts.ts";
 import { addPartner, issueToken } from "../../services/staff/partners.ts";

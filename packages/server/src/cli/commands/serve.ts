@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../config.ts";
-import { showDatabaseAddress } from "../../database-address.ts";
+import { showDatabaseAddress } from "../../domain/database-address.ts";
 import { examples } from "../help.ts";
 import type { Runtime, ServiceLog } from "../runtime.ts";
 import { addSettings, configOf } from "../settings.ts";
