@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import type { Service, Version } from "./facts.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
 import { checkDestinations, onFile, openOutputs, writeOutputs } from "./outputs.ts";
-import { runConformance, ServiceUnreachable } from "./run.ts";
+import { runConformance, ServiceUnreachable, TokenRefused } from "./run.ts";
 import { describeBreakdown, withoutValues } from "./usage.ts";
 
 export const EXIT = { holds: 0, fails: 1, wrongUsage: 2, unreachable: 3, broken: 4 } as const;
@@ -43,7 +43,8 @@ The access token may also be in the environment, as CONFORMANCE_TOKEN, or in a
 file: a command line can be read by others on the same machine.
 
 Exit code: 0 all holds, 1 something fails or too little could be judged,
-2 wrong usage, 3 the service cannot be reached, 4 the kit itself broke down.
+2 wrong usage or access token, 3 the service cannot be reached,
+4 the kit itself broke down.
 
 Example:
   CONFORMANCE_TOKEN=... conformance \\
@@ -144,6 +145,10 @@ function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.wrongUsage;
   if (error instanceof WrongOption) {
     stderr(`conformance: ${error.message}\n${EXAMPLE}\n`);
+    return EXIT.wrongUsage;
+  }
+  if (error instanceof TokenRefused) {
+    stderr(`conformance: ${error.message}\n`);
     return EXIT.wrongUsage;
   }
   if (error instanceof ServiceUnreachable) {

@@ -1,6 +1,7 @@
 import { createAllowance } from "./allowance.ts";
 import { attemptAll } from "./attempts.ts";
 import { type Caller, createCaller } from "./caller.ts";
+import type { Answer } from "./exchange.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
 import { lookLate, type Spent } from "./late.ts";
@@ -8,11 +9,16 @@ import { checkoutIdsOf } from "./listings.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
 import { judge, type Report } from "./report.ts";
-import { asText, member } from "./shape.ts";
+import { asObject, asText, member } from "./shape.ts";
 import { notSpent, spend } from "./spend.ts";
+
+const UNAUTHORIZED = 401;
 
 /** Nobody answers at the base URL: there is nothing to judge. */
 export class ServiceUnreachable extends Error {}
+
+/** The service refuses the access token: every check would only say so again. */
+export class TokenRefused extends Error {}
 
 /**
  * Checks a service against the Subscription Top-up Service Interface, from outside. Spends nothing unless
@@ -20,6 +26,7 @@ export class ServiceUnreachable extends Error {}
  *
  * @throws WrongOption if the options cannot be used
  * @throws ServiceUnreachable if no connection can be made
+ * @throws TokenRefused if the look-up is answered with HTTP 401
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   checkOptions(options);
@@ -43,8 +50,16 @@ function withEarlier(all: readonly VersionFacts[]): VersionFacts[] {
 async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Promise<VersionFacts> {
   const facts = await explore(caller, options);
   const { lookUp } = facts;
+  if (lookUp.answered && lookUp.status === UNAUTHORIZED) throw new TokenRefused(describeRefusal(lookUp));
   if (lookUp.answered || lookUp.connected) return facts;
   throw new ServiceUnreachable(`${readBaseUrl(options.baseUrl).origin} cannot be reached: ${lookUp.problem}`);
+}
+
+/** With the reason that topupd gives, such as `unknown_token`; another text could be anything. */
+function describeRefusal(lookUp: Answer): string {
+  const reason = member(asObject(member(lookUp.json, "body")), "reason");
+  const named = typeof reason === "string" && /^[a-z]+_token$/.test(reason) ? `, ${reason}` : "";
+  return `the service refuses the access token (HTTP ${lookUp.status}${named}). Check the token and --base-url.`;
 }
 
 /** One top-up per version, after saying of all of them what they will cost. */

@@ -50,6 +50,15 @@ describe("the exit code", () => {
     expect(stdout).toContain("  v1.0.1  listing-json, listing-success, listing-code,");
   });
 
+  test("is 2 if the access token is wrong, and says so in one line with topupd's reason", async () => {
+    const { baseUrl } = await startFakeProvider({ isTopupd: true });
+    const { code, stdout, stderr } = await run(["--base-url", baseUrl, "--code", CODE, "--token", "made-up"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.trim().split("\n").at(-1)).toBe(
+      "conformance: the service refuses the access token (HTTP 401, unknown_token). Check the token and --base-url.",
+    );
+  });
+
   test("is 3 where nobody answers", async () => {
     const url = await freeUrl();
     const { code, stdout, stderr } = await run(["--base-url", url, "--code", CODE, "--token", TOKEN]);

@@ -137,6 +137,11 @@ describe("deploy/compose.yaml", () => {
 });
 
 describe("deploy/haproxy.cfg", () => {
+  test("counts calls by the token that topupd reads, so that another way to write the header is no new caller", () => {
+    expect(haproxy).toMatch(/^ +http-request track-sc0 http_auth_bearer,sha2\(256\) table calls$/m);
+    expect(haproxy).not.toMatch(/hdr\(authorization\)/i);
+  });
+
   test("sends requests to the processes that compose starts, on the port that the image listens on", () => {
     const servers = [...haproxy.matchAll(/^ +server (\S+ \S+)$/gm)].map(([, server]) => server);
     const port = argumentOf(lastStage, "EXPOSE");
