@@ -22,12 +22,15 @@ function save(file, order) {
 async function prepare(client, code, bouquetId) {
   const found = await client.lookUpCustomer(code);
   if (!found.ok) throw new Error(found.failure.message);
-  const [{ reqId }] = found.value.connections.internet; // the customer chooses one
-  const connection = { cuid: found.value.cuid, service: "internet", reqId };
+  const { cuid, connections } = found.value;
+  const service = ["internet", "tv", "iptv"].find((each) => connections[each].length > 0);
+  if (!service) throw new Error("The customer has no connection.");
+  const connection = { cuid, service, reqId: connections[service][0].reqId }; // the customer chooses one
   const listed = await client.listPackages(connection);
   if (!listed.ok) throw new Error(listed.failure.message);
-  const { price } = listed.value.bouquets.find((bouquet) => bouquet.code === bouquetId); // and pays this
-  return { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amt: price };
+  const bouquet = listed.value.bouquets.find((each) => each.code === bouquetId);
+  if (!bouquet) throw new Error(`${bouquetId} is not on sale for this ${service} connection.`);
+  return { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amt: bouquet.price }; // and pays this
 }
 if (process.argv[1]?.endsWith("top-up.mjs")) {
   const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });

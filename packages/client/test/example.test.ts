@@ -127,6 +127,36 @@ test("the example tops nothing up where the customer or the packages are not to 
   }
 });
 
-test("the example has at most 35 lines", () => {
-  expect(readFileSync(EXAMPLE, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(35);
+test("the example tops up a customer who has no internet connection", async () => {
+  const tv = { stb: "0001", status: "active" };
+  const customer = { ...PROFILE, connections: { tv: [tv], internet: [], iptv: [] } };
+  const television = { ...listing, connection: tv };
+  const { asked, cwd, run } = await place([
+    reply(200, { success: true, code: "400aa010", body: { customer } }),
+    reply(200, {
+      success: true,
+      code: "400aa010",
+      body: { checkoutId: RESULT.orderId, customer: PROFILE, tv: television },
+    }),
+    recorded({ ...bought, service: "tv", reqId: "0001" }),
+  ]);
+  expect(await run()).toContain("outcome: 'topped_up'");
+  expect(asked.at(-1)).toBe("subscription-package-topup");
+  expect(JSON.parse(readFileSync(join(cwd, "order-A-1.json"), "utf8"))).toMatchObject({
+    purchase: { service: "tv", reqId: "0001" },
+  });
+});
+
+test("the example says so if there is no connection or no such bouquet", async () => {
+  const none = { ...PROFILE, connections: { tv: [], internet: [], iptv: [] } };
+  const alone = await place([reply(200, { success: true, code: "400aa010", body: { customer: none } })]);
+  await expect(alone.run()).rejects.toThrow("The customer has no connection.");
+  const other = { ...listing, bouquets: [{ code: "NET-3M", name: "Net", price: 3220 }] };
+  const body = { checkoutId: RESULT.orderId, customer: PROFILE, internet: other };
+  const sold = await place([lookedUp, reply(200, { success: true, code: "400aa010", body })]);
+  await expect(sold.run()).rejects.toThrow("NET-1M is not on sale for this internet connection.");
+});
+
+test("the example has at most 40 lines", () => {
+  expect(readFileSync(EXAMPLE, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
 });
