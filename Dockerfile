@@ -2,7 +2,7 @@
 # How it is run, alone or with PostgreSQL and a proxy, is in docs/operator-guide.md.
 
 # Debian and not Alpine: the SQLite module comes compiled for both of their C libraries, but Node's own
-# releases are made and tested for glibc only. 24 is the newest Node that topupd is checked with.
+# releases are made and tested for glibc only. 24 has long-term support; topupd is checked with 26 too.
 # It floats within 24 on purpose: the rules of time zones come with Node, and a pinned one would never learn of new ones.
 ARG NODE=node:24-bookworm-slim
 

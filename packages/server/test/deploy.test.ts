@@ -108,6 +108,8 @@ test("deploy/topupd.sh hands a command on as it is, as the service's user, and s
   expect(asked.slice(-4)).toEqual(["partner", "add", "Blue Wallet", ""]);
   expect(asked).toContain("--setenv=SUDO_USER=maya");
   expect(asked).toContain("--property=User=topupd");
+  // Files that a command names are those of the caller's folder, if the user can enter it.
+  expect(asked).toContain(`--property=WorkingDirectory=-${process.cwd()}`);
   // Where sudo was not called, by cron say.
   expect(askedBy({})).toContain(`--setenv=SUDO_USER=${userInfo().username}`);
 });
