@@ -15,7 +15,7 @@ import { Choices } from "./random.ts";
 export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "findFault" | "keptEntries"> &
   Pick<typeof imports, "decideImport" | "resetLedger">;
 
-const RULES: LedgerRules = { ...ledgers, ...imports };
+export const RULES: LedgerRules = { ...ledgers, ...imports };
 
 /** What was played: few of any of these would show nothing. */
 export interface LedgerHistories {
@@ -203,13 +203,17 @@ class History {
     for (const ledger of [this.#whole, this.#pruned])
       expectSame(this.#rules.findFault(ledger), undefined, "what a check finds");
     const reset = this.#rules.resetLedger(this.#whole, this.#stated(run), moment(this.#now));
-    if (reset.kind === "changed") expectSame(reset.entry.after?.end, this.#stated(run)?.end, "the end after a reset");
+    if (reset.kind === "changed") {
+      const { after, seq } = reset.entry;
+      expectSame([after?.end, after?.since], [this.#stated(run)?.end, after && seq], "what a reset comes to");
+    }
     this.#seen.entries += this.#whole.entries.length;
   }
 
   /** @returns why there is no entry. */
   #import(run: Pick<StatedSubscription, "start" | "end"> | undefined, asOf: number, allowsShorter: boolean) {
-    const rules = { asOf: moment(asOf), now: moment(this.#now), toleranceDays: 1, allowsShorter };
+    const goodwill = "lacking" as const;
+    const rules = { asOf: moment(asOf), now: moment(this.#now), goodwill, toleranceDays: 1, allowsShorter };
     const answer = this.#append((ledger) => {
       const decision = this.#rules.decideImport(ledger, this.#stated(run), rules);
       return decision.kind === "changed" ? decision.entry : decision.kind;

@@ -151,6 +151,8 @@ export interface LedgerEntry {
   reason: string | null;
   /** Of an import: up to when the records held what was made here, on the provider's clock. */
   asOf: string | null;
+  /** Of an import: whether the records hold goodwill. */
+  goodwill: GoodwillReading | null;
   /** Whether what was before it has been let go. */
   isOpening: boolean;
 }
@@ -216,14 +218,18 @@ export interface FieldChange {
   to: string | null;
 }
 
+export type GoodwillReading = "held" | "lacking";
+
 export interface HeldBackSubscription {
   service: Service;
   reqId: string;
   plan: string;
   bouquetId: string;
-  keptEnd: string;
+  keptEnd: string | null;
   statedEnd: string | null;
   txnId: string | null;
+  /** Given here, if it must be said whether the records hold it. */
+  goodwill: { days: number; at: string } | null;
 }
 
 /** A base or add-on subscription that ends soon. */

@@ -21,7 +21,7 @@ export async function* readCatalogueCsv(pieces: AsyncIterable<Uint8Array>): Sour
 }
 
 /** Of the customer, and the same on each of its lines. */
-const CUSTOMER_COLUMNS = [...PROFILE_COLUMNS, "asOf"] as const;
+const CUSTOMER_COLUMNS = [...PROFILE_COLUMNS, "asOf", "goodwill"] as const;
 
 /** The customers of a file: a line for each connection, those of a customer together. */
 export async function* readCustomersCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {

@@ -29,7 +29,7 @@ export function csvText(rows: readonly Cells[]): string {
 /** Of the customer, the same on each of its lines. */
 export const PROFILE_COLUMNS = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
 /** In these, each subscription of the connection has a line of its own. */
-export const SUBSCRIPTION_COLUMNS = ["code", "startdate", "enddate"] as const;
+export const SUBSCRIPTION_COLUMNS = ["code", "startdate", "enddate", "goodwillDays"] as const;
 export const CONNECTION_COLUMNS = [
   ...(["service", "connection", "connection_status", "segment"] as const),
   ...SUBSCRIPTION_COLUMNS,

@@ -1,3 +1,4 @@
+import { SERVICES } from "./bouquet.ts";
 import {
   type BareConnection,
   type ConnectionName,
@@ -72,7 +73,7 @@ export type CustomerImportRules = ImportRules & {
 export function changeCustomer(
   stored: StoredCustomer,
   stated: StatedCustomer,
-  rules: Omit<CustomerImportRules, "allowsShorter">,
+  rules: Omit<CustomerImportRules, "allowsShorter" | "goodwill">,
   normaliseMobile: NormaliseMobile,
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
@@ -89,7 +90,7 @@ export function changeCustomer(
     const allowsShorter = rules.allowShorter.has(cuid);
     const decision = isReset
       ? resetLedger(ledger, subscription, rules.now)
-      : decideImport(ledger, subscription, { ...rules, allowsShorter });
+      : decideImport(ledger, subscription, { ...rules, goodwill: stated.goodwill, allowsShorter });
     const { service, reqId } = name;
     if (decision.kind === "changed")
       entries.push({ service, reqId, plan, before: headOf(ledger).subscription, entry: decision.entry });
@@ -118,7 +119,9 @@ export function changeCustomer(
     runs.some((run) => isSameConnection(run, name) && isRunning(run.subscription, rules.now.wall));
   // What was paid for, and what staff have blocked, outlasts a file that does not know of it.
   const kept = before.filter((each) => !isStated(each) && !isReset && (each.blocked || hasRun(each)));
-  const connections = [...stated.connections.map((each) => bareConnection(each, before, isReset)), ...kept.map(bare)];
+  const unsorted = [...stated.connections.map((each) => bareConnection(each, before, isReset)), ...kept.map(bare)];
+  // As rows have them: an export that comes back must not change their order.
+  const connections = SERVICES.flatMap((service) => unsorted.filter((each) => each.service === service));
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   const codesBefore = former === undefined ? [] : codesOf(former, before, () => stored.mobileForm);
   const mobileForm = mobile === undefined ? undefined : normaliseMobile(mobile);

@@ -3,6 +3,7 @@ import { foldName } from "./connection-name.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
+import { GOODWILL_READINGS, type GoodwillReading } from "./ledger.ts";
 import type { StatedSubscription } from "./subscription.ts";
 import { isWallTime, type WallTime } from "./wall-time.ts";
 
@@ -13,6 +14,8 @@ const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", 
 export interface StatedCustomer extends CustomerProfile {
   /** As the row says it, unread; undefined where the file's own holds. */
   readonly asOf: string | undefined;
+  /** How its records treat goodwill; undefined where nobody said it. */
+  readonly goodwill: GoodwillReading | undefined;
   readonly connections: readonly StatedConnection[];
 }
 
@@ -29,6 +32,8 @@ export interface StatedConnection {
 export interface RowContext {
   /** The newest definition of a code, from whichever revision has it: old subscriptions name retired bouquets. */
   readonly findBouquet: (service: Service, code: string) => Bouquet | undefined;
+  /** Of rows that do not say it. */
+  readonly goodwill?: GoodwillReading | undefined;
 }
 
 /** As spreadsheets and data frames write a number in a column that has gaps. */
@@ -39,7 +44,7 @@ type CustomerContext = RowContext & { readonly cuid: string };
 
 /**
  * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "asOf"?,
- * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
+ * "goodwill"?, "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
  * `stb` and the other connections by `username`.
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
@@ -52,6 +57,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
     fields.problem("mobile", "ends with .0: it was made a number on its way, so export it as a text");
   const status = fields.oneOf("status", WIRE_STATUSES);
   const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
+  const goodwill = fields.has("goodwill") ? fields.oneOf("goodwill", GOODWILL_READINGS) : context.goodwill;
   const its = { ...context, cuid };
   const connections = fields.object("connections", (services) => [
     ...readConnections(services, "tv", "stb", its),
@@ -59,7 +65,8 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
     ...readConnections(services, "iptv", "username", its),
   ]);
   fields.refuseOthers();
-  return fields.finish({ cuid, firstName, lastName, mobile, status, asOf, connections: connections ?? [] });
+  const records = { asOf, goodwill, connections: connections ?? [] };
+  return fields.finish({ cuid, firstName, lastName, mobile, status, ...records });
 }
 
 function readConnections(
@@ -88,6 +95,8 @@ function readSubscriptions(connection: FieldReader, service: Service, context: C
     const code = fields.statedIdentifier("code");
     const start = readTimestamp(fields, "startdate");
     const end = readTimestamp(fields, "enddate");
+    // An export has it; the ledger knows it.
+    fields.has("goodwillDays");
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
     if (code !== "" && bouquet === undefined) {
       const whose = context.cuid === "" ? "" : `, of customer ${context.cuid}`;

@@ -142,7 +142,15 @@ export interface ConnectionFileRow {
   readonly username?: string;
   readonly status: string;
   readonly segment?: string;
-  readonly subscriptions: readonly { readonly code: string; readonly startdate: string; readonly enddate: string }[];
+  readonly subscriptions: readonly SubscriptionFileRow[];
+}
+
+interface SubscriptionFileRow {
+  readonly code: string;
+  readonly startdate: string;
+  readonly enddate: string;
+  /** In `enddate`; an import leaves it unread. */
+  readonly goodwillDays: number;
 }
 
 /** A row of plain records, which an import can read. Blocks by staff are not in it. */
@@ -166,8 +174,8 @@ function connectionRow(connection: Connection): ConnectionFileRow {
     ...(service === "tv" ? { stb: reqId } : { username: reqId }),
     status,
     ...(segment === undefined ? {} : { segment }),
-    subscriptions: subscriptionsOf(connection).map(({ bouquet: { code }, start: startdate, end: enddate }) => {
-      return { code, startdate, enddate };
+    subscriptions: subscriptionsOf(connection).map(({ bouquet: { code }, start, end, goodwillDays }) => {
+      return { code, startdate: start, enddate: end, goodwillDays };
     }),
   };
 }

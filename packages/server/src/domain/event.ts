@@ -48,6 +48,8 @@ export interface EventSubscription {
   readonly addOn: boolean;
   readonly start: WallTime;
   readonly end: WallTime;
+  /** Days of goodwill of the current run that are in `end`. */
+  readonly goodwillDays: number;
 }
 
 export type EventTopUp = Pick<Transaction, "txnId" | "checkoutId" | "partnerId" | "bouquetCode" | "amount">;
@@ -74,8 +76,8 @@ export function eventOf(
   return { kind, at, key: { environment, cuid, service, reqId }, state, topUp };
 }
 
-function toEventSubscription({ plan, bouquet, start, end }: Subscription): EventSubscription {
-  return { plan, bouquetId: bouquet.code, name: bouquet.name, addOn: bouquet.addOn, start, end };
+function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscription): EventSubscription {
+  return { plan, bouquetId: bouquet.code, name: bouquet.name, addOn: bouquet.addOn, start, end, goodwillDays };
 }
 
 /** An event as webhooks and the feed have it. Amounts are decimals with all digits of the currency; instants ISO 8601. */

@@ -1,4 +1,12 @@
-import { appendImport, type Entry, grantsOfRun, headOf, type Ledger } from "./ledger.ts";
+import {
+  appendImport,
+  type Entry,
+  GOODWILL_READINGS,
+  type GoodwillReading,
+  grantsOfRun,
+  headOf,
+  type Ledger,
+} from "./ledger.ts";
 import { isRunning, isSameSubscription, type StatedSubscription, type Subscription } from "./subscription.ts";
 import { DAY_MS, type Instant, type Moment, readWallTime, type WallTime, wallMsBetween } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
@@ -61,6 +69,8 @@ export interface ImportRules {
   /** Up to when the records hold every top-up and reversal made here. */
   readonly asOf: Moment;
   readonly now: Moment;
+  /** How the records treat goodwill; undefined where nobody said it. */
+  readonly goodwill: GoodwillReading | undefined;
   /** A run that they end by less than so many days earlier keeps its end: 1, for records without seconds, or more. */
   readonly toleranceDays: number;
   /** Whether they may end a run that was paid for. */
@@ -70,15 +80,27 @@ export interface ImportRules {
 export type ImportDecision =
   | { readonly kind: "unchanged" }
   | { readonly kind: "changed"; readonly entry: Entry }
-  /** The records would end what was topped up or granted here: it stays as it is until they are right. */
+  /**
+   * The subscription stays as it is: the records would end what was topped up or granted here, or `goodwill` must be said.
+   */
   | {
       readonly kind: "held_back";
-      readonly kept: Subscription;
+      readonly bouquetCode: string;
+      /** Undefined only with `goodwill`, if there is no subscription now. */
+      readonly keptEnd: WallTime | undefined;
       /** Where the records would end it; undefined where they have no such subscription. */
       readonly statedEnd: WallTime | undefined;
       /** Of the newest top-up of the run; undefined where goodwill alone holds it. */
       readonly txnId: string | undefined;
+      /** Given here, if nobody said whether the records hold it, and the end depends on that. */
+      readonly goodwill: GoodwillGiven | undefined;
     };
+
+export interface GoodwillGiven {
+  readonly days: number;
+  /** When it was given; the last time if it was given several times. */
+  readonly at: WallTime;
+}
 
 const UNCHANGED: ImportDecision = { kind: "unchanged" };
 
@@ -86,10 +108,25 @@ const UNCHANGED: ImportDecision = { kind: "unchanged" };
 export function decideImport(
   ledger: Ledger,
   stated: StatedSubscription | undefined,
-  { asOf, now, toleranceDays, allowsShorter }: ImportRules,
+  { asOf, now, goodwill, toleranceDays, allowsShorter }: ImportRules,
 ): ImportDecision {
   const before = headOf(ledger).subscription;
-  const entry = appendImport(ledger, { kind: "import", asOf, stated, since: runAt(ledger, asOf) }, now);
+  const since = runAt(ledger, asOf);
+  const known = { ...ledger, entries: ledger.entries.filter(({ at }) => at.instant <= asOf.instant) };
+  // Only this goodwill can make a difference between the readings.
+  const given = grantsOfRun(known, since).filter(({ kind }) => kind === "goodwill");
+  const readings = goodwill === undefined && given.length > 0 ? GOODWILL_READINGS : [goodwill ?? "lacking"];
+  const read = readings.map((each) =>
+    appendImport(ledger, { kind: "import", asOf, stated, since, goodwill: each }, now),
+  );
+  const entry = rightReading(read, before);
+  const bouquetCode = (before?.bouquet ?? stated?.bouquet)?.code ?? "";
+  if (entry === undefined) {
+    const days = given.reduce((sum, { period }) => sum + period.days, 0);
+    const unclear = { days, at: given.at(-1)?.at.wall ?? "" };
+    const ends = { keptEnd: before?.end, statedEnd: stated?.end };
+    return { kind: "held_back", bouquetCode, ...ends, txnId: undefined, goodwill: unclear };
+  }
   const { after } = entry;
   if (isSameSubscription(before, after)) return UNCHANGED;
   const lostMs = before === undefined ? 0 : wallMsBetween(after?.end ?? now.wall, before.end);
@@ -98,14 +135,24 @@ export function decideImport(
   if (grants.length === 0) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
   const txnId = grants.findLast((grant) => grant.kind === "top_up")?.txnId;
-  return { kind: "held_back", kept: before, statedEnd: stated && after?.end, txnId };
+  const ends = { keptEnd: before.end, statedEnd: stated && after?.end };
+  return { kind: "held_back", bouquetCode, ...ends, txnId, goodwill: undefined };
+}
+
+/** Records that leave the end where it is, to the day, are read so; others only if all readings come to the same end. */
+function rightReading(read: readonly Entry[], before: Subscription | undefined): Entry | undefined {
+  const isNear = ({ after }: Entry) =>
+    before !== undefined && after !== undefined && Math.abs(wallMsBetween(before.end, after.end)) < DAY_MS;
+  const same = read.find(({ after }) => after?.end === before?.end) ?? read.find(isNear);
+  if (same !== undefined) return same;
+  return read.every(({ after }) => after?.end === read[0]?.after?.end) ? read[0] : undefined;
 }
 
 /** The trial environment's reset: the subscription is as stated, whatever was granted, and begins a new run. */
 export function resetLedger(ledger: Ledger, stated: StatedSubscription | undefined, now: Moment): ImportDecision {
   const { subscription, seq } = headOf(ledger);
   if (subscription === undefined && stated === undefined) return UNCHANGED;
-  const reset = { kind: "import", asOf: now, stated, since: seq + 1 } as const;
+  const reset = { kind: "import", asOf: now, stated, since: seq + 1, goodwill: "held" } as const;
   return { kind: "changed", entry: appendImport(ledger, reset, now) };
 }
 

@@ -4,12 +4,22 @@ import {
   importedSubscription,
   isRunning,
   lengthened,
+  lengthenedByGoodwill,
   newRun,
   type StatedSubscription,
   type Subscription,
   shortened,
 } from "./subscription.ts";
-import { type Instant, LAST_WALL_TIME, type Moment, type Period, plus } from "./wall-time.ts";
+import {
+  DAY_MS,
+  type Instant,
+  LAST_WALL_TIME,
+  type Moment,
+  type Period,
+  plus,
+  type WallTime,
+  wallMsBetween,
+} from "./wall-time.ts";
 
 /*
  * The ledger of one plan on one connection. It is appended to and never changed, and every entry holds the subscription
@@ -41,7 +51,14 @@ export interface Reversal extends Reasoned {
   readonly of: number;
 }
 
-/** The provider's records: they hold every top-up and reversal made here up to `asOf`, and no goodwill. */
+/**
+ * How records treat goodwill: those that keep what topupd's events and export say `held` it; books of their own are
+ * `lacking` it.
+ */
+export const GOODWILL_READINGS = ["lacking", "held"] as const;
+export type GoodwillReading = (typeof GOODWILL_READINGS)[number];
+
+/** The provider's records: they hold every top-up and reversal made here up to `asOf`, and goodwill or not. */
 export interface Import {
   readonly kind: "import";
   readonly asOf: Moment;
@@ -49,6 +66,7 @@ export interface Import {
   readonly stated: StatedSubscription | undefined;
   /** The first entry of the run that was on at `asOf`: what is older was used up by then. */
   readonly since: number;
+  readonly goodwill: GoodwillReading;
 }
 
 interface Reasoned {
@@ -92,21 +110,34 @@ export function appendGrant({ plan, seq: last, subscription }: LedgerHead, grant
 
 /** The entry that an import makes: what it comes to depends on the grants before it, and on no former import. */
 export function appendImport(ledger: Ledger, event: Import, at: Moment): Entry {
+  const { plan, entries } = ledger;
   const entry = { seq: headOf(ledger).seq + 1, at, after: undefined, ...event };
-  return { ...entry, after: restated(ledger.plan, entry, ledger.entries, reversalTimes(ledger.entries)) };
+  const reversedAt = reversalTimes(entries);
+  const states = () => recountWith(plan, entries, reversedAt);
+  return { ...entry, after: restated(plan, entry, { entries, reversedAt, states }) };
 }
 
 type Uncounted<Kind extends Event = Event> = Kind & Pick<Entry, "seq" | "at">;
 
 /** The subscription after each entry, as though what is reversed had never been. */
 export function recount(plan: string, entries: readonly Uncounted[]): (Subscription | undefined)[] {
-  const reversedAt = reversalTimes(entries);
+  return recountWith(plan, entries, reversalTimes(entries));
+}
+
+function recountWith(
+  plan: string,
+  entries: readonly Uncounted[],
+  reversedAt: ReadonlyMap<number, Instant>,
+): (Subscription | undefined)[] {
+  const states: (Subscription | undefined)[] = [];
   let now: Subscription | undefined;
-  return entries.map((entry, index) => {
-    if (entry.kind === "import") now = restated(plan, entry, entries.slice(0, index), reversedAt);
+  for (const [index, entry] of entries.entries()) {
+    if (entry.kind === "import")
+      now = restated(plan, entry, { entries: entries.slice(0, index), reversedAt, states: () => states });
     else if (entry.kind !== "reversal" && !reversedAt.has(entry.seq)) now = granted(plan, now, entry);
-    return now;
-  });
+    states.push(now);
+  }
+  return states;
 }
 
 /** When each entry was taken back, by its number. */
@@ -119,35 +150,69 @@ function reversalTimes(entries: readonly Uncounted[]): ReadonlyMap<number, Insta
 /** Paid before the end, it is added to it; paid at the end or later, it begins a new run. */
 function granted(plan: string, before: Subscription | undefined, grant: Uncounted<Grant>): Subscription {
   const { at, seq, bouquet, period } = grant;
-  if (!isRunning(before, at.wall)) return lengthened(newRun(plan, bouquet, at.wall, seq), period);
+  const run = isRunning(before, at.wall) ? before : newRun(plan, bouquet, at.wall, seq);
   // Goodwill is not bought: the subscription keeps showing what was bought last.
-  return lengthened(grant.kind === "top_up" ? { ...before, bouquet } : before, period);
+  return grant.kind === "top_up" ? lengthened({ ...run, bouquet }, period) : lengthenedByGoodwill(run, period.days);
+}
+
+/** The entries before an import. */
+interface Earlier {
+  readonly entries: readonly Uncounted[];
+  readonly reversedAt: ReadonlyMap<number, Instant>;
+  /** The subscription after each of them, as {@link recount} has it. */
+  readonly states: () => readonly (Subscription | undefined)[];
 }
 
 /**
- * What the records state, less the top-ups that they hold and that were reversed since, plus what they cannot know: the
- * top-ups after them, and goodwill.
+ * What the records state, less the grants that they hold and that were reversed since, plus the grants that they do not
+ * hold. Source: the ledger's page, section 3.
  */
-function restated(
-  plan: string,
-  { since, asOf, stated }: Uncounted<Import>,
-  earlier: readonly Uncounted[],
-  reversedAt: ReadonlyMap<number, Instant>,
-): Subscription | undefined {
+function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): Subscription | undefined {
+  const { since, asOf, stated, goodwill } = records;
+  const { reversedAt } = earlier;
   let now = stated && importedSubscription(stated, since);
-  const grants = earlier.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since);
-  for (const { kind, seq, at, period } of grants) {
-    const isHeld = kind === "top_up" && at.instant <= asOf.instant;
-    if (now !== undefined && isHeld && (reversedAt.get(seq) ?? 0) > asOf.instant) now = shortened(now, period);
-  }
-  for (const grant of grants) {
-    const isNews = grant.kind === "goodwill" || grant.at.instant > asOf.instant;
-    if (!isNews || reversedAt.has(grant.seq)) continue;
-    const longer = granted(plan, now, grant);
-    // Records may state a subscription for ever: nothing can be added to that.
+  // Records may state a subscription for ever: nothing can be added to that.
+  const lengthen = (longer: Subscription) => {
     if (longer.end <= LAST_WALL_TIME) now = longer;
+  };
+  const grants = earlier.entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since);
+  const isHeld = ({ kind, at }: Uncounted<Grant>) =>
+    at.instant <= asOf.instant && (kind === "top_up" || goodwill === "held");
+  for (const grant of grants) {
+    if (now === undefined || !isHeld(grant)) continue;
+    const reversed = reversedAt.get(grant.seq);
+    if (reversed !== undefined && reversed > asOf.instant) now = shortened(now, grant.period);
+    if (reversed === undefined && grant.kind === "goodwill")
+      now = { ...now, goodwillDays: now.goodwillDays + grant.period.days };
+  }
+  // All of it was reversed: nothing is left, and an export must not tell an end before its start.
+  if (now !== undefined && now.end <= now.start) now = undefined;
+  if (now !== undefined && goodwill === "lacking")
+    lengthen(lengthenedByGoodwill(now, goodwillBeyond(plan, now.start, records, earlier)));
+  const start = now?.start ?? "";
+  for (const grant of grants) {
+    const isNews = !isHeld(grant) && (grant.at.instant > asOf.instant || grant.at.wall >= start);
+    if (isNews && !reversedAt.has(grant.seq)) lengthen(granted(plan, now, grant));
   }
   return now;
+}
+
+/** By how many whole days goodwill that was given before the stated start reached beyond that start. */
+function goodwillBeyond(
+  plan: string,
+  start: WallTime,
+  { since, asOf }: Uncounted<Import>,
+  { entries, reversedAt, states }: Earlier,
+): number {
+  const last = entries.findLastIndex(({ at }) => at.wall < start && at.instant <= asOf.instant);
+  const before = entries.slice(0, last + 1).filter(({ seq }) => seq >= since);
+  if (!before.some(({ kind, seq }) => kind === "goodwill" && !reversedAt.has(seq))) return 0;
+  const reached = states()[last];
+  if (reached === undefined) return 0;
+  const paidFor = before.filter(({ kind }) => kind !== "goodwill");
+  const paid = recountWith(plan, paidFor, reversedAt).at(-1)?.end ?? "";
+  const from = paid > start ? paid : start;
+  return Math.max(0, Math.floor(wallMsBetween(from, reached.end) / DAY_MS));
 }
 
 export function isGrant<Kind extends { readonly kind: Event["kind"] }>(

@@ -21,6 +21,8 @@ export interface Subscription extends Period {
   readonly end: WallTime;
   /** The number of the entry with which this unbroken run began. */
   readonly since: number;
+  /** Days of goodwill of this run that are in the end. */
+  readonly goodwillDays: number;
 }
 
 /** A subscription as the provider's records state it. */
@@ -39,7 +41,7 @@ export function isRunning<Run extends Pick<Subscription, "end">>(run: Run | unde
 }
 
 export function newRun(plan: string, bouquet: BouquetLabel, from: WallTime, since: number): Subscription {
-  return { plan, bouquet, start: from, anchor: from, months: 0, days: 0, end: from, since };
+  return { plan, bouquet, start: from, anchor: from, months: 0, days: 0, end: from, since, goodwillDays: 0 };
 }
 
 export function lengthened(run: Subscription, { months, days }: Period): Subscription {
@@ -48,6 +50,10 @@ export function lengthened(run: Subscription, { months, days }: Period): Subscri
 
 export function shortened(run: Subscription, { months, days }: Period): Subscription {
   return countedTo(run, { months: run.months - months, days: run.days - days });
+}
+
+export function lengthenedByGoodwill(run: Subscription, days: number): Subscription {
+  return { ...lengthened(run, { months: 0, days }), goodwillDays: run.goodwillDays + days };
 }
 
 function countedTo(run: Subscription, period: Period): Subscription {
@@ -67,10 +73,11 @@ export function importedSubscription(stated: StatedSubscription, since: number):
     const guess = Math.round(unit === "month" ? days / DAYS_OF_A_MONTH : days);
     for (const count of [guess, guess - 1, guess + 1]) {
       const period = unit === "month" ? { months: count, days: 0 } : { months: 0, days: count };
-      if (count >= 0 && plus(anchor, period) === end) return { plan, bouquet, start, anchor, ...period, end, since };
+      if (count >= 0 && plus(anchor, period) === end)
+        return { plan, bouquet, start, anchor, ...period, end, since, goodwillDays: 0 };
     }
   }
-  return { plan, bouquet, start, anchor: end, months: 0, days: 0, end, since };
+  return { plan, bouquet, start, anchor: end, months: 0, days: 0, end, since, goodwillDays: 0 };
 }
 
 export function isSameSubscription(a: Subscription | undefined, b: Subscription | undefined): boolean {

@@ -69,7 +69,10 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
       "problem",
     ] as const),
   ],
-  held_back: [...(["id", ...LEDGER_KEY, "code", "kept_end", "stated_end", "txn_id", "line", "source_row"] as const)],
+  held_back: [
+    ...(["id", ...LEDGER_KEY, "code", "kept_end", "stated_end", "txn_id"] as const),
+    ...(["goodwill_days", "goodwill_at", "line", "source_row"] as const),
+  ],
   backup_taken: ["only_row", "at"],
 };
 

@@ -88,11 +88,12 @@ type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
 
 function toSubscription(row: Filled<SubscriptionRow>): Subscription {
   const { plan, start_time: start, anchor_time: anchor, end_time: end, months, days, since } = row;
-  return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since };
+  return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since, goodwillDays: row.goodwill_days };
 }
 
 export const HEAD_COLUMNS = [
-  ...(["seq", "code", "name", "add_on", "start_time", "anchor_time", "months", "days", "end_time", "since"] as const),
+  ...(["seq", "code", "name", "add_on", "start_time", "anchor_time", "months", "days", "end_time"] as const),
+  ...(["since", "goodwill_days"] as const),
 ] satisfies readonly (keyof SubscriptionRow)[];
 
 /** The values of a subscription's row beside its key, after an entry. */
@@ -111,6 +112,7 @@ export function headRow({
     days: after?.days ?? null,
     end_time: after?.end ?? null,
     since: after?.since ?? null,
+    goodwill_days: after?.goodwillDays ?? null,
   };
 }
 
@@ -119,9 +121,17 @@ type EntryColumns = Omit<LedgerEntryRow, (typeof LEDGER_KEY)[number]>;
 /** The columns of an entry beside its ledger's key: {@link entryRow} gives each. */
 export const ENTRY_COLUMNS = [
   ...(["seq", "kind", "at", "wall", "code", "name", "add_on", "months", "days", "txn_id", "reverses"] as const),
-  ...(["author", "reason", "as_of", "as_of_wall", "stated_start", "stated_end", "unit", "run_since"] as const),
-  ...(["after_code", "after_name", "after_add_on", "after_start", "after_anchor", "after_months"] as const),
-  ...(["after_days", "after_end", "after_since"] as const),
+  ...(["author", "reason", "as_of", "as_of_wall", "goodwill", "stated_start", "stated_end", "unit"] as const),
+  ...([
+    "run_since",
+    "after_code",
+    "after_name",
+    "after_add_on",
+    "after_start",
+    "after_anchor",
+    "after_months",
+  ] as const),
+  ...(["after_days", "after_end", "after_since", "after_goodwill_days"] as const),
 ] satisfies readonly (keyof EntryColumns)[];
 
 /** One literal, since a top-up waits for it: an object that is put together from others takes ten times as long. */
@@ -147,6 +157,7 @@ export function entryRow(entry: Entry): EntryColumns {
     reason: reasoned?.reason ?? null,
     as_of: imported?.asOf.instant ?? null,
     as_of_wall: imported?.asOf.wall ?? null,
+    goodwill: imported?.goodwill ?? null,
     stated_start: imported?.stated?.start ?? null,
     stated_end: imported?.stated?.end ?? null,
     unit: imported?.stated?.unit ?? null,
@@ -160,6 +171,7 @@ export function entryRow(entry: Entry): EntryColumns {
     after_days: after?.days ?? null,
     after_end: after?.end ?? null,
     after_since: after?.since ?? null,
+    after_goodwill_days: after?.goodwillDays ?? null,
   };
 }
 
@@ -181,7 +193,8 @@ function toEvent(row: Filled<LedgerEntryRow>, plan: string): Event {
     case "import": {
       const asOf = { instant: row.as_of, wall: row.as_of_wall };
       const stated = { plan, bouquet: toLabel(row), start: row.stated_start, end: row.stated_end, unit: row.unit };
-      return { kind, asOf, stated: row.code === null ? undefined : stated, since: row.run_since };
+      const { run_since: since, goodwill } = row;
+      return { kind, asOf, stated: row.code === null ? undefined : stated, since, goodwill };
     }
   }
 }
@@ -189,7 +202,8 @@ function toEvent(row: Filled<LedgerEntryRow>, plan: string): Event {
 function toAfter(row: Filled<LedgerEntryRow>): Subscription {
   const bouquet = { code: row.after_code, name: row.after_name, addOn: row.after_add_on === 1 };
   const { plan, after_start: start, after_anchor: anchor, after_end: end, after_since: since } = row;
-  return { plan, bouquet, start, anchor, months: row.after_months, days: row.after_days, end, since };
+  const counted = { months: row.after_months, days: row.after_days, goodwillDays: row.after_goodwill_days };
+  return { plan, bouquet, start, anchor, ...counted, end, since };
 }
 
 function toLabel({ code, name, add_on }: { code: string; name: string; add_on: 0 | 1 }): BouquetLabel {

@@ -78,9 +78,11 @@ export interface HeldBackRow {
   req_id: string;
   plan: string;
   code: string;
-  kept_end: WallTime;
+  kept_end: WallTime | null;
   stated_end: WallTime | null;
   txn_id: string | null;
+  goodwill_days: number | null;
+  goodwill_at: WallTime | null;
   line: number;
   /** A JSON object. */
   source_row: string;

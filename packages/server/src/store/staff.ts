@@ -1,7 +1,8 @@
 import type { Attribution } from "../domain/audit.ts";
-import type { ConnectionName, Environment } from "../domain/customer.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { HeldBack } from "../domain/customer-import.ts";
 import type { AccountChange, Authority, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
-import type { Instant, WallTime } from "../domain/wall-time.ts";
+import type { Instant } from "../domain/wall-time.ts";
 
 /*
  * What the console keeps: accounts, sessions and keys of staff, refused calls of partners, and the last imports. Every
@@ -149,17 +150,10 @@ export interface ImportRun {
   readonly problem: string | undefined;
 }
 
-/** A subscription that the last customers file would have ended though it was paid for. */
-export interface HeldBackRecord extends ConnectionName {
+/** A subscription that the last customers file held back. */
+export interface HeldBackRecord extends HeldBack {
   readonly environment: Environment;
   readonly cuid: string;
-  readonly plan: string;
-  readonly bouquetCode: string;
-  readonly keptEnd: WallTime;
-  /** Undefined where the file does not have it. */
-  readonly statedEnd: WallTime | undefined;
-  /** Undefined where it is goodwill that keeps it. */
-  readonly txnId: string | undefined;
   readonly line: number;
   /** The customer's row of the file, as JSON, with its `asOf`. */
   readonly sourceRow: string;

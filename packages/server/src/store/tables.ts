@@ -1,7 +1,7 @@
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
 import type { EventKind } from "../domain/event.ts";
-import type { Event } from "../domain/ledger.ts";
+import type { Event, GoodwillReading } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
@@ -121,6 +121,7 @@ export interface SubscriptionRow extends LedgerKeyRow {
   days: number | null;
   end_time: WallTime | null;
   since: number | null;
+  goodwill_days: number | null;
 }
 
 /** Which columns are filled depends on the kind; all that begin with `after_` are null where nothing is left after it. */
@@ -140,6 +141,7 @@ export interface LedgerEntryRow extends LedgerKeyRow {
   reason: string | null;
   as_of: Instant | null;
   as_of_wall: WallTime | null;
+  goodwill: GoodwillReading | null;
   stated_start: WallTime | null;
   stated_end: WallTime | null;
   unit: StatedSubscription["unit"] | null;
@@ -153,6 +155,7 @@ export interface LedgerEntryRow extends LedgerKeyRow {
   after_days: number | null;
   after_end: WallTime | null;
   after_since: number | null;
+  after_goodwill_days: number | null;
 }
 
 export interface TopUpRow {

@@ -31,7 +31,7 @@ describe("topupd import customers", () => {
     });
     expect(await importRows(line, [SITA, customer("7")], "--json")).toEqual({
       ...{ code, stderr },
-      stdout: `${JSON.stringify({ accepted: 2, rejected: 0, added: 0, changed: 0, unchanged: 2, heldBack: 0 })}\n`,
+      stdout: `${JSON.stringify({ accepted: 2, rejected: 0, added: 0, changed: 0, unchanged: 2, heldBack: 0, goodwillUnclear: 0 })}\n`,
     });
   });
 
@@ -96,7 +96,7 @@ describe("topupd import customers", () => {
     const held = await importRows(line, shorter, ...asOf(line), "--json");
     expect(held).toEqual({
       code: 3,
-      stdout: `${JSON.stringify({ accepted: 1, rejected: 0, added: 0, changed: 0, unchanged: 1, heldBack: 1 })}\n`,
+      stdout: `${JSON.stringify({ accepted: 1, rejected: 0, added: 0, changed: 0, unchanged: 1, heldBack: 1, goodwillUnclear: 0 })}\n`,
       stderr: `line 1: 7 internet net-7 NET-1M is held back: the file ends it 2026-12-08 10:00:00, top-up ${txnId} runs to 2027-01-10 10:00:00. Correct the file, or reverse it and import records of after that (or --allow-shorter 7)
 topupd: 1 subscription held back
 `,

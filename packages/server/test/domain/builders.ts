@@ -87,7 +87,8 @@ export function reversal(when: string, of: number): Deed {
 
 /** Records as of that very time, taken as the first of their ledger. */
 export function imported(when: string, subscription: StatedSubscription | undefined): Deed {
-  return (ledger) => appendImport(ledger, { kind: "import", asOf: at(when), stated: subscription, since: 1 }, at(when));
+  const records = { kind: "import", asOf: at(when), stated: subscription, since: 1, goodwill: "lacking" } as const;
+  return (ledger) => appendImport(ledger, records, at(when));
 }
 
 export function ledgerOf(...deeds: Deed[]): Ledger {

@@ -28,7 +28,7 @@ function effect(customer: Customer | undefined, profile: object, end: string): C
   const stored = { customer, mobileForm: undefined, asOf: undefined, ledgers: customer === undefined ? [] : [ledger] };
   const subscriptions = [stated("2027-01-01", end)];
   const connection = { ...FIBER, status: "active", segment: "gold", subscriptions } as const;
-  const row = { ...PROFILE, ...profile, asOf: undefined, connections: [connection] };
+  const row = { ...PROFILE, ...profile, asOf: undefined, goodwill: undefined, connections: [connection] };
   return effectOf(customer, changeCustomer(stored, row, RULES, AS_WRITTEN));
 }
 

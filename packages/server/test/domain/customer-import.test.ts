@@ -36,7 +36,7 @@ function fiber(subscriptions: readonly StatedSubscription[] | undefined, changes
 }
 
 function row(connections: readonly StatedConnection[], changes: Partial<StatedCustomer> = {}): StatedCustomer {
-  return { ...PROFILE, asOf: undefined, connections, ...changes };
+  return { ...PROFILE, asOf: undefined, goodwill: undefined, connections, ...changes };
 }
 
 /** A stored customer with one internet connection, on which this was done. */
@@ -141,7 +141,7 @@ describe("what the row no longer has", () => {
 
   test("is held back where it was paid for, and its connection stays", () => {
     const heldBack = [
-      { ...FIBER, plan: "Fiber 100", statedEnd: undefined, txnId: "TXN9", kept: { end: "2027-03-01 00:00:00" } },
+      { ...FIBER, plan: "Fiber 100", statedEnd: undefined, txnId: "TXN9", keptEnd: "2027-03-01 00:00:00" },
     ];
     const made = change(having(paid), row([]));
     expect(made).toMatchObject({ heldBack, entries: [], endsRunning: 0, removedConnections: [], removedCodes: [] });

@@ -45,6 +45,7 @@ describe("a customer's row", () => {
         mobile: "9800000001",
         status: "active",
         asOf: undefined,
+        goodwill: undefined,
         connections: [
           { ...plain, service: "tv", reqId: "0001", status: "inactive" },
           {
@@ -63,6 +64,17 @@ describe("a customer's row", () => {
   test("may leave out what is optional, by null too, and have empty names", () => {
     const reading = read({ first_name: "", last_name: "", mobile: null, connections: { tv: null, internet: [] } });
     expect(reading).toMatchObject({ ok: true, value: { firstName: "", mobile: undefined, connections: [] } });
+  });
+
+  test("may say whether it holds goodwill; else what holds for the file does", () => {
+    const ofFile = { ...CONTEXT, goodwill: "held" } as const;
+    expect(read({ goodwill: "lacking" }, ofFile)).toMatchObject({ ok: true, value: { goodwill: "lacking" } });
+    expect(read({}, ofFile)).toMatchObject({ ok: true, value: { goodwill: "held" } });
+    expect(problemsOf({ goodwill: "yes" })).toEqual(['goodwill: must be one of "lacking", "held"']);
+  });
+
+  test("may have the days of goodwill that an export tells: they are left unread", () => {
+    expect(read(withSubscription({ goodwillDays: 3 }))).toEqual(read(withSubscription({})));
   });
 
   test("may name a bouquet that is known from an older catalogue only", () => {

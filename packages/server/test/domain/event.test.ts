@@ -8,7 +8,8 @@ const AT = Date.parse("2026-11-23T08:00:00.123Z");
 
 function subscription(plan: string, addOn: boolean, start: string, end: string) {
   const bouquet = { code: `${plan}-1M`, name: plan, addOn };
-  return { plan, seq: 1, subscription: { plan, bouquet, start, anchor: start, months: 1, days: 0, end, since: 1 } };
+  const run = { start, anchor: start, months: 1, days: 0, end, since: 1, goodwillDays: addOn ? 0 : 2 };
+  return { plan, seq: 1, subscription: { plan, bouquet, ...run } };
 }
 
 const CONNECTION: Pick<Connection, "status" | "blocked" | "ledgers"> = {
@@ -31,11 +32,11 @@ describe("an event", () => {
       subscriptions: [
         {
           ...{ plan: "FIBER", bouquetId: "FIBER-1M", name: "FIBER", addOn: false },
-          ...{ start: "2026-11-10 00:00:00", end: "2026-12-10 00:00:00" },
+          ...{ start: "2026-11-10 00:00:00", end: "2026-12-10 00:00:00", goodwillDays: 2 },
         },
         {
           ...{ plan: "SPORT", bouquetId: "SPORT-1M", name: "SPORT", addOn: true },
-          ...{ start: "2026-11-01 00:00:00", end: "2026-12-01 00:00:00" },
+          ...{ start: "2026-11-01 00:00:00", end: "2026-12-01 00:00:00", goodwillDays: 0 },
         },
       ],
     });
@@ -62,7 +63,7 @@ describe("an event", () => {
         subscriptions: [
           {
             ...{ plan: "FIBER", bouquetId: "FIBER-1M", name: "FIBER", addOn: false },
-            ...{ start: "2026-11-10 00:00:00", end: "2026-12-10 00:00:00" },
+            ...{ start: "2026-11-10 00:00:00", end: "2026-12-10 00:00:00", goodwillDays: 2 },
             ...{ startAt: "2026-11-09T18:15:00.000Z", endAt: "2026-12-09T18:15:00.000Z" },
           },
         ],

@@ -59,7 +59,65 @@ describe("a file holds what happened up to its moment:", () => {
       `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
       10 Jan | 10 days of goodwill               | 11 Feb
       20 Jan | file as of 19 Jan: 1 Jan to 1 Feb | 11 Feb, no entry
-      25 Jan | file as of 24 Jan: 1 Jan to 1 Mar | 11 Mar`,
+      25 Jan | file as of 24 Jan: 1 Jan to 1 Mar, goodwill lacking | 11 Mar
+      26 Jan | file as of 25 Jan: 1 Jan to 1 Mar | 11 Mar, no entry`,
+    ],
+    [
+      "what topupd told comes back, however often, and adds nothing",
+      `1 Jun | file as of 1 Jun: 15 May to 15 Jun | 15 Jun
+       2 Jun | 2 days of goodwill | 17 Jun
+       4 Jun | file as of 3 Jun: 15 May to 17 Jun | 17 Jun, no entry
+       5 Jun | file as of 4 Jun: 15 May to 17 Jun | 17 Jun, no entry
+       6 Jun | file as of 5 Jun: 15 May to 17 Jun, goodwill held | 17 Jun, no entry`,
+    ],
+    [
+      "another end on a run with goodwill needs a word, since it may hold the goodwill or lack it",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb   | 1 Feb
+      10 Jan | 2 days of goodwill                 | 3 Feb
+      12 Jan | file as of 11 Jan: 1 Jan to 3 Feb  | 3 Feb, no entry
+      13 Jan | file as of 12 Jan: 1 Jan to 1 Feb  | 3 Feb, no entry
+      14 Jan | file as of 13 Jan: 1 Jan to 2 Feb  | 3 Feb, goodwill unclear
+      14 Jan | file as of 13 Jan: 1 Jan to 3 Mar  | 3 Feb, goodwill unclear
+      14 Jan | file as of 13 Jan: 1 Jan to 3 Mar, goodwill held | 3 Mar
+      15 Jan | file as of 14 Jan: 1 Jan to 3 Mar, goodwill lacking | 5 Mar`,
+    ],
+    [
+      "to the day: records without a time of day need no word",
+      `1 Jan 10:00:00 | top-up of 1 month | 1 Feb 10:00:00
+       2 Jan | 2 days of goodwill | 3 Feb 10:00:00
+       4 Jan | file as of 3 Jan: 1 Jan to 3 Feb | 3 Feb 10:00:00, no entry
+       5 Jan | file as of 4 Jan: 1 Jan to 1 Feb | 3 Feb 10:00:00, no entry`,
+    ],
+    [
+      "goodwill that bridged a lapse of billing is not counted twice",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      30 Jan | 10 days of goodwill               | 11 Feb
+       5 Feb | top-up of 1 month                 | 11 Mar
+      10 Feb | file as of 9 Feb: 5 Feb to 5 Mar  | 5 Feb to 11 Mar
+      11 Feb | file as of 10 Feb: 5 Feb to 5 Mar | 5 Feb to 11 Mar, no entry
+      12 Feb | file as of 11 Feb: 5 Feb to 5 Apr, goodwill lacking | 5 Feb to 11 Apr`,
+    ],
+    [
+      "goodwill that was reversed since is taken from records that hold it",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb       | 1 Feb
+      10 Jan | 2 days of goodwill                     | 3 Feb
+      14 Jan | reversal of the goodwill of 10 Jan     | 1 Feb
+      15 Jan | file as of 13 Jan: 1 Jan to 3 Feb      | 1 Feb, no entry
+      15 Jan | file as of 13 Jan: 1 Jan to 1 Feb      | 1 Feb, no entry
+      15 Jan | file as of 13 Jan: 1 Jan to 3 Mar      | 1 Feb, goodwill unclear
+      16 Jan | file as of 15 Jan: 1 Jan to 3 Mar      | 3 Mar`,
+    ],
+    [
+      "and where all that they hold was reversed since, nothing is left",
+      `10 Jan | top-up of 1 month | 10 Feb
+       12 Jan | file as of 11 Jan: 11 Jan to 11 Feb | 11 Jan to 11 Feb
+       13 Jan | reversal of the top-up of 10 Jan | nothing`,
+    ],
+    [
+      "goodwill after the moment is added to either kind of records",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | 2 days of goodwill                | 3 Feb
+      12 Jan | file as of 9 Jan: 1 Jan to 1 Mar  | 3 Mar`,
     ],
     [
       "goodwill of a run that was over by then is used up",
@@ -151,23 +209,53 @@ describe("a file holds what happened up to its moment:", () => {
   test("what is held back tells both ends and the newest top-up", () => {
     const ledger = ledgerOf(topUp("2027-01-10"), topUp("2027-01-11", MONTHLY, "TXN2"), goodwill("2027-01-12", 3));
     const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
-    const decision = decideImport(ledger, stated("2027-01-10", "2027-02-10"), rules);
-    const kept = headOf(ledger).subscription;
-    expect(decision).toEqual({ kind: "held_back", kept, statedEnd: "2027-02-13 00:00:00", txnId: "TXN2" });
+    const lacking = { ...rules, goodwill: "lacking" } as const;
+    const decision = decideImport(ledger, stated("2027-01-10", "2027-02-10"), lacking);
+    const ends = { keptEnd: headOf(ledger).subscription?.end, statedEnd: "2027-02-13 00:00:00" };
+    const held = { kind: "held_back", bouquetCode: "NET-1M", txnId: "TXN2", goodwill: undefined };
+    expect(decision).toEqual({ ...held, ...ends });
     const onlyGoodwill = ledgerOf(
       imported("2027-01-01", stated("2027-01-01", "2027-02-01")),
       goodwill("2027-01-10", 9),
     );
-    expect(decideImport(onlyGoodwill, undefined, rules)).toMatchObject({
+    expect(decideImport(onlyGoodwill, undefined, lacking)).toMatchObject({
       kind: "held_back",
       statedEnd: undefined,
       txnId: undefined,
     });
   });
 
+  test("what is held back as goodwill unclear tells the days and the date of the goodwill", () => {
+    const ledger = ledgerOf(topUp("2027-01-10"), goodwill("2027-01-11", 3), goodwill("2027-01-12", 4));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: true };
+    const row = stated("2027-01-10", "2027-03-10");
+    expect(decideImport(ledger, row, { ...rules, goodwill: undefined })).toEqual({
+      ...{ kind: "held_back", bouquetCode: "NET-1M", txnId: undefined },
+      ...{ keptEnd: "2027-02-17 00:00:00", statedEnd: "2027-03-10 00:00:00" },
+      goodwill: { days: 7, at: "2027-01-12 00:00:00" },
+    });
+  });
+
+  test.each([
+    ["lacking", "2027-02-10", 7],
+    ["held", "2027-02-17", 7],
+  ] as const)("the entry of records that are %s goodwill keeps that, and the days in its end", (reading, end, days) => {
+    const ledger = ledgerOf(topUp("2027-01-10"), goodwill("2027-01-11", 3), goodwill("2027-01-12", 4));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
+    const row = stated("2027-01-10", end, QUARTERLY);
+    const entry = { goodwill: reading, after: { end: "2027-02-17 00:00:00", goodwillDays: days } };
+    expect(decideImport(ledger, row, { ...rules, goodwill: undefined })).toMatchObject({ kind: "changed", entry });
+  });
+
   test("another bouquet, start or end makes an entry, and nothing else", () => {
     const ledger = ledgerOf(imported("2027-01-01", stated("2027-01-01", "2027-02-01")));
-    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
+    const rules = {
+      asOf: at("2027-01-13"),
+      now: at("2027-01-14"),
+      goodwill: undefined,
+      toleranceDays: 1,
+      allowsShorter: false,
+    };
     const kinds = [
       stated("2027-01-01", "2027-02-01"),
       stated("2027-01-01", "2027-02-01", QUARTERLY),

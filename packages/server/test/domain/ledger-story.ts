@@ -2,6 +2,7 @@ import {
   appendGrant,
   decideReversal,
   type Entry,
+  GOODWILL_READINGS,
   headOf,
   keptEntries,
   type Ledger,
@@ -69,18 +70,21 @@ function happen(
   const prune = read(/^history before (.+) goes$/);
   if (prune !== undefined) return keptEntries(ledger.entries, moment(prune[0]));
   const reset = read(/^reset: (.+)$/);
-  const file = read(/^file as of ([^:]+(?::\d\d)*): (.+?)(, shorter allowed|, within \d+ days)?$/);
+  const file = read(/^file as of ([^:]+(?::\d\d)*): ([^,]+)(.*)$/);
   if (reset === undefined && file === undefined) throw new Error(`nobody knows what happens here: ${happening}`);
   const [asOf, stated, how] = file ?? ["", reset?.[0] ?? "", ""];
   const rules = {
     toleranceDays: Number(/\d+/.exec(how ?? "")?.[0] ?? 1),
-    allowsShorter: how?.includes("shorter") === true,
+    allowsShorter: how?.includes("shorter allowed") === true,
+    goodwill: GOODWILL_READINGS.find((reading) => how?.includes(`goodwill ${reading}`)),
   };
   const decision =
     reset === undefined
       ? decideImport(ledger, subscription(stated, unit), { asOf: moment(asOf), now: at, ...rules })
       : resetLedger(ledger, subscription(stated, unit), at);
-  return decision.kind === "changed" ? decision.entry : decision.kind === "unchanged" ? "no entry" : "held back";
+  if (decision.kind === "changed") return decision.entry;
+  if (decision.kind === "unchanged") return "no entry";
+  return decision.goodwill === undefined ? "held back" : "goodwill unclear";
 }
 
 function entryOf({ entries }: Ledger, what: string, day: string): number {

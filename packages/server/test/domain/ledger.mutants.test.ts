@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runGoodwillHistories } from "../../campaign/goodwill-files.ts";
 import { type LedgerRules, runLedgerHistories } from "../../campaign/paid-time.ts";
 
 /*
@@ -17,19 +18,50 @@ type File = (typeof FILES)[number];
 /** What is changed, in which file, and what the text becomes. */
 const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: string])[] = [
   ["paid at the very end is a new run", "subscription", "run.end > now", "run.end >= now"],
-  ["a period is added to a run", "ledger", "if (!isRunning(before, at.wall))", "if (before?.end !== '')"],
+  ["a period is added to a run", "ledger", "isRunning(before, at.wall) ? before :", "before?.end === '' ? before :"],
   ["months are counted from the anchor", "subscription", "plus(run.anchor, period)", "plus(run.end, period)"],
   ["whole months of records are counted as months", "subscription", "count >= 0 &&", "count < 0 &&"],
   ["what is reversed does not count", "ledger", "!reversedAt.has(entry.seq)) now =", "true) now ="],
   ["nothing is reversed twice", "ledger", "if (reversed.has(reversal.of))", "if (reversed.has(-1))"],
   ["what is left keeps its own time", "ledger", "recount(ledger.plan, [...entries, uncounted]).at(-1)", "SHORTER"],
-  ["a top-up after the records is added", "ledger", "grant.at.instant > asOf.instant", "grant.at.instant < 0"],
-  ["a top-up at their moment is held", "ledger", "grant.at.instant > asOf.instant", "grant.at.instant >= asOf.instant"],
-  ["a top-up before the records is held", "ledger", "grant.at.instant > asOf.instant", "true"],
-  ["goodwill stays on top of records", "ledger", 'grant.kind === "goodwill" ||', ""],
-  ["records bring back nothing reversed", "ledger", "!isNews || reversedAt.has(grant.seq)", "!isNews"],
-  ["what was reversed after the records is left out", "ledger", "now = shortened(now, period)", "now = { ...now }"],
-  ["a reversal that they hold is not subtracted again", "ledger", "?? 0) > asOf.instant)", "?? 0) > 0)"],
+  ["a top-up after the records is added", "ledger", "at.instant <= asOf.instant && (kind", "true && (kind"],
+  [
+    "a top-up at their moment is held",
+    "ledger",
+    "at.instant <= asOf.instant && (kind",
+    "at.instant < asOf.instant && (kind",
+  ],
+  ["a top-up before the records is held", "ledger", '(kind === "top_up" || goodwill', "(goodwill"],
+  ["records bring back nothing reversed", "ledger", "isNews && !reversedAt.has(grant.seq)", "isNews"],
+  [
+    "what was reversed after the records is left out",
+    "ledger",
+    "now = shortened(now, grant.period)",
+    "now = { ...now }",
+  ],
+  ["a reversal that they hold is not subtracted again", "ledger", "reversed > asOf.instant) now", "reversed > 0) now"],
+  ["records that lack goodwill get it", "ledger", '|| goodwill === "held")', "|| true)"],
+  ["records that hold goodwill do not get it again", "ledger", '|| goodwill === "held")', "|| false)"],
+  ["goodwill before the stated start is not added whole", "ledger", "|| grant.at.wall >= start)", "|| true)"],
+  ["goodwill beyond the stated start is added", "ledger", "return Math.max(0, Math.floor(", "return Math.min(0, ("],
+  ["goodwill that bridged a lapse is used up", "ledger", "paid > start ? paid : start", "paid"],
+  ["time that was paid for is no goodwill", "ledger", "paid > start ? paid : start", "start"],
+  ["both readings are tried", "ledger-import", "? GOODWILL_READINGS :", '? ["lacking"] :'],
+  ["and not only that records hold it", "ledger-import", "? GOODWILL_READINGS :", '? ["held"] :'],
+  ["a reading that is said is taken", "ledger-import", "goodwill === undefined && given", "given"],
+  ["the reading that leaves the end is right", "ledger-import", "if (same !== undefined) return same;", ""],
+  [
+    "other records are held back until it is said",
+    "ledger-import",
+    "read[0]?.after?.end) ? read[0] : undefined",
+    "1) || read[0]",
+  ],
+  [
+    "the entry keeps its reading",
+    "ledger-import",
+    "since, goodwill: each }, now),",
+    'since, goodwill: each }, now)).map((e) => ({ ...e, goodwill: "held" }),',
+  ],
   [
     "goodwill of an ended run is used up",
     "ledger-import",
@@ -57,7 +89,7 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
   ],
   ["records without seconds take nothing away", "ledger-import", "lostMs < toleranceDays * DAY_MS", "lostMs < 0"],
   ["the tolerance is a day", "ledger-import", "toleranceDays * DAY_MS", "toleranceDays * DAY_MS * 5"],
-  ["a reset adds nothing to what is stated", "ledger-import", "since: seq + 1 }", "since: 0 }"],
+  ["a reset begins a new run", "ledger-import", "since: seq + 1, goodwill", "since: 0, goodwill"],
   ["a run is kept whole when history goes", "ledger", "seq > needed) first -= 1", "seq > needed) break"],
   [
     "a run is kept from its first entry",
@@ -104,10 +136,13 @@ async function rulesWith(name: string, change?: { file: File; from: string; to: 
 describe("a change of a rule is noticed", () => {
   test.each(MUTANTS.map((mutant, index) => [...mutant, index] as const))("%s", async (_rule, file, from, to, index) => {
     const rules = await rulesWith(`mutant-${index}`, { file, from, to });
-    expect(() => runLedgerHistories(1, 2_000, rules)).toThrow(/^history \d+ of seed 1: Error: /);
+    const play = () => [runGoodwillHistories(1, 1_000, rules), runLedgerHistories(1, 2_000, rules)];
+    expect(play).toThrow(/^history \d+ of seed 1: Error: /);
   });
 
   test("and the rules as they are pass the same histories", async () => {
-    expect(runLedgerHistories(1, 500, await rulesWith("unchanged")).compared).toBeGreaterThan(0);
+    const rules = await rulesWith("unchanged");
+    expect(runLedgerHistories(1, 500, rules).compared).toBeGreaterThan(0);
+    expect(runGoodwillHistories(1, 500, rules).exports).toBeGreaterThan(0);
   });
 });

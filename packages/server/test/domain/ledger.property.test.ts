@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { runGoodwillHistories } from "../../campaign/goodwill-files.ts";
 import { runLedgerHistories } from "../../campaign/paid-time.ts";
 
 /** The same histories in every run, so that one that fails fails again; the campaign plays as many as are wished. */
@@ -11,4 +12,10 @@ test("whatever is sold, topped up, given, reversed, imported and let go: the end
   expect(seen.compared).toBeGreaterThan(6 * ROUNDS);
   expect(seen.heldBack).toBeGreaterThan(ROUNDS / 20);
   expect(seen.pruned).toBeGreaterThan(ROUNDS / 2);
+});
+
+test("no honest file gives goodwill twice or takes it, and what topupd exports comes back unchanged", () => {
+  const seen = runGoodwillHistories(SEED, ROUNDS);
+  expect(seen.files).toBeGreaterThan(2 * ROUNDS);
+  expect(seen.exports).toBeGreaterThan(6 * ROUNDS);
 });

@@ -37,7 +37,7 @@ describe("each end can be worked out on paper:", () => {
         5 Mar | 10 days of goodwill           | 11 Jun
        12 Jun | top-up of 1 month             | 12 Jul
        14 Jun | history before 13 Apr goes    | 12 Jul
-       15 Jun | file as of 9 Jun: 1 Mar to 1 Jul | 11 Aug`,
+       15 Jun | file as of 9 Jun: 1 Mar to 1 Jul, goodwill lacking | 11 Aug`,
     ],
     [
       "what is paid a second before the end continues the run",

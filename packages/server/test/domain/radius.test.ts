@@ -23,7 +23,8 @@ const RULES: RadiusRules = {
 };
 
 function base(end: string, { plan = "FBR60", start = "2026-01-01", addOn = false } = {}): EventSubscription {
-  return { plan, bouquetId: `${plan}-1M`, name: `${plan} (MONTHLY)`, addOn, start: wall(start), end: wall(end) };
+  const run = { start: wall(start), end: wall(end), goodwillDays: 0 };
+  return { plan, bouquetId: `${plan}-1M`, name: `${plan} (MONTHLY)`, addOn, ...run };
 }
 
 function userWith(subscriptions: readonly EventSubscription[], rules: Partial<RadiusRules> = {}): RadiusUser {

@@ -54,7 +54,7 @@ describe("a top-up", () => {
         after: {
           plan: "Fiber 100",
           bouquet: labelOf(MONTHLY),
-          ...{ start: WALL, anchor: WALL, months: 1, days: 0, end: "2026-12-20 09:01:00", since: 1 },
+          ...{ start: WALL, anchor: WALL, months: 1, days: 0, end: "2026-12-20 09:01:00", since: 1, goodwillDays: 0 },
         },
       },
     });

@@ -97,7 +97,7 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     const opened = await openStore(makeDatabase);
     const { store } = opened;
     const of = { ...PRODUCTION, service: "internet", plan: "Fiber", bouquetCode: "NET-1M" } as const;
-    const times = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: "T1" };
+    const times = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: "T1", goodwill: undefined };
     const record = (cuid: string, line: number): HeldBackRecord => ({
       ...{ ...of, ...times, cuid, reqId: `net-${cuid}`, line, sourceRow: `{"cuid":"${cuid}"}` },
     });

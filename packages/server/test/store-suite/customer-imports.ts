@@ -83,13 +83,40 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const { store, restate } = opened;
     const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
     const [effect] = await restate(SITA);
-    const ends = { kept: { end: "2027-01-10 09:00:00" }, statedEnd: "2026-12-10 09:00:00" };
+    const ends = { keptEnd: "2027-01-10 09:00:00", statedEnd: "2026-12-10 09:00:00" };
     expect(effect?.heldBack).toMatchObject([{ service: "internet", reqId: "sita", plan: FIBER, txnId, ...ends }]);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
     const rows = [{ stated: statedCustomer(SITA), asOf: moment(store, opened.now) }];
     const rules = fileRules(store, opened.now, { allowShorter: new Set(["2000001"]) });
     await store.importCustomers("production", rows, by(opened.now), rules);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("goodwill in records is read as the row says, and the entry and the subscription keep that", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, restate } = opened;
+    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: undefined }, opened.staff());
+    const sitaTo = (enddate: string, goodwill?: string) => {
+      const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate }];
+      const connections = { ...SITA.connections, internet: [{ ...internet[0], subscriptions }] };
+      return { ...SITA, connections, ...(goodwill && { goodwill }) };
+    };
+    const head = async () => {
+      const found = await store.findConnection(SITA_NET);
+      return found?.connection?.ledgers.find(({ plan }) => plan === FIBER)?.subscription;
+    };
+    for (const end of ["2026-12-12 09:00:00", "2026-12-10 09:00:00"])
+      expect(await restate(sitaTo(end))).toMatchObject([{ kind: "unchanged", heldBack: [] }]);
+    const [unclear] = await restate(sitaTo("2027-01-12 09:00:00"));
+    expect(unclear?.heldBack).toMatchObject([{ keptEnd: "2026-12-12 09:00:00", goodwill: { days: 2 } }]);
+    await restate(sitaTo("2027-01-12 09:00:00", "held"));
+    expect(await head()).toMatchObject({ end: "2027-01-12 09:00:00", goodwillDays: 2 });
+    await restate(sitaTo("2027-02-10 09:00:00", "lacking"));
+    expect(await head()).toMatchObject({ end: "2027-02-12 09:00:00", goodwillDays: 2 });
+    const [ledger] = await store.search.findLedgers(SITA_NET);
+    const readings = ledger?.entries.map((entry) => (entry.kind === "import" ? entry.goodwill : entry.kind));
+    expect(readings).toEqual(["lacking", "goodwill", "held", "lacking"]);
     expect(await findWrong(store)).toEqual([]);
   });
 

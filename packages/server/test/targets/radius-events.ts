@@ -23,7 +23,7 @@ export function radiusEvent(event: RadiusEvent): RecordedEvent {
   const subscriptions: EventSubscription[] =
     end === undefined
       ? []
-      : [{ plan, bouquetId: `${plan}-1M`, name, addOn: false, start, end: KATHMANDU.wallTime(end) }];
+      : [{ plan, bouquetId: `${plan}-1M`, name, addOn: false, start, end: KATHMANDU.wallTime(end), goodwillDays: 0 }];
   seq += 1;
   const key = { environment, cuid: "1", service, reqId } as const;
   return { seq, kind, at, key, state: { blocked, subscriptions }, topUp: undefined, partner: undefined };

@@ -62,7 +62,7 @@ export function eventWith(changes: Partial<RecordedEvent> = {}): RecordedEvent {
       subscriptions: [
         {
           ...{ plan: "Family", bouquetId: "TV-FAM-30D", name: "Family (30 DAYS)", addOn: false },
-          ...{ start: wall("2026-11-23 11:45:00"), end: wall("2126-12-23 11:45:00") },
+          ...{ start: wall("2026-11-23 11:45:00"), end: wall("2126-12-23 11:45:00"), goodwillDays: 0 },
         },
       ],
     },

@@ -1,9 +1,11 @@
 import type { ComponentProps } from "react";
 import { Link } from "wouter";
 import type { ChangedCustomer, HeldBackLine, Upload } from "../../api/types.ts";
+import { Select } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { Badge, Code, Time } from "../../components/display.tsx";
 import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
+import { Field } from "../../components/form.tsx";
 import { LongTable } from "../../components/long-table.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
@@ -134,11 +136,18 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
   CUSTOMER,
   CONNECTION,
   { id: "bouquet", header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> },
-  { id: "keptEnd", header: t.keptEnd, cell: ({ keptEnd }) => <Time of={keptEnd} /> },
+  { id: "keptEnd", header: t.keptEnd, cell: ({ keptEnd }) => <KeptEnd of={keptEnd} /> },
   {
     id: "keptBy",
     header: t.keptBy,
-    cell: ({ txnId }) => (txnId === null ? t.goodwill : <Link href={`/transactions/${txnId}`}>{t.topUp}</Link>),
+    cell: ({ txnId, goodwill }) =>
+      goodwill !== null ? (
+        t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
+      ) : txnId === null ? (
+        t.goodwill
+      ) : (
+        <Link href={`/transactions/${txnId}`}>{t.topUp}</Link>
+      ),
   },
   {
     id: "statedEnd",
@@ -146,6 +155,27 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
     cell: ({ statedEnd }) => (statedEnd === null ? t.notInFile : <Time of={statedEnd} />),
   },
 ];
+
+export function KeptEnd({ of }: { of: string | null }) {
+  return of === null ? t.nothingKept : <Time of={of} />;
+}
+
+/** Asks whether the records hold goodwill. Its value is a GoodwillReading, or "" if nobody knows. */
+export function GoodwillQuestion({
+  count,
+  ...rest
+}: { count: number } & Omit<ComponentProps<typeof Select>, "options" | "any">) {
+  return (
+    <Field name="goodwill" label={t.goodwillQuestion} hint={t.goodwillHint(count, formatCount(count))}>
+      <Select {...rest} any={t.goodwillUnknown} options={GOODWILL_READINGS} />
+    </Field>
+  );
+}
+
+const GOODWILL_READINGS = [
+  ["held", t.goodwillHeld],
+  ["lacking", t.goodwillLacking],
+] as const;
 
 export function heldBackKey({ line, service, reqId, plan }: HeldBackLine): string {
   return `${line} ${service} ${reqId} ${plan}`;

@@ -10,7 +10,7 @@ import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { HELD_BACK_COLUMNS } from "./findings.tsx";
+import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd } from "./findings.tsx";
 
 const t = texts.imports;
 
@@ -77,7 +77,10 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
   const { id, cuid } = held;
   const send = useSend();
   const toast = useToast();
+  const [goodwill, setGoodwill] = useState("");
   const isTaken = decision === "take";
+  const unclear = ofCustomer.filter((each) => each.goodwill !== null).length;
+  const isAsked = isTaken && unclear > 0;
   return (
     <ConfirmDialog
       open
@@ -86,14 +89,23 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
       description={isTaken ? t.takeText(cuid) : t.leaveText}
       confirm={isTaken ? t.takeConfirm : t.leaveConfirm}
       danger={isTaken}
+      disabled={isAsked && goodwill === ""}
       onConfirm={async () => {
-        await send.mutateAsync({ method: "post", path: `/held-back/${id}`, body: { decision } });
+        const body = { decision, ...(isAsked && { goodwill }) };
+        await send.mutateAsync({ method: "post", path: `/held-back/${id}`, body });
         toast(isTaken ? t.taken(cuid) : t.left);
       }}
     >
       {(isTaken ? ofCustomer : [held]).map((each) => (
         <Ends key={each.id} held={each} isTaken={isTaken} />
       ))}
+      {isAsked && (
+        <GoodwillQuestion
+          count={unclear}
+          value={goodwill}
+          onChange={({ currentTarget }) => setGoodwill(currentTarget.value)}
+        />
+      )}
     </ConfirmDialog>
   );
 }
@@ -112,11 +124,11 @@ function Ends({
         {texts.common.services[service]} <Code>{reqId}</Code> <Code>{bouquetId}</Code>
       </p>
       {isTaken ? (
-        <BeforeAfter before={<Time of={keptEnd} />} after={stated} />
+        <BeforeAfter before={<KeptEnd of={keptEnd} />} after={stated} />
       ) : (
         <KeyValue
           items={[
-            [t.keptEnd, <Time key="kept" of={keptEnd} />],
+            [t.keptEnd, <KeptEnd key="kept" of={keptEnd} />],
             [t.statedEnd, stated],
           ]}
         />

@@ -13,7 +13,7 @@ import { PageHead } from "../../shell/page-head.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
-import { UploadFindings } from "./findings.tsx";
+import { GoodwillQuestion, UploadFindings } from "./findings.tsx";
 import { AsOf, isUnderWay, LAST_UPLOAD, UploadProgress } from "./progress.tsx";
 
 const t = texts.imports;
@@ -91,6 +91,7 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
   const send = useSend<Upload>();
   const toast = useToast();
   const another = <LinkButton href="/imports?tab=upload">{t.another}</LinkButton>;
+  const unclear = report?.["goodwillUnclear"] ?? 0;
   const isImportable = state === "checked" || (state === "failed" && report !== null);
   if (!mayImport) return null;
   if (!isImportable) {
@@ -111,7 +112,10 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
         submit={state === "failed" ? t.importAgain : t.importNow}
         actions={another}
         onSubmit={async (values) => {
-          const body = { allowLargeChange: values.checked("allowLargeChange") };
+          const body = {
+            allowLargeChange: values.checked("allowLargeChange"),
+            goodwill: values.optional("goodwill"),
+          };
           await send.mutateAsync({ method: "post", path: `/imports/${id}/run`, body });
           toast(t.started);
         }}
@@ -129,6 +133,7 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
         ) : (
           <p>{t.atOnce}</p>
         )}
+        {unclear > 0 && <GoodwillQuestion count={unclear} />}
       </Form>
     </Card>
   );

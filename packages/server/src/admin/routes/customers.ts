@@ -39,6 +39,7 @@ import {
   CustomerMatchesSchema,
   CustomerSchema,
   CustomerWrittenSchema,
+  heldBackFields,
   type LedgerEntrySchema,
   LedgersSchema,
   runOf,
@@ -133,10 +134,7 @@ export const customerRoutes = [
       return {
         ...{ cuid, outcome: kind, stale },
         changes: changes.map(({ field, from, to }) => ({ field, from: from ?? null, to: to ?? null })),
-        heldBack: heldBack.map(({ service, reqId, plan, kept, statedEnd, txnId }) => {
-          const ends = { keptEnd: kept.end, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
-          return { service, reqId, plan, bouquetId: kept.bouquet.code, ...ends };
-        }),
+        heldBack: heldBack.map(heldBackFields),
       };
     },
   }),
@@ -222,6 +220,7 @@ function entryData(explained: ExplainedEntry, showing: Showing): Static<typeof L
     ...{ reverses: entry.kind === "reversal" ? entry.of : null, reversedBy: reversedBy ?? null },
     ...{ author: reasoned?.author ?? null, reason: reasoned?.reason ?? null },
     ...{ asOf: entry.kind === "import" ? entry.asOf.wall : null, isOpening },
+    goodwill: entry.kind === "import" ? entry.goodwill : null,
   };
 }
 

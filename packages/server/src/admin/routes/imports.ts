@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { readCustomersCsv } from "../../csv/reading.ts";
 import { sharedWords } from "../../domain/customer-audit.ts";
+import type { HeldBack } from "../../domain/customer-import.ts";
 import { isoTime, isoTimeOrNull } from "../../services/staff/data.ts";
 import { type HeldBackSettled, listHeldBack, settleHeldBack } from "../../services/staff/held-back.ts";
-import type { HeldBackSubscription } from "../../services/staff/import-customers.ts";
 import type { Upload } from "../../services/staff/uploads.ts";
 import type { HeldBackRecord, ImportRun } from "../../store/staff.ts";
 import { Problem } from "../problems.ts";
@@ -24,8 +24,8 @@ import {
   pageOf,
   RejectedLineSchema,
   ServiceSchema,
-  WallTimeSchema,
 } from "../schemas/common.ts";
+import { GoodwillReadingSchema, HELD_BACK_FIELDS, heldBackFields } from "../schemas/customers.ts";
 
 /* The provider's records of customers: files that are checked and written, and what of them waits for somebody's word. */
 
@@ -52,12 +52,7 @@ export const ImportRunSchema = Type.Object(
   { title: "ImportRun" },
 );
 
-const HELD_BACK_LINE = {
-  ...{ line: Type.Integer(), cuid: Type.String(), service: ServiceSchema, reqId: Type.String() },
-  ...{ plan: Type.String(), bouquetId: Type.String(), keptEnd: WallTimeSchema },
-  statedEnd: orNull(Type.String({ description: "Where the file ends it; null where the file does not have it." })),
-  txnId: orNull(Type.String({ description: "Null where goodwill keeps it." })),
-};
+const HELD_BACK_LINE = { line: Type.Integer(), cuid: Type.String(), ...HELD_BACK_FIELDS };
 
 export const HeldBackSchema = Type.Object({ id: Type.Integer(), ...HELD_BACK_LINE }, { title: "HeldBack" });
 
@@ -109,6 +104,7 @@ export const importRoutes = [
           description: "Up to when the records hold every top-up and reversal; needed once anything was topped up.",
         }),
       ),
+      goodwill: Type.Optional(GoodwillReadingSchema),
       skipInvalid: Type.Optional(Type.Boolean({ description: "Takes the good lines although others are bad." })),
       oldRecords: Type.Optional(Type.Boolean({ description: "Records of more than 35 days ago are meant." })),
       toleranceDays: Type.Optional(
@@ -124,10 +120,10 @@ export const importRoutes = [
     status: 202,
     problems: ["conflict"],
     async handle(ports, { identity, query, body: file }) {
-      const { asOf, skipInvalid = false, oldRecords = false, toleranceDays = 1, run = false } = query;
+      const { asOf, goodwill, skipInvalid = false, oldRecords = false, toleranceDays = 1, run = false } = query;
       const environment = await environmentOf(ports, query);
       const upload = await ports.uploads.start(identity, {
-        ...{ environment, asOf, skipInvalid, oldRecords, toleranceDays, run },
+        ...{ environment, asOf, goodwill, skipInvalid, oldRecords, toleranceDays, run },
         ...{ file: file.name, open: file.open, letGo: file.keep(), ...(file.isCsv && { readRows: readCustomersCsv }) },
       });
       if (upload === undefined) throw new Problem("conflict", "So many files are under way that there is no room.");
@@ -159,13 +155,14 @@ export const importRoutes = [
     params: UPLOAD_PARAMS,
     body: Type.Object({
       allowLargeChange: Type.Optional(Type.Boolean({ description: "Writes it although it shows a large change." })),
+      goodwill: Type.Optional(GoodwillReadingSchema),
     }),
     answer: UploadSchema,
     status: 202,
     problems: ["conflict"],
     async handle({ uploads }, { identity, params, body }) {
-      const { allowLargeChange = false } = body;
-      const upload = uploads.run(params.id, identity, { allowLargeChange });
+      const { allowLargeChange = false, goodwill } = body;
+      const upload = uploads.run(params.id, identity, { allowLargeChange, ...(goodwill && { goodwill }) });
       if (upload === undefined) throw gone();
       if (upload === "not_now")
         throw new Problem("conflict", "Only a file that was checked, and is not written, can be.");
@@ -174,7 +171,7 @@ export const importRoutes = [
   }),
   route({
     ...{ method: "GET", path: "/held-back", tag: TAG, permission: "read" },
-    summary: "List what the last customers file would have ended though it was paid for",
+    summary: "List what the last customers file held back",
     query: Type.Object({ ...ENVIRONMENT_QUERY, ...PAGE_QUERY }),
     answer: pageOf(HeldBackSchema),
     async handle(ports, { query }) {
@@ -188,11 +185,10 @@ export const importRoutes = [
     ...{ method: "POST", path: "/held-back/:id", tag: TAG, permission: "administer" },
     summary: "Take what the file says of the customer, or leave what was paid for",
     params: Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
-    body: Type.Object({ decision: oneOf(["take", "leave"]) }),
+    body: Type.Object({ decision: oneOf(["take", "leave"]), goodwill: Type.Optional(GoodwillReadingSchema) }),
     problems: ["conflict"],
     async handle(ports, { identity, params, body }) {
-      const { id } = params;
-      const settled = await settleHeldBack(ports, identity, { id, decision: body.decision });
+      const settled = await settleHeldBack(ports, identity, { id: params.id, ...body });
       if (settled.kind === "not_found") throw new Problem("not_found");
       if (settled.kind !== "settled") throw new Problem("conflict", notTakenWords(settled));
     },
@@ -205,6 +201,8 @@ function gone(): Problem {
 
 function notTakenWords(settled: Exclude<HeldBackSettled, { kind: "settled" | "not_found" }>): string {
   if (settled.kind === "stale") return "Records of a later moment were taken for this customer since: leave this one.";
+  if (settled.kind === "goodwill_unclear")
+    return "Say whether the file's records hold goodwill: set goodwill to held or lacking.";
   if (settled.kind === "shared") return `${settled.reqId} ${sharedWords(settled)} by now.`;
   return `The row cannot be taken any more: ${settled.problem}.`;
 }
@@ -237,13 +235,10 @@ function uploadData(upload: Upload): Static<typeof UploadSchema> {
   };
 }
 
-function heldBackData({ line, cuid, service, reqId, plan, kept, statedEnd, txnId }: HeldBackSubscription) {
-  const held = { line, cuid, service, reqId, plan, bouquetId: kept.bouquet.code, keptEnd: kept.end };
-  return { ...held, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
+function heldBackData(held: HeldBack & Pick<HeldBackRecord, "line" | "cuid">) {
+  return { line: held.line, cuid: held.cuid, ...heldBackFields(held) };
 }
 
 function heldBackRecordData(record: HeldBackRecord & { readonly id: number }): Static<typeof HeldBackSchema> {
-  const { id, line, cuid, service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId } = record;
-  const held = { id, line, cuid, service, reqId, plan, bouquetId, keptEnd };
-  return { ...held, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
+  return { id: record.id, ...heldBackData(record) };
 }

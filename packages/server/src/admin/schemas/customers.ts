@@ -1,4 +1,6 @@
 import { Type } from "typebox";
+import type { HeldBack } from "../../domain/customer-import.ts";
+import { GOODWILL_READINGS } from "../../domain/ledger.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, orNull, pageOf, ServiceSchema, WallTimeSchema } from "./common.ts";
 import { TransactionSchema } from "./transactions.ts";
@@ -6,6 +8,31 @@ import { TransactionSchema } from "./transactions.ts";
 /* Customers, what they have, and what corrections do to it. */
 
 const STATUSES = ["active", "inactive"] as const;
+
+export const GoodwillReadingSchema = oneOf(
+  GOODWILL_READINGS,
+  "`held`: the records hold goodwill; `lacking`: they do not.",
+);
+
+/** Of a subscription that an import held back. */
+export const HELD_BACK_FIELDS = {
+  ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+  keptEnd: orNull(WallTimeSchema),
+  statedEnd: orNull(Type.String({ description: "Where the file ends it; null where the file does not have it." })),
+  txnId: orNull(Type.String({ description: "The newest top-up; null where goodwill alone keeps it." })),
+  goodwill: orNull(
+    Type.Object(
+      { days: Type.Integer(), at: WallTimeSchema },
+      { description: "Given here. Say whether the records hold it, since the end depends on that." },
+    ),
+  ),
+};
+
+export function heldBackFields(held: HeldBack) {
+  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId, goodwill } = held;
+  const ends = { keptEnd: keptEnd ?? null, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
+  return { service, reqId, plan, bouquetId, ...ends, goodwill: goodwill === undefined ? null : { ...goodwill } };
+}
 
 /** A code of a customer's or a connection's: no database takes every control character. */
 export const CodeSchema = Type.String({ minLength: 1, maxLength: 64, pattern: "^\\P{Cc}+$" });
@@ -105,6 +132,7 @@ export const LedgerEntrySchema = Type.Object(
     author: orNull(Type.String()),
     reason: orNull(Type.String()),
     asOf: orNull(WallTimeSchema),
+    goodwill: orNull(GoodwillReadingSchema),
     isOpening: Type.Boolean(),
   },
   { title: "LedgerEntry" },
@@ -144,12 +172,7 @@ export const CustomerWrittenSchema = Type.Object(
     outcome: oneOf(["added", "changed", "unchanged"]),
     stale: Type.Boolean({ description: "Whether a later row was taken before, so that nothing of this one is." }),
     changes: Type.Array(Type.Object({ field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) })),
-    heldBack: Type.Array(
-      Type.Object({
-        ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
-        ...{ keptEnd: WallTimeSchema, statedEnd: orNull(WallTimeSchema), txnId: orNull(Type.String()) },
-      }),
-    ),
+    heldBack: Type.Array(Type.Object(HELD_BACK_FIELDS)),
   },
   { title: "CustomerWritten" },
 );
@@ -175,7 +198,8 @@ export const AttemptSchema = Type.Object(
 export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   additionalProperties: true,
-  description: "A row of a customers file, as docs/operator-guide.md describes it, with the `asOf` of its records.",
+  description:
+    "A row of a customers file, as docs/operator-guide.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
   examples: [
     {
       ...{ cuid: "204117", first_name: "Maya", last_name: "Rai", mobile: "9841000000", status: "active" },

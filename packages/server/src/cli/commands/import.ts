@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import type { BouquetEffect } from "../../domain/catalogue-file.ts";
+import { GOODWILL_READINGS } from "../../domain/ledger.ts";
 import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
 import {
   type CatalogueImport,
@@ -86,6 +87,11 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
         "the records hold every top-up and reversal up to then: UTC (2026-11-23T02:00:00Z) or the provider's zone " +
           "(2026-11-23 02:00:00); needed once anything was topped up",
       ),
+      new Option(
+        "--goodwill <READING>",
+        "held: the records hold goodwill, since they keep the ends of topupd's events or export; lacking: they do not; " +
+          "needed only for rows that topupd holds back as goodwill unclear",
+      ).choices(GOODWILL_READINGS),
       new Option("--old-records", "take records of more than 35 days ago"),
       ...importOptions("take a file that would change too much, such as one in which a column is missing"),
       flags.list("--allow-shorter <CUID>", "let the file end what this customer has paid for", "nobody"),
@@ -180,13 +186,16 @@ function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: C
   if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
   if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords(imported.changes));
   if (imported.kind === "as_of_refused") throw new WrongUsage(`--as-of ${asOfWords(imported.problem)}`);
-  const { accepted, rejected, added, changed, unchanged, heldBack, stale } = imported.report;
+  const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale } = imported.report;
   if (accepted === 0) throw badLines(output, given, rejected);
   const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
-  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack }, summary);
+  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear }, summary);
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
+    ...(goodwillUnclear > 0
+      ? [`${goodwillUnclear} of these as goodwill unclear: give --goodwill held or lacking`]
+      : []),
     ...(stale > 0 ? [`${count(stale, "row")} not taken: records of a later moment were imported before`] : []),
   ];
   if (left.length > 0) throw new FoundWrong(left.join(", "));
@@ -194,7 +203,7 @@ function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: C
 
 /** Nothing was written. */
 function badLines(output: ImportOutput, { skipInvalid }: ImportFlags, rejected: number): CommandFailed {
-  const report = { accepted: 0, rejected, added: 0, changed: 0, unchanged: 0, heldBack: 0 };
+  const report = { accepted: 0, rejected, added: 0, changed: 0, unchanged: 0, heldBack: 0, goodwillUnclear: 0 };
   output.conclude(report, countsOf({ accepted: 0, rejected }));
   const isEmpty = rejected === 0 || skipInvalid === true;
   const todo = isEmpty ? "the file holds no good line" : "mend these lines, or give --skip-invalid to leave them out";

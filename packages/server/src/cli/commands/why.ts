@@ -58,6 +58,7 @@ function explanationJson({ connection, block, plans }: Explanation, showing: Sho
     ...{ txnId: transaction?.txnId ?? null, amount: transaction ? showing.formatAmount(transaction.amount) : null },
     ...("reason" in entry ? { author: entry.author, reason: entry.reason } : { author: null, reason: null }),
     asOf: entry.kind === "import" ? isoTime(entry.asOf.instant) : null,
+    goodwill: entry.kind === "import" ? entry.goodwill : null,
     reverses: entry.kind === "reversal" ? entry.of : null,
     ...{ before: subscriptionJson(before), after: subscriptionJson(entry.after) },
   });
@@ -129,14 +130,16 @@ function whatCame({ entry, before, isOpening }: ExplainedEntry, entries: readonl
   return `${came}: the run before it had ended ${before.end}, so a new run of ${added} began.`;
 }
 
-function whatWasStated({ asOf, stated, after }: Extract<Entry, { kind: "import" }>): string {
+function whatWasStated({ asOf, stated, goodwill, after }: Extract<Entry, { kind: "import" }>): string {
   const run = stated && `${stated.bouquet.name} (${stated.bouquet.code}) from ${stated.start} to ${stated.end}`;
   const said = `By the provider's records as of ${asOf.wall}: ${run ?? "there is none"}`;
   const statedEnd = stated?.end ?? "";
-  if (after !== undefined && after.end < statedEnd)
-    return `${said}; a top-up of before then, which was reversed since, was taken off.`;
+  if (after !== undefined && after.end < statedEnd) return `${said}; what was reversed since then was taken off.`;
   const isMore = after !== undefined && after.end > statedEnd;
-  return `${said}${isMore ? "; top-ups of after then and goodwill came on top" : ""}.`;
+  const came = `${said}${isMore ? "; top-ups of after then and goodwill came on top" : ""}.`;
+  if (after === undefined || after.goodwillDays === 0) return came;
+  const reading = goodwill === "held" ? "hold" : "lack";
+  return `${came} The records ${reading} goodwill; ${count(after.goodwillDays, "day")} of it are in the end.`;
 }
 
 function howItEnds({ after }: Entry): string {

@@ -8,7 +8,7 @@ import {
   type RejectedLine,
 } from "../../services/staff/import-file.ts";
 import type { Session } from "../command.ts";
-import { printable, progressLine } from "./text.ts";
+import { count, printable, progressLine } from "./text.ts";
 
 /** So many lines of a kind are said, and changes kept for JSON; of the others, there is the number. */
 const MOST_SAID = 1_000;
@@ -92,12 +92,19 @@ function changeWords(title: string, changes: readonly FieldChange[]): string {
 
 /** Names the two ends and what to do. */
 export function heldBackWords(held: HeldBackSubscription): string {
-  const { line, cuid, service, reqId, kept, statedEnd, txnId } = held;
+  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, goodwill } = held;
+  const which = `line ${line}: ${cuid} ${service} ${reqId} ${bouquetCode}`;
   const file = statedEnd === undefined ? "the file does not have it" : `the file ends it ${statedEnd}`;
+  if (goodwill !== undefined) {
+    const given = `${count(goodwill.days, "day")} of goodwill, given ${goodwill.at.slice(0, 10)}`;
+    const here = keptEnd === undefined ? "" : `, here it runs to ${keptEnd}`;
+    const todo =
+      "Say whether the file's records hold that: --goodwill held or lacking, or the row's own field goodwill";
+    return `${printable(`${which} is held back, goodwill unclear (${given}): ${file}${here}. ${todo}`)}\n`;
+  }
   const what = txnId === undefined ? "goodwill" : `top-up ${txnId}`;
   const todo = `Correct the file, or reverse it and import records of after that (or --allow-shorter ${cuid})`;
-  const which = `line ${line}: ${cuid} ${service} ${reqId} ${kept.bouquet.code}`;
-  return `${printable(`${which} is held back: ${file}, ${what} runs to ${kept.end}. ${todo}`)}\n`;
+  return `${printable(`${which} is held back: ${file}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
 }
 
 export function warningWords({ line, cuid, service, reqId }: ImportWarning): string {

@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/customer.ts";
 import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { GoodwillReading } from "../../domain/ledger.ts";
 import {
   AS_OF_PROBLEMS,
   type AsOfProblem,
@@ -22,6 +23,8 @@ export interface RowsRequest {
   readonly environment: Environment;
   /** Up to when the records hold every top-up and reversal made here, as {@link readAsOf} reads it. */
   readonly asOf?: string | undefined;
+  /** How rows treat goodwill that do not say it themselves; undefined where nobody said it. */
+  readonly goodwill?: GoodwillReading | undefined;
   /** Records of more than 35 days ago are meant. */
   readonly oldRecords?: boolean;
 }
@@ -44,8 +47,9 @@ export async function customerRowReader(
   request: RowsRequest,
 ): Promise<RowReader | AsOfProblem> {
   const { store, clock } = ports;
-  const { environment, oldRecords = false } = request;
-  const context = { findBouquet: bouquetFinder(await store.catalogues.known(environment)) };
+  const { environment, goodwill, oldRecords = false } = request;
+  const findBouquet = bouquetFinder(await store.catalogues.known(environment));
+  const context = { findBouquet, goodwill };
   const now = clock();
   const prunedBefore = await store.retention.prunedBefore();
   const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };

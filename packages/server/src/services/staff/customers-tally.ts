@@ -20,6 +20,7 @@ export class CustomersTally {
   readonly #hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined;
   readonly #counts = { added: 0, changed: 0, unchanged: 0 };
   #heldBack = 0;
+  #goodwillUnclear = 0;
   #stale = 0;
   #shared: SharedRow[] = [];
   #rejected = 0;
@@ -91,6 +92,7 @@ export class CustomersTally {
       changed,
       unchanged,
       heldBack: this.#heldBack,
+      goodwillUnclear: this.#goodwillUnclear,
       stale: this.#stale,
     };
   }
@@ -106,6 +108,7 @@ export class CustomersTally {
     }
     this.#counts[kind] += 1;
     this.#heldBack += heldBack.length;
+    this.#goodwillUnclear += heldBack.filter(({ goodwill }) => goodwill !== undefined).length;
     if (effect.isStale) this.#stale += 1;
     this.endsRunning += effect.endsRunning;
     if (effect.deactivates) this.deactivates += 1;

@@ -1,6 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { SharedName } from "../../domain/customer-audit.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
+import type { GoodwillReading } from "../../domain/ledger.ts";
 import type { HeldBackRecord } from "../../store/staff.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
 import { importCustomer } from "./import-customer.ts";
@@ -24,6 +25,8 @@ export interface HeldBackDecision {
   readonly id: number;
   /** `take`: the file is right, and all that it says of the customer holds. `leave`: what was paid for stays. */
   readonly decision: "take" | "leave";
+  /** Whether the file's records hold goodwill; needed to take a row that was held back since nobody said it. */
+  readonly goodwill?: GoodwillReading | undefined;
 }
 
 export type HeldBackSettled =
@@ -31,6 +34,7 @@ export type HeldBackSettled =
   | { readonly kind: "not_found" }
   /** A row of a later moment was taken for the customer since. */
   | { readonly kind: "stale" }
+  | { readonly kind: "goodwill_unclear" }
   /** A connection of the row is another customer's by now. */
   | ({ readonly kind: "shared" } & SharedName)
   | { readonly kind: "refused"; readonly problem: string };
@@ -39,7 +43,7 @@ export type HeldBackSettled =
 export async function settleHeldBack(
   ports: Ports,
   actor: Actor,
-  { id, decision }: HeldBackDecision,
+  { id, decision, goodwill }: HeldBackDecision,
 ): Promise<HeldBackSettled> {
   const { importRuns } = ports.store;
   const found = await importRuns.findHeldBack(id);
@@ -51,7 +55,7 @@ export async function settleHeldBack(
   }
   const row = readJson(found.sourceRow) as JsonObject;
   // That its records may be old was said when the file was imported.
-  const request = { environment, row, oldRecords: true, allowShorter: true };
+  const request = { environment, row, goodwill, oldRecords: true, allowShorter: true };
   const imported = await importCustomer(ports, actor, request);
   if (imported.kind === "as_of_refused") return { kind: "refused", problem: `asOf ${imported.problem}` };
   if (imported.kind === "bad_row") {
@@ -61,6 +65,7 @@ export async function settleHeldBack(
   const { effect } = imported;
   if (effect.shared !== undefined) return { kind: "shared", ...effect.shared };
   if (effect.isStale) return { kind: "stale" };
+  if (effect.heldBack.length > 0) return { kind: "goodwill_unclear" };
   await importRuns.settleHeldBack(environment, cuid, undefined);
   return { kind: "settled" };
 }

@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { GoodwillReading } from "../../domain/ledger.ts";
 import type { AsOfProblem } from "../../domain/ledger-import.ts";
 import type { FileRules } from "../../store/store.ts";
 import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
@@ -13,6 +14,8 @@ export interface CustomerImport {
   readonly row: JsonObject;
   /** Of a row that does not say it itself, as in a file. */
   readonly asOf?: string | undefined;
+  /** Of a row that does not say it itself. */
+  readonly goodwill?: GoodwillReading | undefined;
   /** Records of more than 35 days ago are meant. */
   readonly oldRecords?: boolean;
   /** The row may end what was paid for. */

@@ -71,6 +71,8 @@ export interface CustomersReport {
   readonly unchanged: number;
   /** Subscriptions, not customers. */
   readonly heldBack: number;
+  /** Of those held back: nobody said whether the records hold their goodwill. */
+  readonly goodwillUnclear: number;
   /** Of the unchanged: rows of a moment before that of the last row taken for their customer. */
   readonly stale: number;
 }

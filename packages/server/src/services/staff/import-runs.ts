@@ -62,13 +62,14 @@ export class HeldBackRecords {
   }
 
   add(held: HeldBackSubscription, { row, source }: NumberedRow): void {
-    const { line, cuid, service, reqId, plan, kept, statedEnd, txnId } = held;
+    const { cuid, service, reqId, plan } = held;
+    const { goodwill } = row.stated;
     const key = JSON.stringify([cuid, service, reqId, plan]);
     if (this.#records.size >= MOST_HELD_BACK && !this.#records.has(key)) return;
     const asOf = new Date(row.asOf.instant).toISOString();
     this.#records.set(key, {
-      ...{ environment: this.#environment, cuid, service, reqId, plan, bouquetCode: kept.bouquet.code },
-      ...{ keptEnd: kept.end, statedEnd, txnId, line, sourceRow: writeJson({ ...source, asOf }) },
+      ...{ ...held, environment: this.#environment },
+      sourceRow: writeJson({ ...source, asOf, ...(goodwill && { goodwill }) }),
     });
   }
 

@@ -21,7 +21,10 @@ const MOST_UPLOADS = 10;
 const MOST_TOLD = 1_000;
 
 export interface UploadRequest
-  extends Pick<CustomersImport, "asOf" | "oldRecords" | "skipInvalid" | "toleranceDays" | "readRows" | "open"> {
+  extends Pick<
+    CustomersImport,
+    "asOf" | "goodwill" | "oldRecords" | "skipInvalid" | "toleranceDays" | "readRows" | "open"
+  > {
   readonly environment: Environment;
   /** Its name. */
   readonly file: string;
@@ -31,7 +34,7 @@ export interface UploadRequest
   readonly run: boolean;
 }
 
-export type RunRequest = Pick<CustomersImport, "allowLargeChange">;
+export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "goodwill">;
 
 export type UploadState = "checking" | "checked" | "writing" | "done" | "refused" | "failed";
 
@@ -154,9 +157,9 @@ export class Uploads {
   ): Promise<void> {
     const told = { changes: [], problems: [], heldBack: [], warnings: [] } as Told;
     Object.assign(job, told, { state: step, lines: 0, problem: undefined, largeChanges: [] });
-    const { environment, asOf, oldRecords, skipInvalid, toleranceDays, readRows, file: name } = job.request;
+    const { environment, asOf, goodwill, oldRecords, skipInvalid, toleranceDays, readRows, file: name } = job.request;
     const open = () => untilEnding(job.request.open(), ending);
-    const said = { asOf, oldRecords, skipInvalid, toleranceDays, readRows, ...request };
+    const said = { asOf, goodwill, oldRecords, skipInvalid, toleranceDays, readRows, ...request };
     const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
     const asked = { environment, open, name, dryRun: step === "checking", ...given };
     try {

@@ -124,10 +124,11 @@ function toImportRun(row: ImportRunRow): ImportRun {
 }
 
 function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
-  const { environment, cuid, service, reqId, plan, bouquetCode, keptEnd, statedEnd, txnId, line, sourceRow } = record;
+  const { environment, cuid, service, reqId, plan, bouquetCode, goodwill, line, sourceRow } = record;
   return {
     ...{ id, environment, cuid, service, req_id: reqId, plan, code: bouquetCode },
-    ...{ kept_end: keptEnd, stated_end: statedEnd ?? null, txn_id: txnId ?? null, line, source_row: sourceRow },
+    ...{ kept_end: record.keptEnd ?? null, stated_end: record.statedEnd ?? null, txn_id: record.txnId ?? null },
+    ...{ goodwill_days: goodwill?.days ?? null, goodwill_at: goodwill?.at ?? null, line, source_row: sourceRow },
   };
 }
 
@@ -139,21 +140,15 @@ function toHeldBack(row: HeldBackRow): HeldBackRecord & { readonly id: number } 
     service,
     req_id: reqId,
     plan,
-    code,
-    kept_end,
-    stated_end,
-    txn_id,
+    code: bouquetCode,
     line,
-    source_row,
+    goodwill_days,
+    goodwill_at,
   } = row;
   return {
-    ...{ id, environment, cuid, service, reqId, plan, bouquetCode: code },
-    ...{
-      keptEnd: kept_end,
-      statedEnd: stated_end ?? undefined,
-      txnId: txn_id ?? undefined,
-      line,
-      sourceRow: source_row,
-    },
+    ...{ id, environment, cuid, service, reqId, plan, bouquetCode },
+    ...{ keptEnd: row.kept_end ?? undefined, statedEnd: row.stated_end ?? undefined, txnId: row.txn_id ?? undefined },
+    goodwill: goodwill_days === null || goodwill_at === null ? undefined : { days: goodwill_days, at: goodwill_at },
+    ...{ line, sourceRow: row.source_row },
   };
 }

@@ -143,6 +143,8 @@ CREATE TABLE subscription (
   days        INTEGER,
   end_time    TEXT,
   since       INTEGER,
+  -- Days of goodwill that are in the end.
+  goodwill_days INTEGER,
   PRIMARY KEY (cuid, environment, service, req_id, plan)
 ) STRICT, WITHOUT ROWID;
 
@@ -181,6 +183,8 @@ CREATE TABLE ledger_entry (
   -- Of an import.
   as_of        INTEGER CHECK ((as_of IS NULL) = (kind <> 'import')),
   as_of_wall   TEXT,
+  -- Whether the records hold goodwill.
+  goodwill     TEXT CHECK ((goodwill IS NULL) = (kind <> 'import') AND goodwill IN ('held', 'lacking')),
   stated_start TEXT,
   stated_end   TEXT,
   unit         TEXT CHECK (unit IN ('month', 'day')),
@@ -194,7 +198,8 @@ CREATE TABLE ledger_entry (
   after_months INTEGER,
   after_days   INTEGER,
   after_end    TEXT,
-  after_since  INTEGER
+  after_since  INTEGER,
+  after_goodwill_days INTEGER
 ) STRICT;
 
 -- Keyed by the checkoutId, whose first bytes are its time of issue: the tree grows at its end.
@@ -418,9 +423,12 @@ CREATE TABLE held_back (
   plan        TEXT    NOT NULL,
   -- What is kept, and until when; and when the file ends it, null where it does not have it.
   code        TEXT    NOT NULL,
-  kept_end    TEXT    NOT NULL,
+  kept_end    TEXT,
   stated_end  TEXT,
   txn_id      TEXT,
+  -- Goodwill of which nobody said whether the file holds it: its days, and when it was given.
+  goodwill_days INTEGER,
+  goodwill_at   TEXT,
   line        INTEGER NOT NULL,
   -- The customer's row of the file, as JSON, with its asOf.
   source_row  TEXT    NOT NULL

@@ -30,7 +30,7 @@ export function putHeads(which: string): string {
 const AFTER: Readonly<Record<(typeof HEAD_COLUMNS)[number], string>> = {
   ...{ seq: "seq", code: "after_code", name: "after_name", add_on: "after_add_on", start_time: "after_start" },
   ...{ anchor_time: "after_anchor", months: "after_months", days: "after_days", end_time: "after_end" },
-  since: "after_since",
+  ...{ since: "after_since", goodwill_days: "after_goodwill_days" },
 };
 
 /** Appends one entry: for {@link entryValues}. Then follows {@link PUT_HEAD}. */

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const KATHMANDU = createZone("Asia/Kathmandu");
 
 function subscriptionTo(end: WallTime, plan = "Fiber 100"): EventSubscription {
-  return { plan, bouquetId: "NET-1M", name: plan, addOn: false, start: "2026-01-01 00:00:00", end };
+  return { plan, bouquetId: "NET-1M", name: plan, addOn: false, start: "2026-01-01 00:00:00", end, goodwillDays: 0 };
 }
 
 function scene({ zone = KATHMANDU, start = START, createdAt = START } = {}) {

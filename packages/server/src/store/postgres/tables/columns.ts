@@ -3,6 +3,7 @@ import type { Prepared, Query } from "../session/session.ts";
 const NUMBERS = new Set([
   ...["seq", "position", "partner_id", "amount", "at", "as_of", "reverses", "since", "run_since", "after_since"],
   ...["blocked", "add_on", "after_add_on", "months", "days", "after_months", "after_days"],
+  ...["goodwill_days", "after_goodwill_days"],
 ]);
 
 /** What a column of a row may hold here. */
