@@ -186,6 +186,22 @@ test("transactions after a txnId or an instant are read forward, without those o
   expect(await after(`${txnIds[0]}&cuid=2`)).toEqual([[txnIds[1]], txnIds[1]]);
 });
 
+test("billing says in a row whether it holds goodwill, once it is asked", async () => {
+  const { api, service } = await openProvider();
+  const goodwill = { service: "internet", reqId: "net-1", days: 3, reason: "outage" };
+  await api.call("POST /customers/1/goodwill", { body: goodwill });
+  service.now += 2 * MINUTE;
+  const [connection] = row("1").connections.internet;
+  const subscriptions = [{ ...connection?.subscriptions[0], enddate: "2027-01-10 10:00:00" }];
+  const connections = { internet: [{ ...connection, subscriptions }] };
+  const sold = row("1", { connections, asOf: new Date(service.now - MINUTE).toISOString() });
+  const put = async (body: object) => (await api.call("PUT /customers/1", { body })).json;
+  expect((await put(sold)).heldBack).toMatchObject([{ keptEnd: "2026-12-13 10:00:00", goodwill: { days: 3 } }]);
+  expect(await put({ ...sold, goodwill: "lacking" })).toMatchObject({ outcome: "changed", heldBack: [] });
+  const { plans } = (await api.call("GET /customers/1/ledgers")).json;
+  expect(plans[0].entries.at(-1)).toMatchObject({ goodwill: "lacking", after: { end: "2027-01-13 10:00:00" } });
+});
+
 test("transactions are filtered, added up, downloaded, shown and reversed", async () => {
   const { api, service, get, topUp } = await openProvider();
   const first = await topUp("1", { udf1: "=cmd" });

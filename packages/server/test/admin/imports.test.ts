@@ -40,7 +40,7 @@ describe("the staff API", () => {
     const upload = async () => (await api.call(`GET /imports/${sent.json.id}`, { as: "viewer" })).json;
     await expect.poll(async () => (await upload()).state).toBe("checked");
     const held = { line: 2, cuid: "1", service: "internet", reqId: "net-1", plan: "Fiber 100", bouquetId: "NET-1M" };
-    const ends = { keptEnd: "2027-01-10 10:00:00", statedEnd: STATED, txnId: api.txnId };
+    const ends = { keptEnd: "2027-01-10 10:00:00", statedEnd: STATED, txnId: api.txnId, goodwill: null };
     expect(await upload()).toMatchObject({
       ...{ report: { added: 1, unchanged: 1, heldBack: 1 }, heldBack: [{ ...held, ...ends }], problem: null },
       changes: [
@@ -73,6 +73,51 @@ describe("the staff API", () => {
     const [connection] = (await api.service.store.search.findCustomer("production", "1"))?.connections ?? [];
     expect(connection?.ledgers[0]?.subscription?.end).toBe(STATED);
     expect((await api.call(`POST /imports/${sent.json.id}/run`, { body: {} })).json.code).toBe("conflict");
+  });
+
+  test("asks whether a file's records hold goodwill if its rows need that, before or after it is written", async () => {
+    const api = await toppedUp();
+    const goodwill = { service: "internet", reqId: "net-1", days: 3, reason: "outage" };
+    await api.call("POST /customers/1/goodwill", { body: goodwill });
+    api.service.now += 2 * MINUTE_MS;
+    const row = { ...customer("1", { end: "2027-02-10 10:00:00" }), asOf: iso(api.service.now - MINUTE_MS) };
+    const file = { body: `${JSON.stringify(row)}\n`, headers: { "content-type": "application/x-ndjson" } };
+    const checked = async (query: string) => {
+      const { json } = await api.call(`POST /imports?name=night.ndjson${query}`, file);
+      const upload = async () => (await api.call(`GET /imports/${json.id}`)).json;
+      await expect.poll(async () => (await upload()).state).not.toMatch(/ing$/);
+      return upload();
+    };
+    const unclear = { keptEnd: "2027-01-13 10:00:00", txnId: null, goodwill: { days: 3, at: "2026-11-21 09:00:00" } };
+    const found = { report: { heldBack: 1, goodwillUnclear: 1 }, heldBack: [unclear] };
+    const said = { report: { changed: 1, heldBack: 0, goodwillUnclear: 0 } };
+    expect(await checked("")).toMatchObject(found);
+    expect(await checked("&goodwill=held")).toMatchObject(said);
+    expect(await checked("&run=true")).toMatchObject({ ...found, state: "done" });
+    const [record] = (await api.call("GET /held-back")).json.items;
+    expect(record).toMatchObject(unclear);
+    const take = (more: object) => api.call(`POST /held-back/${record.id}`, { body: { decision: "take", ...more } });
+    expect((await take({})).json).toMatchObject({ code: "conflict", detail: expect.stringContaining("hold goodwill") });
+    expect((await take({ goodwill: "lacking" })).status).toBe(204);
+    expect((await api.call("GET /held-back")).json.items).toEqual([]);
+    const { plans } = (await api.call("GET /customers/1/ledgers")).json;
+    expect(plans[0].entries.at(-1)).toMatchObject({ goodwill: "lacking", after: { end: "2027-02-13 10:00:00" } });
+  });
+
+  test("writes a file with the answer that was given after its check", async () => {
+    const api = await toppedUp();
+    const goodwill = { service: "internet", reqId: "net-1", days: 3, reason: "outage" };
+    await api.call("POST /customers/1/goodwill", { body: goodwill });
+    api.service.now += 2 * MINUTE_MS;
+    const row = { ...customer("1", { end: "2027-02-10 10:00:00" }), asOf: iso(api.service.now - MINUTE_MS) };
+    const file = { body: `${JSON.stringify(row)}\n`, headers: { "content-type": "application/x-ndjson" } };
+    const { json } = await api.call("POST /imports?name=night.ndjson", file);
+    const upload = async () => (await api.call(`GET /imports/${json.id}`)).json;
+    await expect.poll(async () => (await upload()).state).toBe("checked");
+    expect((await api.call(`POST /imports/${json.id}/run`, { body: { goodwill: "held" } })).status).toBe(202);
+    await expect.poll(async () => (await upload()).state).toBe("done");
+    const { plans } = (await api.call("GET /customers/1/ledgers")).json;
+    expect(plans[0].entries.at(-1)).toMatchObject({ goodwill: "held", after: { end: "2027-02-10 10:00:00" } });
   });
 
   test("tells what partners owe, in CSV too, and holds a partner's book against it", async () => {

@@ -117,6 +117,27 @@ topupd: 1 subscription held back
     expect(await line.mustRun("why", "net-7")).toContain("ends 2026-12-08 10:00:00");
   });
 
+  test("holds back a row whose goodwill is unclear (3), until --goodwill or the row says it", async () => {
+    const line = await filledLine();
+    await importRows(line, [customer("7", "2026-12-10 10:00:00")]);
+    await line.mustRun("subscription", "grant", "internet", "net-7", "--days", "2", "--reason", "outage");
+    line.now += DAY_MS;
+    const sold = customer("7", "2027-01-10 10:00:00");
+    expect(await importRows(line, [sold], ...asOf(line))).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /^line 1: 7 internet net-7 NET-1M is held back, goodwill unclear \(2 days of goodwill, given 2026-\d\d-\d\d\): the file ends it 2027-01-10 10:00:00, here it runs to 2026-12-12 10:00:00\. Say whether the file's records hold that: --goodwill held or lacking, or the row's own field goodwill\ntopupd: 1 subscription held back, 1 of these as goodwill unclear: give --goodwill held or lacking\n$/,
+      ),
+    });
+    expect((await importRows(line, [sold], ...asOf(line), "--goodwill", "maybe")).code).toBe(2);
+    expect((await importRows(line, [sold], ...asOf(line), "--goodwill", "held")).code).toBe(0);
+    expect(await line.mustRun("why", "net-7")).toContain("The records hold goodwill; 2 days of it are in the end.");
+    line.now += DAY_MS;
+    const own = { ...customer("7", "2027-02-10 10:00:00"), goodwill: "lacking" };
+    expect((await importRows(line, [own], ...asOf(line), "--goodwill", "held")).code).toBe(0);
+    expect(await line.mustRun("why", "net-7")).toContain("ends 2027-02-12 10:00:00");
+  });
+
   test("is refused whole where it would change too much (1), unless that is meant", async () => {
     const line = await filledLine();
     const [running, ended] = ["2026-12-10 10:00:00", "2026-11-20 10:00:00"];

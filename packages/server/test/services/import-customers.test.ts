@@ -329,7 +329,16 @@ describe("a dry run", () => {
       ...justNow(world),
       ...{ dryRun: true, skipInvalid: true },
     });
-    const report = { accepted: 2, rejected: 1, added: 1, changed: 1, unchanged: 0, heldBack: 1, stale: 0 };
+    const report = {
+      accepted: 2,
+      rejected: 1,
+      added: 1,
+      changed: 1,
+      unchanged: 0,
+      heldBack: 1,
+      goodwillUnclear: 0,
+      stale: 0,
+    };
     expect(result).toEqual({ kind: "done", report });
     expect(changes[0]).toMatchObject({ changes: [{ field: "mobile", from: undefined, to: "9841000000" }] });
     expect(heldBack).toHaveLength(1);

@@ -106,7 +106,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     const tv = { service: "tv", reqId: STB, status: "active", blocked: false, segment: "sd" };
     const bouquet = { code: "TV-1M", name: "Family TV (MONTHLY)", addOn: false };
     const dates = { start: "2026-11-10 09:00:00", anchor: "2026-11-10 09:00:00", end: "2026-12-10 09:00:00" };
-    const subscription = { plan: FAMILY, bouquet, ...dates, months: 1, days: 0, since: 1 };
+    const subscription = { plan: FAMILY, bouquet, ...dates, months: 1, days: 0, since: 1, goodwillDays: 0 };
     const ledgers = [{ plan: FAMILY, seq: 1, subscription }];
     expect(await store.findConnection(SITA_TV)).toEqual({ profile, connection: { ...tv, ledgers } });
     const net = await store.findConnection(SITA_NET);

@@ -63,7 +63,7 @@ describe("a delivery", () => {
           {
             ...{ plan: "Family", bouquetId: "TV-FAM-30D", name: "Family (30 DAYS)", addOn: false },
             ...{ start: "2026-11-23 11:45:00", end: "2126-12-23 11:45:00" },
-            ...{ startAt: "2026-11-23T06:00:00.000Z", endAt: "2126-12-23T06:00:00.000Z" },
+            ...{ startAt: "2026-11-23T06:00:00.000Z", endAt: "2126-12-23T06:00:00.000Z", goodwillDays: 0 },
           },
         ],
         topUp: {
