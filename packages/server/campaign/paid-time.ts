@@ -1,4 +1,5 @@
 import * as ledgers from "../src/domain/ledger.ts";
+import * as checks from "../src/domain/ledger-check.ts";
 import * as imports from "../src/domain/ledger-import.ts";
 import type { StatedSubscription } from "../src/domain/subscription.ts";
 import { expectSame, instantOf, isLater, moment, type Purchase, PurchaseBook } from "./paid-time-book.ts";
@@ -12,10 +13,11 @@ import { Choices } from "./random.ts";
  */
 
 /** The rules that are played; others are passed in to show that a wrong one is noticed. */
-export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "findFault" | "keptEntries"> &
+export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "keptEntries"> &
+  Pick<typeof checks, "findFault"> &
   Pick<typeof imports, "decideImport" | "resetLedger">;
 
-export const RULES: LedgerRules = { ...ledgers, ...imports };
+export const RULES: LedgerRules = { ...ledgers, ...checks, ...imports };
 
 /** What was played: few of any of these would show nothing. */
 export interface LedgerHistories {

@@ -122,16 +122,8 @@ type EntryColumns = Omit<LedgerEntryRow, (typeof LEDGER_KEY)[number]>;
 export const ENTRY_COLUMNS = [
   ...(["seq", "kind", "at", "wall", "code", "name", "add_on", "months", "days", "txn_id", "reverses"] as const),
   ...(["author", "reason", "as_of", "as_of_wall", "goodwill", "stated_start", "stated_end", "unit"] as const),
-  ...([
-    "run_since",
-    "after_code",
-    "after_name",
-    "after_add_on",
-    "after_start",
-    "after_anchor",
-    "after_months",
-  ] as const),
-  ...(["after_days", "after_end", "after_since", "after_goodwill_days"] as const),
+  ...(["run_since", "after_code", "after_name", "after_add_on", "after_start", "after_anchor"] as const),
+  ...(["after_months", "after_days", "after_end", "after_since", "after_goodwill_days"] as const),
 ] satisfies readonly (keyof EntryColumns)[];
 
 /** One literal, since a top-up waits for it: an object that is put together from others takes ten times as long. */

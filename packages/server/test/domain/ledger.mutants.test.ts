@@ -12,7 +12,7 @@ import { type LedgerRules, runLedgerHistories } from "../../campaign/paid-time.t
  */
 
 const DOMAIN = new URL("../../src/domain/", import.meta.url).pathname;
-const FILES = ["wall-time", "subscription", "ledger", "ledger-import"] as const;
+const FILES = ["wall-time", "subscription", "ledger", "ledger-check", "ledger-import"] as const;
 type File = (typeof FILES)[number];
 
 /** What is changed, in which file, and what the text becomes. */
@@ -129,6 +129,7 @@ async function rulesWith(name: string, change?: { file: File; from: string; to: 
   const load = (file: File) => import(/* @vite-ignore */ pathToFileURL(join(copy, `${file}.ts`)).href);
   return {
     ...(await load("ledger")),
+    ...(await load("ledger-check")),
     ...(await load("ledger-import")),
   } as LedgerRules;
 }

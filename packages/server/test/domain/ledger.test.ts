@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decideReversal, type Entry, findFault, headOf, type Ledger } from "../../src/domain/ledger.ts";
+import { decideReversal, type Entry, headOf, type Ledger } from "../../src/domain/ledger.ts";
+import { findFault } from "../../src/domain/ledger-check.ts";
 import { isRunning } from "../../src/domain/subscription.ts";
 import { LAST_WALL_TIME } from "../../src/domain/wall-time.ts";
 import {

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from "node:util";
+import { appendGrant, appendImport, type Entry, headOf, isGrant, type Ledger, recount } from "./ledger.ts";
+import type { Subscription } from "./subscription.ts";
+import { plus } from "./wall-time.ts";
+
+/**
+ * What is wrong with a ledger; undefined where every entry follows from those before it. What was before the first entry
+ * of a pruned ledger, nobody can tell, so it is taken as it is. Source: the ledger's page, section 6.
+ */
+export function findFault({ plan, entries }: Ledger): string | undefined {
+  for (const [index, entry] of entries.entries()) {
+    const before = { plan, entries: entries.slice(0, index) };
+    const problem = entry.seq > 1 && index === 0 ? endProblem(entry.after) : problemOf(before, entry);
+    if (problem !== undefined) return `entry ${entry.seq} ${problem}`;
+  }
+  return undefined;
+}
+
+function problemOf(before: Ledger, entry: Entry): string | undefined {
+  if (entry.seq !== headOf(before).seq + 1) return `stands after entry ${headOf(before).seq}`;
+  if (entry.kind === "reversal") {
+    const isOfGrant = before.entries.some((each) => each.seq === entry.of && isGrant(each));
+    const isSecond = before.entries.some((each) => each.kind === "reversal" && each.of === entry.of);
+    if (!isOfGrant || isSecond) return "reverses what cannot be reversed";
+  }
+  if (!isDeepStrictEqual(entry.after, stateAfter(before, entry))) return "does not follow from those before it";
+  return endProblem(entry.after);
+}
+
+function stateAfter(before: Ledger, entry: Entry): Subscription | undefined {
+  if (isGrant(entry)) return appendGrant(headOf(before), entry, entry.at).after;
+  if (entry.kind === "import") return appendImport(before, entry, entry.at).after;
+  return recount(before.plan, [...before.entries, entry]).at(-1);
+}
+
+function endProblem(after: Subscription | undefined): string | undefined {
+  const isCounted = after === undefined || after.end === plus(after.anchor, after);
+  return isCounted ? undefined : "has an end that is not its anchor, months and days";
+}
