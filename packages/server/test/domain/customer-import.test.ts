@@ -60,13 +60,13 @@ function change(
 describe("a customer's row", () => {
   test("of a new customer writes it all, with the texts by which it is found", () => {
     const tv = { service: "tv", reqId: "0001", status: "blocked", segment: "gold", subscriptions: undefined } as const;
-    const made = change(NEW, row([fiber([RUNNING]), tv]));
+    const made = change(NEW, row([tv, fiber([RUNNING])]));
     expect(made).toMatchObject({ isStale: false, profile: PROFILE, changesProfile: true, changesConnections: true });
     expect(made.connections).toEqual([
-      { ...FIBER, status: "active", segment: undefined, blocked: false },
       { service: "tv", reqId: "0001", status: "blocked", segment: "gold", blocked: false },
+      { ...FIBER, status: "active", segment: undefined, blocked: false },
     ]);
-    expect(made.addedCodes).toEqual(["7001", "9800000001", "+9779800000001", "fiber1", "0001"]);
+    expect(made.addedCodes).toEqual(["7001", "9800000001", "+9779800000001", "0001", "fiber1"]);
     expect(made.entries).toMatchObject([
       { ...FIBER, plan: "Fiber 100", before: undefined, entry: { seq: 1, kind: "import" } },
     ]);
