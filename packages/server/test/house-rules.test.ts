@@ -11,6 +11,8 @@ const PORT = /^store\/(?:store|changes|search|outbox|retention|staff|statistics|
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
 const DOMAIN = /^domain\//;
 const SERVICES = /^services\//;
+const PORT_GUARD = /^port-guard\.ts$/;
+const LOG = /^log\.ts$/;
 const BACK_OFFICE = /^store\/back-office\//;
 
 /** Who may import whom: domain <- store port <- services <- http, metrics, cli <- main. A file has the first rule that fits. */
@@ -23,12 +25,12 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
   [SERVICES, [DOMAIN, PORT, SERVICES, /^backup\//]],
-  [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//]],
-  [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//]],
+  [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//, PORT_GUARD, LOG]],
+  [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//, PORT_GUARD]],
   [/^targets\//, [DOMAIN, PORT, SERVICES, /^targets\//]],
   [/^accounts\//, [DOMAIN, PORT, SERVICES, /^accounts\//]],
   [/^csv\//, [DOMAIN, SERVICES, /^csv\//]],
-  [/^admin\//, [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/]],
+  [/^admin\//, [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/, PORT_GUARD, LOG]],
   [
     /^cli\//,
     [
@@ -36,7 +38,8 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
       ...[/^http\/app\.ts$/, /^admin\/app\.ts$/, /^metrics\/metrics\.ts$/],
     ],
   ],
-  [/^config\.ts$/, [DOMAIN, /^log\.ts$/]],
+  [/^config\.ts$/, [DOMAIN, LOG]],
+  [PORT_GUARD, [DOMAIN]],
   [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
   [/^(?:log|whole-file|temporary-file|random-pool)\.ts$/, []],
   [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/member\.ts$/, /^watch-process\.ts$/]],

@@ -1,6 +1,7 @@
 import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
+import { HEAD_LIMITS, limitBody, PortGuard } from "../port-guard.ts";
 import { compileCheck, sendProblem } from "./failures.ts";
 import { Answers } from "./idempotency.ts";
 import { receiveJson } from "./json-body.ts";
@@ -22,8 +23,7 @@ export type { TemporaryFile } from "./uploads.ts";
 export const API_PREFIX = "/api/v1";
 
 const BODY_MAX_BYTES = 64 * 1024;
-/** The head of a request must have arrived in this time, and all of it in the other: a large file takes a while. */
-const HEAD_TIMEOUT_MS = 10_000;
+/** A file must have arrived in this time. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 /** Longer than the idle timeout of common proxies, so that it is they who close. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
@@ -42,6 +42,8 @@ export interface AdminAppOptions {
   /** Of a file that is sent. */
   readonly mostFileBytes?: number;
   readonly mostFileLines?: number;
+  /** In which a body that is no file must arrive. */
+  readonly bodyTimeoutMs?: number;
   readonly logger: FastifyBaseLogger;
   /** Takes a line of the log for each request of the API; undefined where there is none to be. */
   readonly logLine: ((line: string) => void) | undefined;
@@ -54,6 +56,7 @@ export interface AdminAppOptions {
 export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyInstance> {
   const { routes = ROUTES, trustedProxies, logger, logLine } = options;
   const ports = createAdminPorts(options.world);
+  const guard = new PortGuard(trustedProxies);
   // A library's words may quote what was sent: it has no log.
   const app = fastify({
     logController: new LogController({ disableRequestLogging: true }),
@@ -63,12 +66,18 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
-    http: { headersTimeout: HEAD_TIMEOUT_MS },
+    clientErrorHandler: guard.onClientError,
+    http: HEAD_LIMITS,
   }) as unknown as FastifyInstance;
+  guard.watch(app.server);
   app.setValidatorCompiler(compileCheck);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error, logger));
   app.addHook("onRequest", (_request, reply, done) => {
     reply.headers(SECURITY_HEADERS);
+    done();
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.routeOptions.config?.takesFile !== true) limitBody(request.raw, reply.raw, options.bodyTimeoutMs);
     done();
   });
   // Before the files that it reads are removed; and what a last request has begun.

@@ -46,6 +46,21 @@ export function familyOf(address: string): 4 | 6 {
   return address.includes(":") ? 6 : 4;
 }
 
+/**
+ * What stands for a caller where callers are counted: an IPv4 address, or the /64 of an IPv6 address, of which one caller
+ * has all. One form for each. @param address undefined, or none, is one caller too.
+ */
+export function networkOf(address: string | undefined): string {
+  const canonical = canonicalAddress(address ?? "");
+  if (canonical === undefined) return "unknown";
+  return familyOf(canonical) === 4 ? canonical : `${canonicalAddress(firstOf64(canonical))}/64`;
+}
+
+function firstOf64(address: string): string {
+  const prefix = (toNumber(address) >> 64n).toString(16).padStart(16, "0");
+  return `${prefix.replace(/.{4}/g, "$&:")}:`;
+}
+
 function toNumber(address: string): bigint {
   if (familyOf(address) === 4) return joined(address.split(".").map(Number), 8n);
   // Unlike a socket, a URL writes no part of an IPv6 address with dots.

@@ -1,6 +1,7 @@
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { PARSE_ERROR } from "../port-guard.ts";
 import { type FailureReason, renderFailure } from "./failures.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
@@ -135,13 +136,9 @@ function answerHalfClosed(server: Server & { httpAllowHalfOpen?: boolean }): voi
   server.httpAllowHalfOpen = true;
 }
 
-/**
- * Makes whatever else comes on a socket a parse error. Thousands of requests may have come in one piece, all of which Node
- * would announce, even of a socket that is paused or destroyed. This is in no documentation of Node's; a test holds what it
- * does.
- */
+/** Makes whatever else comes on a socket a parse error. */
 function stopParsing(socket: Socket & { parser?: { onIncoming: () => number } }): void {
-  if (socket.parser) socket.parser.onIncoming = () => -1;
+  if (socket.parser) socket.parser.onIncoming = () => PARSE_ERROR;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard } from "../port-guard.ts";
 import { CONTENT_TYPE, type Family, writeMetrics } from "./exposition.ts";
 
 export interface MetricsAddress {
@@ -19,10 +20,23 @@ export async function serveMetrics(
   address: MetricsAddress,
   collect: () => Promise<readonly Family[]>,
 ): Promise<MetricsServer> {
-  const server = createServer(({ method, url }, response) => {
-    if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, collect);
+  let collecting: Promise<Buffer> | undefined;
+  // Requests that come meanwhile get what is being collected: many cost no more than one.
+  const share = () => {
+    collecting ??= collect()
+      .then((families) => Buffer.from(writeMetrics(families)))
+      .finally(() => {
+        collecting = undefined;
+      });
+    return collecting;
+  };
+  const guard = new PortGuard();
+  const server = createServer({ ...HEAD_LIMITS, requestTimeout: BODY_TIMEOUT_MS }, ({ method, url }, response) => {
+    if (method === "GET" && url?.split("?")[0] === "/metrics") void answer(response, share);
     else response.writeHead(404).end();
   });
+  guard.watch(server);
+  server.on("clientError", guard.onClientError);
   server.listen(address);
   await once(server, "listening");
   // A connection that cannot be taken is no reason to end the service.
@@ -38,9 +52,9 @@ export async function serveMetrics(
   };
 }
 
-async function answer(response: ServerResponse, collect: () => Promise<readonly Family[]>): Promise<void> {
+async function answer(response: ServerResponse, collect: () => Promise<Buffer>): Promise<void> {
   try {
-    const text = writeMetrics(await collect());
+    const text = await collect();
     response.writeHead(200, { "content-type": CONTENT_TYPE }).end(text);
   } catch {
     response.writeHead(500).end();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AddressList, readAddressRange } from "../../src/domain/address-list.ts";
+import { AddressList, networkOf, readAddressRange } from "../../src/domain/address-list.ts";
 
 describe("a range of addresses", () => {
   test.each([
@@ -65,4 +65,18 @@ describe("a list of addresses", () => {
   test("that is empty has nobody", () => {
     expect(new AddressList([]).has("203.0.113.7")).toBe(false);
   });
+});
+
+test.each([
+  ["203.0.113.7", "203.0.113.7"],
+  ["::ffff:203.0.113.7", "203.0.113.7"],
+  ["::ffff:cb00:7107", "203.0.113.7"],
+  ["2001:DB8::1", "2001:db8::/64"],
+  ["2001:db8:0:0:ffff::9%eth0", "2001:db8::/64"],
+  ["2001:db8:0:1::1", "2001:db8:0:1::/64"],
+  ["::1", "::/64"],
+  ["not known", "unknown"],
+  [undefined, "unknown"],
+])("%s is counted as %s", (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

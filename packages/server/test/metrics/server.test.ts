@@ -1,4 +1,6 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { Server } from "node:http";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { single } from "../../src/metrics/metrics.ts";
 import { serveMetrics } from "../../src/metrics/server.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
@@ -17,6 +19,28 @@ describe("the metrics' own port", () => {
       expect(await ask(path), path).toEqual(nothing);
     for (const method of ["POST", "PUT", "DELETE", "HEAD"])
       expect(await ask("/metrics", method), method).toEqual(nothing);
+  });
+
+  test("collects once for all who ask at the same time", async () => {
+    let collections = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, async () => {
+      collections += 1;
+      await released;
+      return [single("gauge", "topupd_test", "A test.", collections)];
+    });
+    onTestFinished(() => server.close());
+    const ask = async () => (await fetch(`${server.url}/metrics`)).text();
+    const asked = vi.spyOn(Server.prototype, "emit");
+    const all = Promise.all(Array.from({ length: 10 }, ask));
+    await vi.waitFor(() => expect(asked.mock.calls.filter(([name]) => String(name) === "request")).toHaveLength(10));
+    release();
+    asked.mockRestore();
+    expect(new Set(await all)).toEqual(new Set([expect.stringContaining("topupd_test 1\n")]));
+    expect(await ask()).toContain("topupd_test 2\n");
   });
 
   test("says 500 where reading fails, and goes on", async () => {
