@@ -8,6 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * name or mobile number reaches a log by a careless line somewhere.
  */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
+  "address",
   "cause",
   "checkoutId",
   "currencyExponent",

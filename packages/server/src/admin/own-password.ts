@@ -28,10 +28,10 @@ export function withOwnPassword(route: Route): Route {
 
 async function requirePassword(
   ports: AdminPorts,
-  { identity, visitor: { address } }: Pick<RouteRequest<unknown, unknown, unknown>, "identity" | "visitor">,
+  { identity }: Pick<RouteRequest<unknown, unknown, unknown>, "identity">,
   password: string,
 ): Promise<void> {
-  const done = await confirmPassword(ports, personOf(identity), { password, address });
+  const done = await confirmPassword(ports, personOf(identity), { password });
   if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
   if (done.kind === "wrong_password")
     throw new Problem("wrong_password", undefined, [{ field: "ownPassword", problem: "is not your password" }]);

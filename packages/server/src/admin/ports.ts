@@ -1,7 +1,6 @@
 import type { ServiceState } from "../services/service-state.ts";
 import { BulkRuns } from "../services/staff/bulk.ts";
-import type { StaffIdentity } from "../services/staff/log-in.ts";
-import { LogInThrottle } from "../services/staff/log-in-throttle.ts";
+import type { FailedLogIn, StaffIdentity } from "../services/staff/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../services/staff/own-account.ts";
 import { StatisticsCache } from "../services/staff/statistics.ts";
 import type { TargetPorts } from "../services/staff/targets.ts";
@@ -18,6 +17,8 @@ export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   readonly state: Readonly<ServiceState>;
+  /** Counts a log-in that failed; undefined if nobody reads the metrics. */
+  readonly countFailedLogIn?: ((outcome: FailedLogIn["outcome"]) => void) | undefined;
   /** Resolves early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Hears of what goes wrong in the background. */
@@ -40,7 +41,11 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
   const onError = (error: unknown) => world.log("warn", { err: error }, "an import failed");
   return {
     ...world,
-    logIns: new LogInThrottle(clock),
+    logInFailed: ({ outcome, staff, address }) => {
+      world.countFailedLogIn?.(outcome);
+      // While a lock holds, each attempt would be a line: the metric counts those.
+      if (outcome === "wrong_credentials") world.log("warn", { staff, address }, "a log-in failed");
+    },
     totpOffers: new TotpOffers(clock),
     statistics: new StatisticsCache(world),
     background,

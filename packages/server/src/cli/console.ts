@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { buildAdminApp } from "../admin/app.ts";
+import { type AdminWorld, buildAdminApp } from "../admin/app.ts";
 import type { Config } from "../config.ts";
 import { type ServiceState, wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
@@ -10,6 +10,7 @@ import type { SupervisorProcess } from "./worker.ts";
 export interface ConsoleParts {
   readonly store: Store;
   readonly state: ServiceState;
+  readonly countFailedLogIn: AdminWorld["countFailedLogIn"];
 }
 
 /** The console and the staff API, being served. */
@@ -24,13 +25,13 @@ export async function serveConsole(
   runtime: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-  { store, state }: ConsoleParts,
+  { store, state, countFailedLogIn }: ConsoleParts,
 ): Promise<ServedConsole> {
   const { version, clock, random, sleep, accounts, targets, consoleFolder, createTemporaryFile } = runtime;
   const { consoleHost: host, consolePort: port = 0 } = config;
   const app = await buildAdminApp({
     world: {
-      ...{ store, clock, random, sleep, accounts, targets, version, state },
+      ...{ store, clock, random, sleep, accounts, targets, version, state, countFailedLogIn },
       ...{ storeKind: config.database.store, currency: config.currency },
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
@@ -66,7 +67,8 @@ export async function serveAsConsole(
   let store: Store | undefined;
   try {
     store = await runtime.openStore(config, { mustExist: true });
-    const served = await serveConsole(runtime, config, log, { store, state });
+    const countFailedLogIn = metrics?.countFailedLogIn;
+    const served = await serveConsole(runtime, config, log, { store, state, countFailedLogIn });
     const stopped = new Promise<void>((stop) => {
       supervisor.onMessage((message) => {
         if (message.kind === "stop") stop();

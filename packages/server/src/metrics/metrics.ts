@@ -3,6 +3,7 @@ import type { DeliveryObserver } from "../services/workers/deliver-events.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import { countDeliveries } from "./deliveries.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
+import { countLogIns, type LogInCounts } from "./log-ins.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 import { countBatches, countRequests, countTopUps } from "./top-ups.ts";
 
@@ -17,7 +18,7 @@ export interface MetricsOptions {
 export { countersOf, type Family, mergeFamilies, single } from "./exposition.ts";
 export { type MetricsServer, serveMetrics } from "./server.ts";
 
-export interface Metrics {
+export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
   readonly observer: Observer;
   readonly observeBatch: ObserveBatch;
   readonly deliveryObserver: DeliveryObserver;
@@ -33,6 +34,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const topUps = countTopUps();
   const deliveries = countDeliveries();
   const batches = countBatches(elapsed);
+  const logIns = countLogIns();
   let isUp: (() => Promise<boolean>) | undefined;
   const collectServing = async (store: MeasuredStore): Promise<Family[]> => {
     isUp ??= pinging(store);
@@ -47,12 +49,13 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   };
   const collect: Metrics["collect"] = async (store) => {
     const serving = store === undefined ? [] : await collectServing(store);
-    return [...serving, ...batches.collect(), ...describeProcess(readProcess(), build)];
+    return [...serving, ...batches.collect(), ...logIns.collect(), ...describeProcess(readProcess(), build)];
   };
   const { requestAnswered } = requests;
   const { topUpRecorded, recordingChanged } = topUps;
   const observer = { requestAnswered, topUpRecorded, recordingChanged };
-  return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, collect };
+  const { countFailedLogIn } = logIns;
+  return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, countFailedLogIn, collect };
 }
 
 /** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */

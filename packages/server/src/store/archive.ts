@@ -50,8 +50,9 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
   attempt: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
-  staff: ["id", "name", "role", "password", "totp_secret", "totp_step", "recovery_codes", "created_at"],
+  staff: ["id", "name", "role", "password", "totp_secret", "totp_step", "recovery_codes", "networks", "created_at"],
   staff_session: ["hash", "id", "staff_id", "created_at", "last_used_at", "address", "user_agent"],
+  log_in_failure: ["id", "at", "name", "source"],
   staff_key: ["hash", "name", "role", "created_at", "last_used_at"],
   staff_answer: ["hash", "owner", "request", "at", "status", "body"],
   import_run: [

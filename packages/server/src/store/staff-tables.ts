@@ -25,6 +25,8 @@ export interface StaffRow {
   totp_step: number | null;
   /** A JSON list. */
   recovery_codes: string;
+  /** A JSON list. */
+  networks: string;
   created_at: Instant;
 }
 
@@ -36,6 +38,13 @@ export interface StaffSessionRow {
   last_used_at: Instant;
   address: string | null;
   user_agent: string | null;
+}
+
+export interface LogInFailureRow {
+  id: string;
+  at: Instant;
+  name: string;
+  source: string;
 }
 
 export interface StaffKeyRow {

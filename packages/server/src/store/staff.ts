@@ -1,6 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { HeldBack } from "../domain/customer-import.ts";
+import type { LogInFailure } from "../domain/log-in-lock.ts";
 import type { AccountChange, Authority, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
@@ -18,6 +19,8 @@ export interface StaffSecrets {
   readonly totpStep: number | undefined;
   /** Hashes of the recovery codes that are left. */
   readonly recoveryCodes: readonly string[];
+  /** From where the person has logged in, newest first: as networkOf gives them. */
+  readonly networks: readonly string[];
 }
 
 /** A request with an Idempotency-Key, and its answer. */
@@ -26,6 +29,9 @@ export interface KeptAnswer {
   readonly status: number | undefined;
   readonly body: string | undefined;
 }
+
+/** How many networks of a person are remembered. */
+export const NETWORKS_KEPT = 20;
 
 export interface StaffAccounts {
   add(name: string, role: Role, password: string, by: Attribution): Promise<StaffMember | "name_taken">;
@@ -51,7 +57,23 @@ export interface StaffAccounts {
    */
   useCode(id: number, code: { readonly totpStep: number } | { readonly recoveryCode: string }): Promise<boolean>;
 
-  /** @returns false where the person is gone, or has another password than this, by now. */
+  /**
+   * Counts a log-in as failed, unless `decide` says for how long nobody may try. Deletes failures up to `since`.
+   * @param decide gets the failures of the source after `since`, newest first.
+   * @returns what `decide` returned, in milliseconds.
+   */
+  beginLogIn(
+    attempt: LogInFailure & { readonly id: string; readonly source: string },
+    since: Instant,
+    decide: (failures: readonly LogInFailure[]) => number,
+  ): Promise<number>;
+  /** Does not count a log-in any more. */
+  forgetLogIn(id: string): Promise<void>;
+
+  /**
+   * Remembers the session's network.
+   * @returns false where the person is gone, or has another password than this, by now.
+   */
   openSession(hash: Uint8Array, staffId: number, password: string, session: StaffSession): Promise<boolean>;
   /** Whoever it is of, as they are now. */
   findSession(hash: Uint8Array): Promise<{ readonly member: StaffMember; readonly session: StaffSession } | undefined>;

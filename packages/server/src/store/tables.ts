@@ -9,6 +9,7 @@ import type {
   AttemptRow,
   HeldBackRow,
   ImportRunRow,
+  LogInFailureRow,
   StaffAnswerRow,
   StaffKeyRow,
   StaffRow,
@@ -264,6 +265,7 @@ export interface Tables {
   attempt: AttemptRow;
   staff: StaffRow;
   staff_session: StaffSessionRow;
+  log_in_failure: LogInFailureRow;
   staff_key: StaffKeyRow;
   staff_answer: StaffAnswerRow;
   import_run: ImportRunRow;

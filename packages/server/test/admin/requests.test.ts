@@ -39,7 +39,9 @@ function countedFile(): TemporaryFile {
 
 /** What goes wrong with the store. */
 const trouble = { addingPartners: false, readingHorizon: false };
+const counted: string[] = [];
 const shared = shareStaffApi({
+  world: { countFailedLogIn: (outcome) => counted.push(outcome) },
   trustedProxies: new AddressList([PROXY as never]),
   ...{ mostFileBytes: 1_000, mostFileLines: 5, createTemporaryFile: countedFile },
   wrapStore: (store: Store): Store => ({
@@ -101,17 +103,23 @@ describe("a session", () => {
     expect(await asks(other)).toBe(401);
   });
 
-  test("is refused to who guesses, and after ten times to everybody of that name for a while", async () => {
+  test("is refused to who guesses, and after ten times from there for a while, as log and metrics say", async () => {
     const api = shared();
-    const from = "203.0.113.7";
-    await api.addPerson("Gita", "viewer");
-    const guess = (password: string) => api.call("POST /session", { as: null, from, body: { name: "Gita", password } });
+    const from = "::ffff:203.0.113.7";
+    const [name, logged] = ["Gita", api.logs.length];
+    await api.addPerson(name, "viewer");
+    const guess = (password: string) => api.call("POST /session", { as: null, from, body: { name, password } });
     for (let times = 0; times < 10; times += 1)
       expect((await guess("wrong")).json).toMatchObject({ status: 401, code: "wrong_credentials" });
     const late = await guess(PASSWORD);
     expect([late.status, late.json.code]).toEqual([429, "too_many_attempts"]);
     expect(Number(late.headers["retry-after"])).toBeGreaterThan(800);
     expect(late.headers["set-cookie"]).toBeUndefined();
+    const lines = api.logs.slice(logged).map((line) => JSON.parse(line));
+    const failures = lines.filter(({ msg }) => msg === "a log-in failed");
+    expect(failures).toHaveLength(10);
+    expect(failures[0]).toMatchObject({ level: "warn", staff: name, address: from });
+    expect(counted).toEqual([...Array(10).fill("wrong_credentials"), "too_many_attempts"]);
   });
 });
 

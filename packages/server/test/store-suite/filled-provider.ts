@@ -171,6 +171,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
     address: "::1",
     userAgent: undefined,
   });
+  await staff.beginLogIn({ id: "failed", name: "माया", source: "203.0.113.7", at: now }, 0, () => 0);
   await staff.addKey(hashOf("key"), { name: "crm", role: "viewer", createdAt: now, lastUsedAt: undefined }, by(now));
   const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
   await staff.beginAnswer(asked, 1);

@@ -47,7 +47,13 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const ravi = await add(store, "ravi", "viewer");
     expect(ravi).toMatchObject({ name: "ravi", role: "viewer", createdAt: START, hasTotp: false });
     expect((await store.staff.list()).map(({ name }) => name)).toEqual(["maya", "ravi"]);
-    const secrets = { password: "hash of ravi", totpSecret: undefined, totpStep: undefined, recoveryCodes: [] };
+    const secrets = {
+      password: "hash of ravi",
+      totpSecret: undefined,
+      totpStep: undefined,
+      recoveryCodes: [],
+      networks: [],
+    };
     expect(await other.staff.find("ravi")).toEqual({ ...ravi, secrets });
     expect(await store.staff.find("Ravi")).toBeUndefined();
   });
@@ -63,7 +69,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(changed).toEqual({ ...maya, hasTotp: true });
     expect(await store.staff.findSession(HASH)).toBeUndefined();
     expect((await store.staff.findSession(OTHER_HASH))?.member).toEqual(changed);
-    expect((await store.staff.find("maya"))?.secrets).toEqual({ password: "hash of maya", ...to });
+    expect((await store.staff.find("maya"))?.secrets).toEqual({ password: "hash of maya", ...to, networks: [] });
     await store.staff.change("maya", "staff.password", { password: "new" }, by(START));
     expect(await store.staff.findSession(OTHER_HASH)).toBeUndefined();
     // A log-in that was checked against the former password.
@@ -129,6 +135,41 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     await store.staff.pruneSessions(START - 99, START + 60);
     expect(await store.staff.endSession(maya.id, "used")).toBe(true);
     expect(await store.staff.listSessions(maya.id)).toEqual([]);
+  });
+
+  test("a person's networks are remembered, the newest first and at most 20", async () => {
+    const { store } = await openStore(makeDatabase);
+    const maya = await add(store, "maya");
+    const addresses = [
+      undefined,
+      ...Array.from({ length: 21 }, (_, index) => `10.0.0.${index}`),
+      "10.0.0.9",
+      "2001:db8::1",
+    ];
+    for (const [index, address] of addresses.entries())
+      await store.staff.openSession(hashStaffSecret(`${index}`), maya.id, MAYAS, session(`${index}`, { address }));
+    const { networks = [] } = (await store.staff.find("maya"))?.secrets ?? {};
+    expect(networks).toHaveLength(20);
+    expect(networks.slice(0, 3)).toEqual(["2001:db8::/64", "10.0.0.9", "10.0.0.20"]);
+  });
+
+  test("log-ins that come at once are counted one after the other, by their source, until they are forgotten or old", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    const seen: number[] = [];
+    const begin = (each: Store, id: string, { at = START, since = 0, source = "10.0.0.1", waitMs = 0 } = {}) =>
+      each.staff.beginLogIn({ id, name: "maya", source, at }, since, (failures) => {
+        seen.push(failures.length);
+        return waitMs;
+      });
+    await Promise.all([store, other, store, other].map((each, index) => begin(each, `${index}`)));
+    expect(seen).toEqual([0, 1, 2, 3]);
+    expect(await begin(other, "refused", { waitMs: 7 })).toBe(7);
+    await begin(store, "elsewhere", { source: "10.0.0.2" });
+    await other.staff.forgetLogIn("0");
+    await begin(store, "later", { at: START + 1 });
+    await begin(store, "last", { at: START + 2, since: START });
+    expect(seen.slice(4)).toEqual([4, 0, 3, 1]);
   });
 
   test("a key is found by its hash until it is removed, and says when it was used", async () => {

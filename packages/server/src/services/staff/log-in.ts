@@ -1,3 +1,5 @@
+import { networkOf } from "../../domain/address-list.ts";
+import { FAILURE_COUNTS_MS, logInWaitMs } from "../../domain/log-in-lock.ts";
 import {
   type Authority,
   hashRecoveryCode,
@@ -12,7 +14,6 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { StaffSecrets } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
 import { type AccountPorts, isStaffName } from "./accounts.ts";
-import type { LogInThrottle } from "./log-in-throttle.ts";
 
 const MINUTE_MS = 60_000;
 /** A session ends when it was not used for so long, or was begun so long ago. */
@@ -22,9 +23,18 @@ const LONGEST_MS = 12 * 60 * MINUTE_MS;
 const NOTED_EVERY_MS = MINUTE_MS;
 
 const SESSION_ID_RANDOM_BYTES = 9;
+const ATTEMPT_ID_RANDOM_BYTES = 9;
 const LONGEST_USER_AGENT = 200;
 
-export type LogInPorts = AccountPorts & { readonly logIns: LogInThrottle };
+export interface FailedLogIn {
+  readonly outcome: "wrong_credentials" | "too_many_attempts";
+  /** Undefined if there is no such account: what was typed may be a password. */
+  readonly staff: string | undefined;
+  /** Undefined if it is not known, or somebody who has logged in was asked for the password again. */
+  readonly address: string | undefined;
+}
+
+export type LogInPorts = AccountPorts & { readonly logInFailed: (failed: FailedLogIn) => void };
 
 export interface LogIn {
   readonly name: string;
@@ -50,20 +60,31 @@ export type LoggedIn =
   | TooManyAttempts;
 
 export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
-  const { store, random, clock, logIns } = ports;
-  const { name, code, address, userAgent } = request;
-  const attempt = logIns.begin(`name ${name}`, `address ${address}`);
-  if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
-  const found = isStaffName(name) ? await store.staff.find(name) : undefined;
+  const { store, random, clock } = ports;
+  const { code, address, userAgent } = request;
+  const name = isStaffName(request.name) ? request.name : "";
+  const found = name === "" ? undefined : await store.staff.find(name);
+  const source = networkOf(address);
+  const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });
+  const wrong = (): LoggedIn => {
+    failed("wrong_credentials");
+    return { kind: "wrong_credentials" };
+  };
+  const isKnown = found?.secrets.networks.includes(source) === true;
+  const attempt = await beginAttempt(ports, { name, source, isKnown });
+  if ("waitMs" in attempt) {
+    failed("too_many_attempts");
+    return { kind: "too_many_attempts", ...attempt };
+  }
   const isRight = await ports.accounts.checkPassword(request.password, found?.secrets.password);
-  if (found === undefined || !isRight) return { kind: "wrong_credentials" };
+  if (found === undefined || !isRight) return wrong();
   const { secrets, ...member } = found;
   if (member.hasTotp && code === undefined) {
-    attempt.succeeded();
+    await attempt.succeeded();
     return { kind: "code_required" };
   }
-  if (member.hasTotp && !(await takeCode(ports, member.id, secrets, code ?? ""))) return { kind: "wrong_credentials" };
-  attempt.succeeded();
+  if (member.hasTotp && !(await takeCode(ports, member.id, secrets, code ?? ""))) return wrong();
+  await attempt.succeeded();
   const token = Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
   const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
   const now = clock();
@@ -74,6 +95,22 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   };
   const isOpen = await store.staff.openSession(hashStaffSecret(token), member.id, secrets.password, session);
   return isOpen ? { kind: "logged_in", token, member, sessionId: id } : { kind: "wrong_credentials" };
+}
+
+/**
+ * Begins an attempt, which counts as failed until it has succeeded: many at a time are no way around the lock.
+ * @param of.source the caller's network, or a session.
+ */
+export async function beginAttempt(
+  { store, clock, random }: Pick<Ports, "store" | "clock" | "random">,
+  { name, source, isKnown }: { readonly name: string; readonly source: string; readonly isKnown: boolean },
+): Promise<{ readonly succeeded: () => Promise<void> } | { readonly waitMs: number }> {
+  const id = Buffer.from(random(ATTEMPT_ID_RANDOM_BYTES)).toString("hex");
+  const at = clock();
+  const waitMs = await store.staff.beginLogIn({ id, name, source, at }, at - FAILURE_COUNTS_MS, (failures) =>
+    logInWaitMs(failures, name, isKnown, at),
+  );
+  return waitMs > 0 ? { waitMs } : { succeeded: () => store.staff.forgetLogIn(id) };
 }
 
 /** Takes a code, once. */

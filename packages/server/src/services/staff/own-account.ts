@@ -10,7 +10,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { StaffSecrets } from "../../store/staff.ts";
 import { attributionOf, type Ports } from "../ports.ts";
 import { type BadPassword, NO_TOTP, refusePassword, type TotpOffer } from "./accounts.ts";
-import { hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
+import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 
 /*
  * What people who have logged in do with their own account. A stolen session creates no lasting access: the staff API asks
@@ -40,17 +40,27 @@ export function endOwnSession(
 
 export type Confirmed = { readonly kind: "confirmed" } | { readonly kind: "wrong_password" } | TooManyAttempts;
 
-/** Asks for the person's own password again. A wrong one counts as a failed log-in. */
+/**
+ * Asks for the person's own password again. A wrong one counts as a failed log-in of this session: who has stolen the
+ * session locks nobody out.
+ */
 export async function confirmPassword(
-  { store, accounts, logIns }: LogInPorts,
-  { name }: Person,
-  { password, address }: { readonly password: string; readonly address: string | undefined },
+  ports: LogInPorts,
+  { name, person }: Person,
+  { password }: { readonly password: string },
 ): Promise<Confirmed> {
-  const attempt = logIns.begin(`name ${name}`, `address ${address}`);
-  if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
-  const found = await store.staff.find(name);
-  if (!(await accounts.checkPassword(password, found?.secrets.password))) return { kind: "wrong_password" };
-  attempt.succeeded();
+  const failed = { staff: name, address: undefined };
+  const attempt = await beginAttempt(ports, { name, source: `session ${person.sessionId}`, isKnown: true });
+  if ("waitMs" in attempt) {
+    ports.logInFailed({ outcome: "too_many_attempts", ...failed });
+    return { kind: "too_many_attempts", ...attempt };
+  }
+  const found = await ports.store.staff.find(name);
+  if (!(await ports.accounts.checkPassword(password, found?.secrets.password))) {
+    ports.logInFailed({ outcome: "wrong_credentials", ...failed });
+    return { kind: "wrong_password" };
+  }
+  await attempt.succeeded();
   return { kind: "confirmed" };
 }
 

@@ -7,6 +7,7 @@ import { answersOf } from "./answers.ts";
 import { appendAudit } from "./audit.ts";
 import { hasRights } from "./authority.ts";
 import type { Engine } from "./engine.ts";
+import { logInsOf, remembered } from "./log-ins.ts";
 
 type Db = Kysely<Tables>;
 
@@ -19,7 +20,7 @@ export function staffOf(engine: Engine): StaffAccounts {
         if (rows.some((row) => row.name === name)) return "name_taken";
         // Not one that a person had before who is gone: it may still be known to somebody who checked a password.
         const id = Math.max(...rows.map((row) => row.id + 1), by.at);
-        const none = { totp_secret: null, totp_step: null, recovery_codes: "[]" };
+        const none = { totp_secret: null, totp_step: null, recovery_codes: "[]", networks: "[]" };
         const row: StaffRow = { id, name, role, password, ...none, created_at: by.at };
         await tx.insertInto("staff").values(row).execute();
         await appendAudit(engine, tx, staff.staffAdded(toMember(row)), by);
@@ -78,11 +79,16 @@ export function staffOf(engine: Engine): StaffAccounts {
         return used.numUpdatedRows > 0n;
       }),
 
+    ...logInsOf(engine),
+
     // In turn with whatever changes the account, which ends the sessions that there are.
     openSession: (hash, staffId, password, { id, createdAt, lastUsedAt, address, userAgent }) =>
       engine.change(async (tx) => {
-        const row = await tx.selectFrom("staff").select("password").where("id", "=", staffId).executeTakeFirst();
+        const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
         if (row?.password !== password) return false;
+        const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
+        if (networks !== row.networks)
+          await tx.updateTable("staff").set({ networks }).where("id", "=", staffId).execute();
         const times = { created_at: createdAt, last_used_at: lastUsedAt };
         const from = { address: address ?? null, user_agent: userAgent ?? null };
         await tx
@@ -181,9 +187,10 @@ function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffR
   return { id, name, role, createdAt, hasTotp: totp_secret !== null };
 }
 
-function toSecrets({ password, totp_secret, totp_step, recovery_codes }: StaffRow): StaffSecrets {
-  const recoveryCodes = JSON.parse(recovery_codes) as string[];
-  return { password, totpSecret: totp_secret ?? undefined, totpStep: totp_step ?? undefined, recoveryCodes };
+function toSecrets({ password, totp_secret, totp_step, ...row }: StaffRow): StaffSecrets {
+  const recoveryCodes = JSON.parse(row.recovery_codes) as string[];
+  const networks = JSON.parse(row.networks) as string[];
+  return { password, totpSecret: totp_secret ?? undefined, totpStep: totp_step ?? undefined, recoveryCodes, networks };
 }
 
 function toSession(row: StaffSessionRow): staff.StaffSession {

@@ -354,6 +354,8 @@ CREATE TABLE staff (
   totp_step       INTEGER,
   -- A JSON list of hashes of the codes that are left.
   recovery_codes  TEXT    NOT NULL,
+  -- A JSON list of the networks from which the person has logged in, newest first.
+  networks        TEXT    NOT NULL,
   created_at      INTEGER NOT NULL
 ) STRICT;
 
@@ -367,6 +369,17 @@ CREATE TABLE staff_session (
   address      TEXT,
   user_agent   TEXT
 ) STRICT, WITHOUT ROWID;
+
+-- Log-ins of the last quarter of an hour that failed, or are not decided yet.
+CREATE TABLE log_in_failure (
+  id     TEXT    PRIMARY KEY,
+  at     INTEGER NOT NULL,
+  name   TEXT    NOT NULL,
+  -- The network of the caller; where somebody who has logged in gave the password again, the session.
+  source TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX log_in_failure_by_source ON log_in_failure (source, at);
 
 -- Of the provider's own systems.
 CREATE TABLE staff_key (
