@@ -9,6 +9,7 @@ import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { clocks } from "./clocks.ts";
 import { deliver } from "./deliver.ts";
+import { flood } from "./flood.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
@@ -37,6 +38,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   kill,
   lossy,
   clocks,
+  flood,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: true, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
     const path = join(size.cwd, "month.db");
@@ -102,8 +104,8 @@ const numbers = [values.seed, values.rounds, values.events, values.processes, va
 const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
 if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
-      "(lossy and paid-time: on sqlite only; deliver makes --events)\n",
+    "usage: npm run campaign -- race|kill|lossy|flood|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
+      "(lossy, flood and paid-time: on sqlite only; deliver makes --events)\n",
   );
   process.exit(2);
 }

@@ -16,6 +16,7 @@ export interface Ground {
 
 /** A process of `topupd serve` that listens. */
 export interface Served {
+  readonly pid: number;
   readonly url: string;
   readonly stderr: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, or the name of the signal that ended it. */
@@ -34,9 +35,9 @@ export async function expectTopupd(words: readonly string[], ground: Ground): Pr
 }
 
 /** Starts the service on a free port, and waits until it says that it listens. */
-export async function startServing(ground: Ground, workers = 1): Promise<Served> {
+export async function startServing(ground: Ground, workers = 1, flags: readonly string[] = []): Promise<Served> {
   // One that stays the same, should all workers be killed at once.
-  const child = start(["serve", "--port", String(await freePort()), "--workers", String(workers)], ground);
+  const child = start(["serve", "--port", String(await freePort()), "--workers", String(workers), ...flags], ground);
   child.stdout.resume();
   const stderr = collect(child.stderr);
   const ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
@@ -60,6 +61,7 @@ export async function startServing(ground: Ground, workers = 1): Promise<Served>
     });
   });
   return {
+    pid: child.pid as number,
     url,
     stderr,
     end: (signal) => {

@@ -39,6 +39,8 @@ export interface Config {
   /** Undefined where no console is served. */
   readonly consolePort: number | undefined;
   readonly consoleHost: string;
+  /** In lower case. Undefined where none was given. */
+  readonly consoleNames: ReadonlySet<string> | undefined;
   readonly v100DeprecatedOn: Instant | undefined;
   readonly v100SunsetOn: Instant | undefined;
 }
@@ -161,6 +163,11 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
     read: integer(0, 65_535),
   },
   consoleHost: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address for that port", read: readHost },
+  consoleNames: {
+    placeholder: "LIST",
+    description: "host names of the console, separated by commas, beside IP addresses and localhost (none)",
+    read: readHostNames,
+  },
   v100DeprecatedOn: {
     placeholder: "DATE",
     description: "announce v1.0.0 as deprecated from this date on, in UTC",
@@ -232,6 +239,12 @@ function integer(min: number, max: number): (text: string) => number {
 
 function readHost(text: string): string {
   return text === "" ? mustBe("an address") : text;
+}
+
+function readHostNames(text: string): ReadonlySet<string> {
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  if (names.every((name) => /^[a-z0-9.-]+$/.test(name))) return new Set(names);
+  return mustBe("a list of host names such as console.provider.example, without ports");
 }
 
 function readPrefix(text: string): string {

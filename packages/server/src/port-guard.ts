@@ -135,6 +135,12 @@ export class PortGuard {
  */
 export const PARSE_ERROR = -1;
 
+/** Whether a request has several `Authorization` headers: Node gives the first, and a proxy may have judged another. */
+export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name));
+  return names.length > 1;
+}
+
 /** Ends the connection of a request whose body does not arrive in time. */
 export function limitBody(request: IncomingMessage, response: ServerResponse, timeoutMs = BODY_TIMEOUT_MS): void {
   const late = setTimeout(() => {

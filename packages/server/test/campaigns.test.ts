@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clocks } from "../campaign/clocks.ts";
 import { deliver } from "../campaign/deliver.ts";
+import { flood } from "../campaign/flood.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
@@ -14,7 +15,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|flood|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -31,6 +32,14 @@ describe("on SQLite", () => {
     const campaign = kill({ seed: 4, rounds: 2, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
   }, 300_000);
+
+  test.runIf(process.platform === "linux")(
+    "a flood of the console's and the metrics port takes little memory, and staff and scrapers are answered",
+    async () => {
+      await expect(flood({ rounds: 40, cwd: temporaryFolder() })).resolves.toMatch(/^40 rounds/);
+    },
+    120_000,
+  );
 
   test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
     const report = await lossy({ seed: 1, rounds: 40, cwd: temporaryFolder() });

@@ -13,7 +13,7 @@ import { type AdminWorld, createAdminPorts } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { SECURITY_HEADERS } from "./security.ts";
+import { isKnownHost, SECURITY_HEADERS } from "./security.ts";
 import { isPage, serveConsoleFiles } from "./static.ts";
 import { receiveFiles, type TemporaryFile } from "./uploads.ts";
 
@@ -36,6 +36,8 @@ export interface AdminAppOptions {
   readonly routes?: readonly Route[];
   /** Whose word is taken on who calls, by which host and how. */
   readonly trustedProxies: AddressList | undefined;
+  /** Host names by which it may be called, in lower case. */
+  readonly consoleNames?: ReadonlySet<string> | undefined;
   /** Where the built console is; undefined where there is none. */
   readonly consoleFolder: string | undefined;
   readonly createTemporaryFile: () => TemporaryFile;
@@ -75,6 +77,10 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   app.addHook("onRequest", (_request, reply, done) => {
     reply.headers(SECURITY_HEADERS);
     done();
+  });
+  app.addHook("onRequest", (request, _reply, done) => {
+    const isKnown = request.url === "/healthz" || isKnownHost(request, trustedProxies, options.consoleNames);
+    done(isKnown ? undefined : new Problem("unknown_host"));
   });
   app.addHook("onRequest", (request, reply, done) => {
     if (request.routeOptions.config?.takesFile !== true) limitBody(request.raw, reply.raw, options.bodyTimeoutMs);

@@ -1,6 +1,8 @@
+import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
 import { PERMISSIONS } from "../domain/staff.ts";
+import { hasTwoAuthorizations } from "../port-guard.ts";
 import { identifyPerson, identifySystem } from "../services/staff/log-in.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
@@ -34,6 +36,7 @@ export async function admit(
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
   const { authorization } = request.headers;
+  if (hasTwoAuthorizations(request.raw)) throw new Problem("invalid", "Send one Authorization header.");
   // To log in gives a cookie, whatever else is sent.
   const isByCookie = permission === "anybody" || authorization === undefined;
   if (isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
@@ -65,9 +68,28 @@ function isSameOrigin({ headers, raw }: FastifyRequest, trustedProxies: AddressL
   const { origin, "sec-fetch-site": site } = headers;
   if (site !== undefined) return site === "same-origin" || site === "none";
   if (origin === undefined) return true;
+  return URL.canParse(origin) && new URL(origin).host === hostOf({ headers, raw }, trustedProxies)?.toLowerCase();
+}
+
+function hostOf({ headers, raw }: Pick<FastifyRequest, "headers" | "raw">, trustedProxies: AddressList | undefined) {
   const isProxied = trustedProxies?.has(raw.socket.remoteAddress) === true;
   const forwarded = isProxied ? headers["x-forwarded-host"] : undefined;
-  return URL.canParse(origin) && new URL(origin).host === String(forwarded ?? headers.host).toLowerCase();
+  return forwarded === undefined ? headers.host : String(forwarded);
+}
+
+/**
+ * Whether a request names the console's own host, so that no page of another site reaches it by pointing that site's name
+ * at this address. A request with a key comes from no such page.
+ */
+export function isKnownHost(
+  request: FastifyRequest,
+  trustedProxies: AddressList | undefined,
+  names: ReadonlySet<string> | undefined,
+): boolean {
+  const host = hostOf(request, trustedProxies);
+  if (host === undefined || request.headers.authorization !== undefined) return true;
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
+  return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }
 
 /** Where a request comes from, and what its browser keeps. */

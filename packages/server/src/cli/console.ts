@@ -36,7 +36,14 @@ export async function serveConsole(
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },
-    ...{ trustedProxies: config.trustedProxies, consoleFolder, createTemporaryFile, logger, logLine },
+    ...{
+      trustedProxies: config.trustedProxies,
+      consoleNames: config.consoleNames,
+      consoleFolder,
+      createTemporaryFile,
+      logger,
+      logLine,
+    },
   });
   // By itself: what processes of a cluster listen on is shared, and two that take any free port would get the same.
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");

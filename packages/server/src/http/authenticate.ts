@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { type AddressList, callerAddress, type Peer } from "../domain/address-list.ts";
+import { hasTwoAuthorizations } from "../port-guard.ts";
 import { authenticate } from "../services/partner/authenticate.ts";
 import type { Caller, Ports } from "../services/ports.ts";
 import { QUERY_OPERATION, TOP_UP_OPERATION } from "./contract.ts";
@@ -35,7 +36,7 @@ export function authenticateRequests(
       return;
     }
     const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
-    if (token === undefined) {
+    if (token === undefined || hasTwoAuthorizations(request.raw)) {
       sendFailure(reply, "missing_token");
       return;
     }

@@ -59,7 +59,7 @@ export type FailureReason = keyof typeof FAILURES;
 
 /** What is wrong, and what to do. */
 const MESSAGES: Readonly<Record<FailureReason, string>> = {
-  missing_token: "The request carries no access token. Send the header Authorization: Bearer <ACCESS_TOKEN>.",
+  missing_token: "The request does not carry one access token. Send one header Authorization: Bearer <ACCESS_TOKEN>.",
   unknown_token: "The access token is not one of this service. Ask the provider for a valid one.",
   expired_token: "The access token has expired. Ask the provider for a new one.",
   revoked_token: "The access token has been revoked. Ask the provider for a new one.",

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { countStrangers } from "../log.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { type Observer, tell } from "../services/partner/observer.ts";
 import type { Caller } from "../services/ports.ts";
@@ -9,8 +10,11 @@ import { TOP_UP_OPERATION } from "./contract.ts";
 import { FAILURES } from "./failures.ts";
 import type { Ending, RequestHearer, Route } from "./reception.ts";
 
+/** Failures of the service, whoever calls: each has its line. */
+const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavailable"]);
+
 /**
- * One log line a request, of fields chosen one by one: no header, no path that a caller made up, and of a body nothing but
+ * One log line a request, but for those without a valid token, of which {@link countStrangers} writes. Of fields chosen one by one: no header, no path that a caller made up, and of a body nothing but
  * what has the form of a checkoutId, so that no token, customer's name or mobile number can come into it. It looks like a
  * line of the logger's, but is put together here: for what every request has to say, that takes a fraction of the time.
  * @param write takes one line of the log, its end included.
@@ -18,18 +22,24 @@ import type { Ending, RequestHearer, Route } from "./reception.ts";
 export function logRequests(clock: () => Instant, write: (line: string) => void): RequestHearer {
   let time = "";
   let timeAt = Number.NaN;
-  const log = (requestId: string, what: string) => {
+  const lineOf = (requestId: string, what: string) => {
     const now = clock();
     if (now !== timeAt) {
       // Many lines share a millisecond, and to write it takes longer than all the rest.
       timeAt = now;
       time = new Date(now).toISOString();
     }
-    write(`{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`);
+    return `{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`;
   };
+  const stranger = countStrangers(clock, write);
   return {
-    ended: (request, reply, ending, route) => log(request.id, membersOf(request, reply, ending, route)),
-    refusedBare: (reason, requestId) => log(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`),
+    ended: (request, reply, ending, route) => {
+      const line = () => lineOf(request.id, membersOf(request, reply, ending, route));
+      if (request.caller !== undefined || OURS.has(request.outcome)) write(line());
+      else stranger(line, ending === "gave_up" ? ending : (request.outcome ?? "success"));
+    },
+    refusedBare: (reason, requestId) =>
+      stranger(() => lineOf(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`), reason),
   };
 }
 

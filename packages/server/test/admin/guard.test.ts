@@ -11,6 +11,15 @@ test("of thousands of requests in one piece, the console's port answers the firs
   expect(api.logs).toHaveLength(1);
 });
 
+test("a request with two Authorization headers is refused", async () => {
+  const api = await startStaffApi();
+  const { socket, received, closed } = await openSocket(api);
+  const key = `Authorization: Bearer ${api.keys.admin}\r\n`;
+  socket.write(`GET /api/v1/partners HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${key}${key}\r\n`);
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 422 /);
+});
+
 test("a body must arrive in time, unless it is a file", async () => {
   const api = await startStaffApi({ bodyTimeoutMs: 200 });
   const head = (path: string, key = "") =>

@@ -43,6 +43,7 @@ const counted: string[] = [];
 const shared = shareStaffApi({
   world: { countFailedLogIn: (outcome) => counted.push(outcome) },
   trustedProxies: new AddressList([PROXY as never]),
+  consoleNames: new Set(["console.example", "inner"]),
   ...{ mostFileBytes: 1_000, mostFileLines: 5, createTemporaryFile: countedFile },
   wrapStore: (store: Store): Store => ({
     ...store,
@@ -147,6 +148,19 @@ describe("a request by cookie", () => {
     expect((await logInAs("Maya", { headers, from: PROXY })).status).toBe(201);
     expect((await logInAs("Maya", { headers })).json.code).toBe("cross_site");
   });
+});
+
+test.each([
+  ["CONSOLE.example:8081", 401],
+  ["localhost:8081", 401],
+  ["[::1]:8081", 401],
+  ["192.168.1.4", 401],
+  ["evil.example:8081", 421],
+  ["console.example.evil.example", 421],
+])("a browser's request to the host %s is answered with %i", async (host, status) => {
+  const asked = { headers: { host } };
+  expect((await shared().call("GET /session", { as: null, ...asked })).status).toBe(status);
+  expect((await shared().call("GET /partners", asked)).status).toBe(200);
 });
 
 test("a body that is nested too deep, or has a key twice, is refused as partners' are", async () => {
@@ -349,8 +363,13 @@ test("the log has a line for each request, with who asked, and nothing of the qu
     ...{ level: "info", time: expect.any(String), method: "GET", route: "/api/v1/audit", status: 200 },
     ...{ staff: "key viewer", ms: expect.any(Number), msg: "request of staff" },
   });
-  await call("GET /partners", { as: null, headers: { cookie: `${COOKIE}=nothing` } });
-  expect(JSON.parse(logs.at(-1) ?? "")).toMatchObject({ status: 401, outcome: "not_logged_in" });
+});
+
+test("the log has one line for a flood of requests without a log-in, with the reason", async () => {
+  const { logs, call } = await startStaffApi();
+  for (let index = 0; index < 20; index += 1)
+    await call("GET /partners", { as: null, headers: { cookie: `${COOKIE}=nothing` } });
+  expect(logs.map((line) => JSON.parse(line))).toMatchObject([{ status: 401, outcome: "not_logged_in" }]);
 });
 
 test("a file is there while its request is answered, and is gone then", async () => {

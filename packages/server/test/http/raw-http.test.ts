@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { openSocket, requestText } from "../support/raw-socket.ts";
-import { PREFIX, shareTestService, type TestService } from "../support/service.ts";
+import { PREFIX, startTestService, type TestService } from "../support/service.ts";
 
 /** Sends bytes as they are, and gives all that comes back until the connection ends. */
 async function exchange(service: TestService, bytes: string) {
@@ -26,7 +26,6 @@ function linesOf({ logs }: TestService, requestId: string): Promise<unknown[][]>
 
 const path = `${PREFIX}/v1.0.1/txn-status`;
 const close = "Connection: close\r\n";
-const shared = shareTestService();
 
 describe("on the bare connection", () => {
   test.each([
@@ -45,6 +44,12 @@ describe("on the bare connection", () => {
       "400ad005",
     ],
     ["has no Host and no token", `POST ${path} HTTP/1.1\r\n${close}\r\n`, 401, "400ac001"],
+    [
+      "has two Authorization headers",
+      `POST ${path} HTTP/1.1\r\nHost: x\r\n${close}authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n`,
+      401,
+      "400ac001",
+    ],
     ["is HTTP/1.0", `POST ${path} HTTP/1.0\r\n\r\n`, 401, "400ac001"],
     [
       "asks for an upgrade",
@@ -56,7 +61,7 @@ describe("on the bare connection", () => {
     ["has a bad escape in its path", `POST ${PREFIX}/%ff%zz HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
     ["names a whole address", `POST http://elsewhere/x HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, "400ad003"],
   ])("a request that %s gets its answer in the envelope", async (_, bytes, status, code) => {
-    const service = shared();
+    const service = await startTestService();
     const answer = await exchange(service, bytes);
     expect([answer.status, answer.json["success"], answer.json["code"]]).toEqual([status, false, code]);
     const { reason, requestId } = answer.json["body"] as { reason: string; requestId: string };
@@ -71,19 +76,19 @@ describe("on the bare connection", () => {
     `${data.length.toString(16)}\r\n${data}\r\n0\r\n\r\n`;
 
   test("a body in chunks is read", async () => {
-    const service = shared();
+    const service = await startTestService();
     const answer = await exchange(service, inChunks(service, '{"code":"1000001"}'));
     expect(answer.json["code"]).toBe("400aa010");
   });
 
   test("a chunked body that is too large is refused", async () => {
-    const service = shared();
+    const service = await startTestService();
     const answer = await exchange(service, inChunks(service, `{"code":"${"1".repeat(8000)}"}`));
     expect([answer.status, answer.json["code"]]).toEqual([413, "400ad005"]);
   });
 
   test("a caller that goes away in the middle of a body does no harm", async () => {
-    const service = shared();
+    const service = await startTestService();
     const { socket, closed } = await openSocket(service);
     const half = requestText(service, "txn-status", { checkoutId: "x" }, { length: 100 });
     socket.write(half, () => socket.destroy());

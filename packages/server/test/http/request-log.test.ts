@@ -22,9 +22,12 @@ describe("the line of a request", () => {
     await service.call("get-customer-information", { code: "1000001" });
     await service.call("get-customer-information", { code: "nobody" });
     await service.call("txn-status", {}, { token: "none" });
-    await service.app.inject({ method: "POST", url: `/no"where` });
-    await service.app.inject({ method: "GET", url: "/healthz?deep=1" });
-    const lines = service.logs.filter((line) => line.includes('"msg":"request"'));
+    // Of those without a token, the first of a second alone has a line.
+    const [other, third] = [await startTestService(), await startTestService()];
+    await other.app.inject({ method: "POST", url: `/no"where` });
+    await third.app.inject({ method: "GET", url: "/healthz?deep=1" });
+    const logs = [service, other, third].flatMap((each) => each.logs);
+    const lines = logs.filter((line) => line.includes('"msg":"request"'));
     expect(lines.map((line) => JSON.parse(line)).map(({ status, outcome }) => [status, outcome])).toEqual([
       [200, undefined],
       [404, "customer_not_found"],
@@ -39,6 +42,18 @@ describe("the line of a request", () => {
     }
     expect(JSON.parse(lines[4] ?? "").route).toBe("/healthz");
   });
+});
+
+test("a flood without a valid token gets one line, while each request of a partner has its own", async () => {
+  const service = await startTestService();
+  for (let index = 0; index < 50; index += 1) {
+    await service.call("txn-status", {}, { token: "none" });
+    await service.app.inject({ method: "GET", url: "/healthz" });
+  }
+  for (let index = 0; index < 5; index += 1) await service.call("get-customer-information", { code: "1000001" });
+  const lines = service.logs.filter((line) => line.includes('"msg":"request"')).map((line) => JSON.parse(line));
+  expect(lines.filter(({ partner }) => partner !== undefined)).toHaveLength(5);
+  expect(lines.filter(({ partner }) => partner === undefined)).toHaveLength(1);
 });
 
 describe("the line of a top-up", () => {
