@@ -8,7 +8,7 @@ import { type AddressList, callerAddress, networkOf } from "./domain/address-lis
 export const MOST_FOR_ADDRESS = 20;
 /** The head of a request must arrive in this time. Node looks for late ones only every 30 seconds unless told otherwise. */
 export const HEAD_LIMITS = { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
-/** A body that is no file must arrive in this time after its head. */
+/** A body must arrive in this time after its head: whoever sends it may lose the right to. */
 export const BODY_TIMEOUT_MS = 10_000;
 /** How long an answer may lie unread, or an upload stand still. */
 const SILENCE_TIMEOUT_MS = 30_000;
@@ -139,15 +139,6 @@ export const PARSE_ERROR = -1;
 export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name));
   return names.length > 1;
-}
-
-/** Ends the connection of a request whose body does not arrive in time. */
-export function limitBody(request: IncomingMessage, response: ServerResponse, timeoutMs = BODY_TIMEOUT_MS): void {
-  const late = setTimeout(() => {
-    // Undefined of a request that was injected by a test and has no socket.
-    if (request.complete === false) refuse(request.socket, 408, response);
-  }, timeoutMs).unref();
-  request.once("close", () => clearTimeout(late));
 }
 
 /** Answers by the status alone, unless an answer has begun, and closes the socket. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AddressList } from "../src/domain/address-list.ts";
-import { limitBody, MOST_FOR_ADDRESS, PortGuard } from "../src/port-guard.ts";
+import { MOST_FOR_ADDRESS, PortGuard } from "../src/port-guard.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n";
@@ -61,25 +61,6 @@ describe("a socket of a guarded port", () => {
     socket.write("hello\r\n\r\n");
     await closed;
     expect(statuses()).toEqual(["400"]);
-  });
-
-  test("ends if its body does not arrive in time", async () => {
-    const open = await startGuarded((request, response) => limitBody(request, response, 50));
-    const { socket, closed, statuses } = await open();
-    socket.write(`${POST}slow`);
-    await closed;
-    expect(statuses()).toEqual(["408"]);
-  });
-
-  test("stays if its body arrives in time, however long the answer takes", async () => {
-    const open = await startGuarded((request, response) => {
-      limitBody(request, response, 20);
-      request.resume().once("end", () => setTimeout(() => response.end(), 100));
-    });
-    const { socket, statuses } = await open();
-    socket.write(`${POST}all of it`);
-    await vi.waitFor(() => expect(statuses()).toEqual(["200"]));
-    expect(socket.closed).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../domain/address-list.ts";
-import { HEAD_LIMITS, limitBody, PortGuard } from "../port-guard.ts";
+import { HEAD_LIMITS, PortGuard } from "../port-guard.ts";
 import { compileCheck, sendProblem } from "./failures.ts";
 import { Answers } from "./idempotency.ts";
 import { receiveJson } from "./json-body.ts";
@@ -44,8 +44,6 @@ export interface AdminAppOptions {
   /** Of a file that is sent. */
   readonly mostFileBytes?: number;
   readonly mostFileLines?: number;
-  /** In which a body that is no file must arrive. */
-  readonly bodyTimeoutMs?: number;
   readonly logger: FastifyBaseLogger;
   /** Takes a line of the log for each request of the API; undefined where there is none to be. */
   readonly logLine: ((line: string) => void) | undefined;
@@ -81,10 +79,6 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   app.addHook("onRequest", (request, _reply, done) => {
     const isKnown = request.url === "/healthz" || isKnownHost(request, trustedProxies, options.consoleNames);
     done(isKnown ? undefined : new Problem("unknown_host"));
-  });
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.routeOptions.config?.takesFile !== true) limitBody(request.raw, reply.raw, options.bodyTimeoutMs);
-    done();
   });
   // Before the files that it reads are removed; and what a last request has begun.
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());

@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { decodeUtf8, JsonSyntaxError, readJson } from "../domain/json.ts";
+import { BODY_TIMEOUT_MS } from "../port-guard.ts";
 import { Problem } from "./problems.ts";
-
-/** A JSON body must have arrived in this time after its head: who sends it may lose the right to. */
-const BODY_TIMEOUT_MS = 10_000;
 
 /** Has JSON bodies received within their deadline, and read as partners' are: every key stands once. */
 export function receiveJson(scope: FastifyInstance): void {

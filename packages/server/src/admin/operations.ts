@@ -10,10 +10,6 @@ import type { Route, StreamedText, UploadedFile } from "./route.ts";
 import { admit, visitorOf } from "./security.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Whether the body is a file, which takes a while. */
-    takesFile?: boolean;
-  }
   interface FastifyRequest {
     /** Who asks, once they are let in. */
     identity: Identity | undefined;
@@ -41,7 +37,6 @@ export function addRoute(
   scope.route({
     method,
     url: path,
-    config: { takesFile: body === "file" },
     ...(route.mostBytes !== undefined && { bodyLimit: route.mostBytes }),
     schema: {
       ...(params !== undefined && { params: closed(params) }),

@@ -19,17 +19,3 @@ test("a request with two Authorization headers is refused", async () => {
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 422 /);
 });
-
-test("a body must arrive in time, unless it is a file", async () => {
-  const api = await startStaffApi({ bodyTimeoutMs: 200 });
-  const head = (path: string, key = "") =>
-    `POST /api/v1${path} HTTP/1.1\r\nHost: localhost\r\n${key}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`;
-  const logIn = await openSocket(api);
-  const upload = await openSocket(api);
-  upload.socket.write(head("/catalogue?environment=production", `Authorization: Bearer ${api.keys.admin}\r\n`));
-  logIn.socket.write(head("/session"));
-  await logIn.closed;
-  expect(logIn.received()).toMatch(/^HTTP\/1\.1 408 /);
-  expect([upload.socket.closed, upload.received()]).toEqual([false, ""]);
-  upload.socket.destroy();
-});
