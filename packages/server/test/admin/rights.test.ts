@@ -94,7 +94,9 @@ test("the sockets of a session that ended are closed, and others stay", async ()
     await api.addPerson(name, "admin");
     const socket = connect(port, "127.0.0.1");
     onTestFinished(() => void socket.destroy());
-    socket.write(`GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nCookie: ${COOKIE}=${await api.logIn(name)}\r\n\r\n`);
+    socket.write(
+      `GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nCookie: ${COOKIE}=${await api.logIn(name)}\r\n\r\n`,
+    );
     await once(socket, "data");
     return socket;
   };
