@@ -610,6 +610,8 @@ export interface AuditEntry {
   action: string;
   subject: string;
   reason: string | null;
+  /** How many entries it stands for: more than 1 of an import, which shares its reason with the others. */
+  parts: number;
   before: unknown;
   after: unknown;
 }

@@ -13,6 +13,7 @@ export const audit = {
   emptyFiltered: "Nothing was changed that fits these filters",
   emptyFilteredText: "Names and cuids must be written just as they are.",
   customers: (count: string) => (count === "1" ? "1 customer" : `${count} customers`),
+  entries: (count: string) => `${count} entries`,
   values: (count: string) => `${count} values`,
   nothing: "nothing",
   became: " became ",

@@ -165,8 +165,16 @@ export interface SettledDay {
 export interface AuditTrail {
   /** Entries after `after`, oldest first, at most `limit`. Rejects as the methods of the store do. */
   readOn(after: number, limit: number): Promise<AuditEntry[]>;
-  /** Those that all of the filter fits, newest first, at most `limit`; rejects likewise. */
-  list(filter: AuditFilter, limit: number): Promise<AuditEntry[]>;
+  /**
+   * Those that all of the filter fits, newest first, at most `limit`; rejects likewise. Without a reason or a cuid, the
+   * last entry of a customers import stands for all of it.
+   */
+  list(filter: AuditFilter, limit: number): Promise<ListedAuditEntry[]>;
+}
+
+export interface ListedAuditEntry extends AuditEntry {
+  /** How many entries it stands for, itself among them. */
+  readonly parts: number;
 }
 
 /** All that is said must hold; what is undefined was not said. */
@@ -176,6 +184,7 @@ export interface AuditFilter {
   readonly author?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
+  readonly reason?: string | undefined;
   /** Whose change it tells of, be it among others'. */
   readonly cuid?: string | undefined;
   /** Made at this time or later. */

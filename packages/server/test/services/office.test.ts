@@ -183,6 +183,17 @@ describe("the audit trail", () => {
     expect((await listAudit(world.ports, { filter: {}, limit: 1 })).next).toBe((entries[0]?.seq ?? 0) - 1);
   });
 
+  test("shows the import of a file once, however many customers it changed", async () => {
+    const world = await openWorld();
+    const rows = Array.from({ length: 120 }, (_, index) => customer(String(index + 1)));
+    await world.importCustomers(rows, { name: "night.ndjson" });
+    const [entry] = (await listAudit(world.ports, { filter: {}, limit: 1 })).entries;
+    expect(entry).toMatchObject({ action: "customers.import", parts: 3 });
+    expect(entry?.reason).toMatch(/^import \d+: night\.ndjson$/);
+    const all = await listAudit(world.ports, { filter: { reason: entry?.reason }, limit: 10 });
+    expect(all.entries.map(({ parts }) => parts)).toEqual([1, 1, 1]);
+  });
+
   test("is whole, and held against what was noted of it elsewhere", async () => {
     const { ports } = await openWorld();
     const all = [];

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { AuditFilter } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
-import { openProvider, SITA, SITA_NET } from "./provider.ts";
+import { fileRules, moment, openProvider, SITA, SITA_NET, statedCustomer } from "./provider.ts";
 
 export function testAuditTrail(makeDatabase: MakeDatabase): void {
   test("entries are numbered without a gap, newest first in a list and oldest first when read on", async () => {
@@ -13,7 +14,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
       [2, "bank"],
       [1, "wallet"],
     ]);
-    expect(await store.auditTrail.readOn(0, 10)).toEqual(listed.toReversed());
+    expect(listed).toMatchObject((await store.auditTrail.readOn(0, 10)).toReversed());
     expect((await store.auditTrail.readOn(1, 1)).map(({ seq }) => seq)).toEqual([2]);
     expect((await store.auditTrail.list({ upTo: 2 }, 1)).map(({ seq }) => seq)).toEqual([2]);
   });
@@ -57,6 +58,40 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     expect(await actions("2000002")).toEqual(["customers.import"]);
     expect(await actions("200000")).toEqual([]);
     expect(await actions("SITA")).toEqual([]);
+  });
+
+  test("an import is listed once, by its last entry, and its reason lists all of its entries", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const rename = (last_name: string, reason?: string) => {
+      const row = { stated: statedCustomer({ ...SITA, last_name }), asOf: moment(store, now) };
+      return store.importCustomers("production", [row], { ...by(now), reason }, fileRules(store, now));
+    };
+    const night = "import 7: night.csv";
+    const { seq: before = 0 } = (await store.auditTrail.list({}, 1))[0] ?? {};
+    await rename("Sherpa", night);
+    await store.partners.add("bank", by(now));
+    for (const name of ["Lama", "Gurung"]) await rename(name, night);
+    // Written one by one, they are no import of a file.
+    for (const name of ["Magar", "Thapa"]) await rename(name);
+    const list = async (filter: AuditFilter) =>
+      (await store.auditTrail.list({ ...filter, from: now }, 5)).map(({ seq, parts }) => [seq - before, parts]);
+    expect(await list({})).toEqual([
+      [6, 1],
+      [5, 1],
+      [4, 3],
+      [2, 1],
+      [0, 1],
+    ]);
+    expect(await list({ reason: night })).toEqual([
+      [4, 1],
+      [3, 1],
+      [1, 1],
+    ]);
+    expect(await list({ cuid: SITA.cuid, upTo: before + 3 })).toEqual([
+      [3, 1],
+      [1, 1],
+      [0, 1],
+    ]);
   });
 
   test("entries of two stores at once form one chain", async () => {

@@ -1,8 +1,11 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
+import { usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { AuditEntry } from "../../api/types.ts";
+import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { ErrorNote } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
@@ -24,12 +27,33 @@ interface ChangeProps {
 }
 
 /** What was changed: each value before and after. */
-export function Change({ of: { action, subject, before, after }, ofCustomer }: ChangeProps) {
+export function Change({ of, ofCustomer }: ChangeProps) {
+  const { action, subject, reason, parts, before, after } = of;
+  if (parts > 1 && reason !== null)
+    return <Fold label={t.entries(formatCount(parts))}>{() => <Parts reason={reason} />}</Fold>;
   if (OF_MANY.includes(action) && !ofCustomer)
     return <Customers environment={subject} before={valuesOf(before)} after={valuesOf(after)} />;
   const lines = linesOf(before, after);
   if (lines.length <= MOST_SHOWN) return <Lines lines={lines} />;
   return <Fold label={t.values(formatCount(lines.length))}>{() => <Lines lines={lines} />}</Fold>;
+}
+
+/** All entries of an import, newest first. */
+function Parts({ reason }: { reason: string }) {
+  const pages = usePages<AuditEntry>("/audit", { reason, limit: 10 });
+  if (pages.error !== null) return <ErrorNote error={pages.error} onRetry={pages.reload} />;
+  return (
+    <>
+      {pages.items.map((entry) => (
+        <Change key={entry.seq} of={entry} ofCustomer={false} />
+      ))}
+      {pages.hasMore && (
+        <Button busy={pages.isLoadingMore} onClick={pages.loadMore}>
+          {texts.common.loadMore}
+        </Button>
+      )}
+    </>
+  );
 }
 
 function Customers({ environment, before, after }: { environment: string; before: Values; after: Values }) {

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { AUDIT_ACTIONS, type AuditEntry } from "../../domain/audit.ts";
+import { AUDIT_ACTIONS } from "../../domain/audit.ts";
 import { listAudit } from "../../services/staff/audit.ts";
 import { isoTime } from "../../services/staff/data.ts";
+import type { ListedAuditEntry } from "../../store/search.ts";
 import { route } from "../route.ts";
 import {
   DAYS_QUERY,
@@ -23,6 +24,9 @@ export const AuditEntrySchema = Type.Object(
     action: Type.String(),
     subject: Type.String({ description: "What was changed." }),
     reason: orNull(Type.String()),
+    parts: Type.Integer({
+      description: "How many entries it stands for: more than 1 of an import, which shares its reason with the others.",
+    }),
     before: Type.Unknown({ description: "What it was, as far as it changed; null where there was nothing." }),
     after: Type.Unknown({ description: "What it is since then; null where there is nothing." }),
   },
@@ -37,23 +41,26 @@ export const auditRoutes = [
       author: Type.Optional(Type.String({ description: "Made by this person; `key NAME` for a system." })),
       action: Type.Optional(oneOf(AUDIT_ACTIONS)),
       subject: Type.Optional(Type.String({ description: "Of this subject, just as a list shows it." })),
+      reason: Type.Optional(
+        Type.String({ description: "With this reason, each entry by itself: so all entries of an import are listed." }),
+      ),
       cuid: Type.Optional(Type.String({ description: "Of this customer, and of an import what it did to this one." })),
       ...DAYS_QUERY,
       ...PAGE_QUERY,
     }),
     answer: pageOf(AuditEntrySchema),
     async handle(ports, { query }) {
-      const { author, action, subject, cuid } = query;
-      const filter = { author, action, subject, cuid, upTo: numberCursor(query), ...daysOf(ports, query) };
+      const { author, action, subject, reason, cuid } = query;
+      const filter = { author, action, subject, reason, cuid, upTo: numberCursor(query), ...daysOf(ports, query) };
       const { entries, next } = await listAudit(ports, { filter, limit: limitOf(query) });
       return { items: entries.map(entryData), cursor: next === undefined ? null : String(next) };
     },
   }),
 ];
 
-function entryData({ seq, at, author, action, subject, reason, before, after }: AuditEntry) {
+function entryData({ seq, at, author, action, subject, reason, parts, before, after }: ListedAuditEntry) {
   const texts = { before: parsed(before), after: parsed(after) };
-  return { ...{ seq, at: isoTime(at), author, action, subject, reason: reason ?? null }, ...texts };
+  return { ...{ seq, at: isoTime(at), author, action, subject, reason: reason ?? null, parts }, ...texts };
 }
 
 function parsed(text: string | undefined): unknown {

@@ -8,14 +8,14 @@ import {
   readCheckpoint,
   verifyAudit,
 } from "../../services/staff/audit.ts";
-import type { AuditFilter } from "../../store/search.ts";
+import type { AuditFilter, ListedAuditEntry } from "../../store/search.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { type DayFlags, flags, readDays } from "../options.ts";
-import { isoTime, jsonLine, printable } from "../output/text.ts";
+import { isoTime, jsonLine, printable, shellWord } from "../output/text.ts";
 import { FoundWrong, type Runtime, WrongUsage } from "../runtime.ts";
 
 type ListFlags = DayFlags &
-  Pick<AuditFilter, "author" | "action" | "subject" | "cuid" | "upTo"> & { readonly limit: number };
+  Pick<AuditFilter, "author" | "action" | "subject" | "reason" | "cuid" | "upTo"> & { readonly limit: number };
 
 /** `topupd audit ...`: who changed what, when and why. */
 export function addAuditCommands(program: Command, runtime: Runtime): void {
@@ -28,18 +28,22 @@ export function addAuditCommands(program: Command, runtime: Runtime): void {
       new Option("--author <NAME>", "made by this user, or --as this name"),
       new Option("--action <ACTION>", "of this kind").choices(AUDIT_ACTIONS),
       new Option("--subject <TEXT>", "of this subject, just as a list shows it"),
+      new Option("--reason <TEXT>", "with this reason, each entry of an import by itself"),
       new Option("--cuid <CUID>", "of this customer, and of an import what it did to this one"),
       flags.limit(MAX_AUDIT_ENTRIES),
       flags.number("--up-to <SEQ>", "go on from this entry down", 2_147_483_647),
     ],
     examples: ["topupd audit list --from 2026-11-20", "topupd audit list --action transaction.reverse --json"],
     async run({ store, showRows }, _, given) {
-      const { author, action, subject, cuid, upTo, limit } = given;
-      const filter = { author, action, subject, cuid, upTo, ...readDays(given, store) };
+      const { author, action, subject, reason, cuid, upTo, limit } = given;
+      const filter = { author, action, subject, reason, cuid, upTo, ...readDays(given, store) };
       const { entries, next } = await listAudit({ store }, { filter, limit });
       const { zone } = store.provider;
       const words = () => entries.map((entry) => entryWords(entry, zone.wallTime(entry.at))).join("");
-      showRows(entries.map(entryJson), words);
+      showRows(
+        entries.map((entry) => ({ ...entryJson(entry), parts: entry.parts })),
+        words,
+      );
       if (next !== undefined) runtime.stderr(`There are more: add --up-to ${next}\n`);
     },
   });
@@ -77,8 +81,10 @@ function entryJson({ seq, at, author, action, subject, reason, before, after, ha
 /** An import's entry tells of many: all that is in it is for --json. */
 const MOST_SHOWN = 400;
 
-function entryWords({ seq, author, action, subject, reason, before, after }: AuditEntry, time: string): string {
-  const title = `${seq}  ${time}  ${action}  ${subject}  by ${author}${reason === undefined ? "" : `: ${reason}`}`;
+function entryWords(entry: ListedAuditEntry, time: string): string {
+  const { seq, author, action, subject, reason = "", parts, before, after } = entry;
+  const title = `${seq}  ${time}  ${action}  ${subject}  by ${author}${reason === "" ? "" : `: ${reason}`}`;
+  if (parts > 1) return `${printable(title)}\n    ${parts} entries: add --reason ${shellWord(reason)} to see each\n`;
   const change = `${before ?? "nothing"} -> ${after ?? "nothing"}`;
   const shown = change.length > MOST_SHOWN ? `${change.slice(0, MOST_SHOWN)}… (--json shows all)` : change;
   return `${printable(title)}\n    ${printable(shown)}\n`;

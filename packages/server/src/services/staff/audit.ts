@@ -1,6 +1,6 @@
 import { type AuditCheckpoint, type AuditEntry, findBreak, NO_ENTRY } from "../../domain/audit.ts";
 import { entryOfCustomer } from "../../domain/customer-audit.ts";
-import type { AuditFilter } from "../../store/search.ts";
+import type { AuditFilter, ListedAuditEntry } from "../../store/search.ts";
 import type { ReadingPorts } from "../ports.ts";
 
 /** The most that one list holds. */
@@ -14,7 +14,7 @@ export interface AuditRequest {
 
 export interface AuditAnswer {
   /** Newest first; with a cuid, what they tell of this customer. */
-  readonly entries: readonly AuditEntry[];
+  readonly entries: readonly ListedAuditEntry[];
   /** The number of the next entry, with which a list `upTo` it goes on; undefined at the end. */
   readonly next: number | undefined;
 }

@@ -64,7 +64,7 @@ export function importCatalogue(
 ): Promise<CatalogueImported> {
   if (request.dryRun === true || request.name === undefined) return publishFile(ports, actor, request, hooks);
   const run = { kind: "catalogue", environment: request.environment, file: request.name, asOf: undefined } as const;
-  return recordRun(ports, actor, run, () => publishFile(ports, actor, request, hooks));
+  return recordRun(ports, actor, run, (reason) => publishFile(ports, actor, request, hooks, reason));
 }
 
 async function publishFile(
@@ -72,6 +72,7 @@ async function publishFile(
   actor: Actor,
   { environment, open, readRows = readNdjson, skipInvalid, dryRun, allowLargeChange }: CatalogueImport,
   { onRejected, onChange }: CatalogueHooks,
+  reason?: string,
 ): Promise<CatalogueImported> {
   const { store } = ports;
   const { currencyExponent } = store.provider;
@@ -101,7 +102,12 @@ async function publishFile(
   const change = { what: "codes_dropped", count: dropped, of: before.length } as const;
   if (allowLargeChange !== true && isLargeChange(change, MOST_DROPPED)) return { kind: "large_change", report, change };
   if (dryRun === true) return { kind: "done", report, revision: undefined };
-  const { revision } = await store.catalogues.publish(environment, bouquets, attributionOf(ports, actor), retired);
+  const { revision } = await store.catalogues.publish(
+    environment,
+    bouquets,
+    attributionOf(ports, actor, reason),
+    retired,
+  );
   return { kind: "done", report, revision };
 }
 

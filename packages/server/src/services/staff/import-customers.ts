@@ -111,8 +111,8 @@ export function importCustomers(
     hooks.onHeldBack(held, row);
     heldBack.add(held, row);
   };
-  return recordRun(ports, actor, { ...request, kind: "customers", file: request.name }, async () => {
-    const imported = await layOver(ports, actor, request, { ...hooks, onHeldBack });
+  return recordRun(ports, actor, { ...request, kind: "customers", file: request.name }, async (reason) => {
+    const imported = await layOver(ports, actor, request, { ...hooks, onHeldBack }, reason);
     if (imported.kind === "done") await ports.store.importRuns.replaceHeldBack(request.environment, heldBack.list());
     return imported;
   });
@@ -123,6 +123,7 @@ async function layOver(
   actor: Actor,
   request: CustomersImport,
   hooks: CustomersHooks,
+  reason?: string,
 ): Promise<CustomersImported> {
   const { store } = ports;
   const { environment, open, readRows = readNdjson, skipInvalid, dryRun = false, allowLargeChange } = request;
@@ -136,7 +137,7 @@ async function layOver(
   const preview = (rows: readonly CustomerRowOfFile[]) => store.previewCustomers(environment, rows, rulesNow());
   const write = (rows: readonly CustomerRowOfFile[]) => {
     const rules = rulesNow();
-    return store.importCustomers(environment, rows, attributionAt(rules.now.instant, actor), rules);
+    return store.importCustomers(environment, rows, attributionAt(rules.now.instant, actor, reason), rules);
   };
   const confirm = (rows: readonly CustomerRowOfFile[]) => store.confirmCustomers(environment, rows);
 

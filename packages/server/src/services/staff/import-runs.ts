@@ -8,17 +8,17 @@ import type { CatalogueImported } from "./import-catalogue.ts";
 import type { CustomersImported, HeldBackSubscription } from "./import-customers.ts";
 import { FileChanged, FileRefused, largeChangeText } from "./import-file.ts";
 
-/** Does an import, and remembers it. */
+/** Does an import, and remembers it. @param work gets the reason of its audit entries, by which they are one import's. */
 export async function recordRun<Imported extends CustomersImported | CatalogueImported>(
   { store, clock }: Pick<Ports, "store" | "clock">,
   { name: author }: Actor,
   { kind, environment, file, asOf }: Pick<ImportRun, "kind" | "environment" | "file"> & { asOf?: string | undefined },
-  work: () => Promise<Imported>,
+  work: (reason: string) => Promise<Imported>,
 ): Promise<Imported> {
   const id = await store.importRuns.begin({ kind, environment, author, file, asOf, startedAt: clock() });
   const end = (ended: Pick<ImportRun, "outcome" | "report" | "problem">) =>
     store.importRuns.end(id, { endedAt: clock(), ...ended });
-  const imported = await work().catch(async (error: unknown) => {
+  const imported = await work(`import ${id}: ${file}`).catch(async (error: unknown) => {
     const problem = error instanceof FileRefused || error instanceof FileChanged ? error.message : undefined;
     // The caller gets the error in any case.
     await end({ outcome: "failed", report: undefined, problem }).catch(() => {});

@@ -266,6 +266,9 @@ CREATE TABLE audit_entry (
   hash    TEXT    NOT NULL
 ) STRICT;
 
+-- The entries of an import share its reason.
+CREATE INDEX audit_entry_by_reason ON audit_entry (reason, seq);
+
 -- Systems of the provider's that are told of events.
 CREATE TABLE target (
   id         INTEGER PRIMARY KEY,
