@@ -91,9 +91,9 @@ describe("on any network", () => {
         if (ending.outcomes.at(-1)?.outcome !== "unknown") return;
         await ending.clock.run(ending.clock.sleep(1_000_000));
         let settled = await ending.resume();
-        // What a gateway forbids is for a person to mend, who then resumes.
+        // A person fixes what a gateway forbids, and resumes; what is left of the bad network may take another call.
         for (let tries = 0; tries < told.fates.length && settled.outcome === "unknown"; tries += 1) {
-          expect(settled.next.do).toBe("mend_call");
+          expect(["mend_call", "query_again"]).toContain(settled.next.do);
           settled = await ending.resume();
         }
         expect(["topped_up", "never"]).toContain(settled.outcome);
