@@ -7,10 +7,10 @@ import { connectionName, Receiver, seqOf } from "./receiver.ts";
 
 export interface DeliverOptions extends Ground {
   readonly seed: number;
-  /** How many top-ups are made. */
+  /** How many top-ups are made at least. */
   readonly events: number;
-  /** Processes are killed, and whoever goes on waits for their leases: half a minute. */
-  readonly kills: boolean;
+  /** How many processes are killed at least. Each takes half a minute: another process waits for the lease. */
+  readonly kills: number;
   readonly workers?: number;
 }
 
@@ -33,6 +33,8 @@ const GOES_ON_WITHIN_MS = 30_000;
 /** Within it, a target that is away is tried again. */
 const CAUGHT_UP_WITHIN_MS = 90_000;
 const SAVED_WITHIN_MS = 2_000;
+/** About how long a kill takes, with the mishaps before it. */
+const KILL_TAKES_MS = 25_000;
 /**
  * So long after a kill, a receiver has read all that the killed process has sent, and nobody has gone on: the lease of
  * whoever was killed lasts longer.
@@ -60,9 +62,14 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   const served = await startServing(ground, workers);
   try {
     const client = new PartnerClient(served.url, token);
-    const isDone = () => counts.made >= events;
+    const isDone = () => counts.made >= events && counts.kills >= kills;
+    // Top-ups are spread over the time that the kills take.
+    const pauseMs = (kills * KILL_TAKES_MS * PARTNERS) / events;
     const working = Array.from({ length: PARTNERS }, () => new Choices(choices.seed())).map(async (own) => {
-      while (!isDone()) if (await topUp(client, own.below(CUSTOMERS))) counts.made += 1;
+      while (!isDone()) {
+        await sleep(pauseMs);
+        if (await topUp(client, own.below(CUSTOMERS))) counts.made += 1;
+      }
     });
     await Promise.all([...working, makeMishaps(served, receivers, choices, isDone, kills, counts)]);
     // What waits for its next attempt by now would wait for up to an hour.
@@ -108,13 +115,13 @@ async function makeMishaps(
   receivers: readonly Receiver[],
   choices: Choices,
   isDone: () => boolean,
-  kills: boolean,
+  kills: number,
   counts: Counts,
 ): Promise<void> {
   while (!isDone()) {
     await sleep(500 + choices.below(4_000));
     if (isDone()) return;
-    if (kills && choices.below(3) === 0) await killOne(served, receivers, choices, isDone, counts);
+    if (counts.kills < kills && choices.below(3) === 0) await killOne(served, receivers, choices, isDone, counts);
     else {
       const receiver = choices.of(receivers);
       await receiver.close();

@@ -39,7 +39,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   lossy,
   clocks,
   flood,
-  deliver: ({ workers, ...size }) => deliver({ ...size, kills: true, ...(workers === 1 ? {} : { workers }) }),
+  deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
     const path = join(size.cwd, "month.db");
     return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
@@ -55,8 +55,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
   clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
-  deliver: ({ seed, events, cwd }) =>
-    withServer(async ({ url }) => deliver({ seed, events, cwd, kills: true, database: await createDatabase(url) })),
+  deliver: ({ seed, rounds, events, cwd }) =>
+    withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
   month: (size) => withServer(({ url }) => month({ ...size, openStore: openIn(createDatabase(url)) })),
   model: (size) =>
@@ -105,7 +105,7 @@ const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
 if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
     "usage: npm run campaign -- race|kill|lossy|flood|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
-      "(lossy, flood and paid-time: on sqlite only; deliver makes --events)\n",
+      "(lossy, flood and paid-time: on sqlite only; deliver makes --events and kills --rounds processes)\n",
   );
   process.exit(2);
 }
