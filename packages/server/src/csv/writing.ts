@@ -34,13 +34,13 @@ export const CONNECTION_COLUMNS = [
   ...(["service", "connection", "connection_status", "segment"] as const),
   ...SUBSCRIPTION_COLUMNS,
 ];
-export const CUSTOMERS_HEADER: Cells = [...PROFILE_COLUMNS, ...CONNECTION_COLUMNS];
+export const CUSTOMERS_HEADER: Cells = [...PROFILE_COLUMNS, "asOf", ...CONNECTION_COLUMNS];
 export const CATALOGUE_HEADER: Cells = ["service", "code", "name", "price", "segments", "plan", "retired"];
 
 /** A line for each connection; a customer without any has one in which the connection's cells are empty. */
 export function customerLines(row: CustomerFileRow): Cells[] {
-  const { cuid, first_name, last_name, mobile = "", status, connections } = row;
-  const profile = [cuid, first_name, last_name, mobile, status];
+  const { cuid, first_name, last_name, mobile = "", status, asOf, connections } = row;
+  const profile = [cuid, first_name, last_name, mobile, status, asOf];
   const lines = Object.entries(connections).flatMap(([service, list]) =>
     list.map((connection) => [...profile, service, ...connectionCells(connection)]),
   );

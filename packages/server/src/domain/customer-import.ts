@@ -102,6 +102,9 @@ export function changeCustomer(
   for (const ledger of ledgers) {
     const connection = findConnection(stated.connections, ledger);
     if (connection !== undefined && connection.subscriptions === undefined && !isReset) continue;
+    // What was gone already, and has nothing that runs, is not stated as nothing again.
+    const isGone = connection === undefined && findConnection(before, ledger) === undefined;
+    if (isGone && !isRunning(headOf(ledger).subscription, rules.now.wall) && !isReset) continue;
     decide(
       ledger,
       ledger,

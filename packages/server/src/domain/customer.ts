@@ -134,6 +134,8 @@ export interface CustomerFileRow {
   readonly last_name: string;
   readonly mobile?: string;
   readonly status: string;
+  /** Up to when the row holds every top-up, goodwill and reversal made here: ISO 8601, in UTC. */
+  readonly asOf: string;
   readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
 }
 
@@ -154,7 +156,7 @@ interface SubscriptionFileRow {
 }
 
 /** A row of plain records, which an import can read. Blocks by staff are not in it. */
-export function customerRow(customer: Customer): CustomerFileRow {
+export function customerRow(customer: Customer, asOf: string): CustomerFileRow {
   const { cuid, firstName, lastName, mobile, status } = customer;
   const of = (service: Service) => {
     const connections = customer.connections.filter((connection) => connection.service === service);
@@ -164,6 +166,7 @@ export function customerRow(customer: Customer): CustomerFileRow {
     ...{ cuid, first_name: firstName, last_name: lastName },
     ...(mobile === undefined ? {} : { mobile }),
     status,
+    asOf,
     connections: { ...of("tv"), ...of("internet"), ...of("iptv") },
   };
 }

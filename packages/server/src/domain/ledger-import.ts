@@ -4,6 +4,7 @@ import {
   GOODWILL_READINGS,
   type GoodwillReading,
   grantsOfRun,
+  headAsOf,
   headOf,
   type Ledger,
 } from "./ledger.ts";
@@ -110,6 +111,9 @@ export function decideImport(
   stated: StatedSubscription | undefined,
   { asOf, now, goodwill, toleranceDays, allowsShorter }: ImportRules,
 ): ImportDecision {
+  // Records that state what was here at their moment change nothing, whatever was made here since.
+  if (goodwill !== "lacking" && isSameSubscription(headAsOf(ledger, asOf.instant).subscription, stated))
+    return UNCHANGED;
   const before = headOf(ledger).subscription;
   const since = runAt(ledger, asOf);
   const known = { ...ledger, entries: ledger.entries.filter(({ at }) => at.instant <= asOf.instant) };

@@ -99,6 +99,13 @@ export function headOf({ plan, entries }: Ledger): LedgerHead {
   return { plan, seq: last?.seq ?? 0, subscription: last?.after };
 }
 
+/** What a ledger comes to without what was made here after a moment: imports say what holds at any time. */
+export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
+  const known = entries.filter(({ kind, at }) => kind === "import" || at.instant <= asOf);
+  if (known.length === entries.length) return headOf({ plan, entries });
+  return { plan, seq: known.at(-1)?.seq ?? 0, subscription: recount(plan, known).at(-1) };
+}
+
 /** The entry that a top-up or goodwill makes. */
 export function appendGrant({ plan, seq: last, subscription }: LedgerHead, grant: Grant, at: Moment): Entry {
   // What is new stands before what is copied: behind it, V8 takes a microsecond for each.

@@ -80,7 +80,9 @@ export function importedSubscription(stated: StatedSubscription, since: number):
   return { plan, bouquet, start, anchor: end, months: 0, days: 0, end, since, goodwillDays: 0 };
 }
 
-export function isSameSubscription(a: Subscription | undefined, b: Subscription | undefined): boolean {
+type Shown = Pick<Subscription, "start" | "end" | "bouquet">;
+
+export function isSameSubscription(a: Shown | undefined, b: Shown | undefined): boolean {
   return (
     a?.start === b?.start &&
     a?.end === b?.end &&

@@ -26,8 +26,8 @@ export interface Search {
   countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
   /** The ledgers of a connection, by their plans; also of one that is not there any more, and none for one that never was. */
   findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
-  /** All ledgers of a customer, by connection and plan; also of connections that are gone. */
-  findLedgersOfCustomer(environment: Environment, cuid: string): Promise<ConnectionLedger[]>;
+  /** All ledgers of some customers, by cuid, connection and plan; also of connections that are gone. For a page at most. */
+  findLedgersOf(environment: Environment, cuids: readonly string[]): Promise<readonly CustomerLedger[]>;
   /** How staff blocked the customer's connections that are blocked now. */
   findBlocks(environment: Environment, cuid: string): Promise<readonly StaffBlock[]>;
   /** The connections of whichever customers that have one of these names. For a page at most. */
@@ -65,6 +65,10 @@ export interface Search {
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
 export interface RecordedCustomer extends Customer {
   readonly asOf: Instant | undefined;
+}
+
+export interface CustomerLedger extends ConnectionLedger {
+  readonly cuid: string;
 }
 
 export interface CustomerPage {

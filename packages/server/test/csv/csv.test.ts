@@ -57,6 +57,7 @@ describe("customers in CSV", () => {
     last_name: anyText,
     mobile: anyText,
     status: fc.constant("active"),
+    asOf: anyText,
     connections: fc.record(
       {
         tv: fc.array(fc.record({ stb: anyText, status: anyText, subscriptions: fc.constant([]) }), { minLength: 1 }),
@@ -92,8 +93,8 @@ describe("customers in CSV", () => {
   test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
     const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e", goodwillDays: 0 }));
     const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
-    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", connections } as CustomerFileRow;
-    expect(csvText(customerLines(row))).toBe('1,A,B,,active,tv,7,active,,"X\nY","s\ns","e\ne","0\n0"\r\n');
+    const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", asOf: "T", connections };
+    expect(csvText(customerLines(row))).toBe('1,A,B,,active,T,tv,7,active,,"X\nY","s\ns","e\ne","0\n0"\r\n');
   });
 
   test("whose lines contradict each other are refused", async () => {

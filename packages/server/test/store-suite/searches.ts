@@ -182,7 +182,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     const { store, opened } = await openHistory(makeDatabase);
     await opened.topUp(SITA_TV, "KIDS-1M");
     const ledgers = await store.search.findLedgers(SITA_TV);
-    const all = await store.search.findLedgersOfCustomer("production", SITA.cuid);
+    const all = await store.search.findLedgersOf("production", [SITA.cuid]);
     expect(all.map(({ service, plan }) => [service, plan])).toEqual([
       ["internet", FIBER],
       ["iptv", "IPTV"],

@@ -1,10 +1,13 @@
 import { bouquetKey } from "../../domain/bouquet.ts";
 import { type CatalogueRow, catalogueRow } from "../../domain/catalogue-file.ts";
-import { type CustomerFileRow, customerRow, type Environment } from "../../domain/customer.ts";
+import { type Customer, type CustomerFileRow, customerRow, type Environment } from "../../domain/customer.ts";
+import type { ConnectionLedger } from "../../domain/customer-import.ts";
+import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { TransactionFilter } from "../../store/search.ts";
+import type { CustomerLedger, TransactionFilter } from "../../store/search.ts";
 import type { Ports, ReadingPorts } from "../ports.ts";
+import { isoTime } from "./data.ts";
 import { type ReversibleTransaction, readTransactions } from "./transactions.ts";
 
 /** Few enough that top-ups of a running service are hardly held up. */
@@ -35,19 +38,35 @@ export async function exportCatalogue(
 }
 
 /**
- * All customers of an environment, as rows of a customers file, some hundred at a time and each page as it is at that
- * moment: one who is added meanwhile may be missing.
+ * All customers of an environment, as rows of a customers file, some hundred at a time: one who is added meanwhile may be
+ * missing. Each row names its moment, a minute ago, and leaves out what was made here after it: so an import of the rows
+ * changes nothing.
  */
 export async function* exportCustomers(
-  { store }: ReadingPorts,
+  { store, clock }: Pick<Ports, "store" | "clock">,
   { environment }: ExportRequest,
 ): AsyncGenerator<readonly CustomerFileRow[]> {
+  const { search } = store;
+  const asOf = clock() - SETTLED_AFTER_MS;
+  await search.awaitCommits();
   let after: string | undefined;
   do {
-    const customers = await store.search.listCustomers(environment, { after, limit: CUSTOMERS_AT_ONCE });
-    if (customers.length > 0) yield customers.map(customerRow);
-    after = customers.at(-1)?.cuid;
+    const customers = await search.listCustomers(environment, { after, limit: CUSTOMERS_AT_ONCE });
+    const cuids = customers.map(({ cuid }) => cuid);
+    const ledgers = new Map<string, CustomerLedger[]>(cuids.map((cuid) => [cuid, []]));
+    for (const ledger of await search.findLedgersOf(environment, cuids)) ledgers.get(ledger.cuid)?.push(ledger);
+    if (customers.length > 0)
+      yield customers.map((each) => customerRow(asItWas(each, ledgers.get(each.cuid) ?? [], asOf), isoTime(asOf)));
+    after = cuids.at(-1);
   } while (after !== undefined);
+}
+
+function asItWas(customer: Customer, ledgers: readonly ConnectionLedger[], asOf: Instant): Customer {
+  const connections = customer.connections.map((connection) => {
+    const its = ledgers.filter(({ service, reqId }) => service === connection.service && reqId === connection.reqId);
+    return { ...connection, ledgers: its.map((ledger) => headAsOf(ledger, asOf)) };
+  });
+  return { ...customer, connections };
 }
 
 /**

@@ -143,7 +143,7 @@ export async function explainCustomer(
   { environment, cuid, service, reqId }: Pick<ConnectionKey, "environment" | "cuid"> & Partial<ConnectionName>,
 ): Promise<(ExplainedPlan & ConnectionName)[]> {
   const explained: (ExplainedPlan & ConnectionName)[] = [];
-  for (const ledger of await store.search.findLedgersOfCustomer(environment, cuid))
+  for (const ledger of await store.search.findLedgersOf(environment, [cuid]))
     if ((service ?? ledger.service) === ledger.service && (reqId ?? ledger.reqId) === ledger.reqId)
       explained.push({
         ...{ service: ledger.service, reqId: ledger.reqId },

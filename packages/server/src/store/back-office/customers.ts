@@ -25,7 +25,7 @@ type CustomerSearch = Pick<
   | "hasGrants"
   | "countRunning"
   | "findLedgers"
-  | "findLedgersOfCustomer"
+  | "findLedgersOf"
 >;
 
 /** Customers whose names are read together. */
@@ -99,9 +99,7 @@ export function customerSearchOf(engine: Engine, provider: ProviderSettings): Cu
       return ledgersOfConnection(await engine.readLedgers(db, key.environment, [key.cuid]), key);
     },
 
-    async findLedgersOfCustomer(environment, cuid) {
-      return [...(await engine.readLedgers(db, environment, [cuid]))];
-    },
+    findLedgersOf: (environment, cuids) => engine.readLedgers(db, environment, cuids),
   };
 }
 
