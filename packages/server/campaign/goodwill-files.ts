@@ -56,6 +56,8 @@ class History {
   readonly #isSaid: boolean;
   /** Whether the files of billing begin with the month under way, and not with the run. */
   readonly #tellsLastMonth: boolean;
+  /** Whether billing that mirrors topupd leaves out seconds. */
+  readonly #leavesOutSeconds: boolean;
   readonly #booked: Booked[] = [{ at: START, months: 1 }];
   #ledger: ledgers.Ledger = { plan: PLAN, entries: [] };
   #now = START;
@@ -66,6 +68,7 @@ class History {
     this.#reading = this.#choices.of(ledgers.GOODWILL_READINGS);
     this.#isSaid = this.#choices.below(2) === 0;
     this.#tellsLastMonth = this.#choices.below(4) === 0;
+    this.#leavesOutSeconds = this.#choices.below(2) === 0;
   }
 
   play(): void {
@@ -127,10 +130,7 @@ class History {
     const asOf = this.#now - this.#choices.below(10) * DAY_MS - MINUTE;
     if (asOf <= this.#asOf) return;
     this.#asOf = asOf;
-    const run =
-      this.#reading === "lacking"
-        ? this.#books(asOf)
-        : this.#ledger.entries.findLast(({ at }) => at.instant <= asOf)?.after;
+    const run = this.#reading === "lacking" ? this.#books(asOf) : this.#mirror(asOf);
     const before = this.#end();
     const wasRunning = isLater(before, this.#now);
     const goodwill = this.#isSaid ? this.#reading : undefined;
@@ -156,6 +156,13 @@ class History {
     }
   }
 
+  /** What billing comes to that keeps the ends that topupd states. */
+  #mirror(asOf: number): { start: string; end: string } | undefined {
+    const run = this.#ledger.entries.findLast(({ at }) => at.instant <= asOf)?.after;
+    if (run === undefined || !this.#leavesOutSeconds) return run;
+    return withoutSeconds(run);
+  }
+
   #expectNear(from: string, to: string, { least, what }: { least: number; what: string }): void {
     const days = wallMsBetween(from, to) / DAY_MS;
     if (!(days > least && days <= MOST_DAYS)) throw new Error(`${what}: ${days} days, from ${from} to ${to}`);
@@ -165,12 +172,16 @@ class History {
     const { subscription } = ledgers.headOf(this.#ledger);
     if (this.#asOf > this.#now) return;
     const rules = { asOf: moment(this.#now), now: moment(this.#now + MINUTE), toleranceDays: 1, allowsShorter: false };
-    const decision = this.#rules.decideImport(this.#ledger, this.#stated(subscription), {
-      ...rules,
-      goodwill: undefined,
-    });
-    expectSame(decision.kind, "unchanged", `an export of ${moment(this.#now).wall}`);
+    const decide = (run: { readonly start: string; readonly end: string } | undefined) =>
+      this.#rules.decideImport(this.#ledger, this.#stated(run), { ...rules, goodwill: undefined });
+    expectSame(decide(subscription).kind, "unchanged", `an export of ${moment(this.#now).wall}`);
     this.#seen.exports += 1;
+    if (subscription === undefined || !isLater(subscription.end, this.#now)) return;
+    const isHeldBack = decide(withoutSeconds(subscription)).kind === "held_back";
+    expectSame(isHeldBack, false, "whether an export without seconds is held back");
+    if (subscription.goodwillDays === 0) return;
+    const sold = { start: subscription.start, end: monthsAfter(subscription.end, 1) };
+    expectSame(decide(sold).kind, "held_back", "a sale of billing's own, if nothing is said of goodwill");
   }
 
   /** What billing comes to that books sales and top-ups, and nothing else. */
@@ -203,6 +214,10 @@ class History {
   #tell(what: string): void {
     this.told.push(`${moment(this.#now).wall} ${what}`);
   }
+}
+
+function withoutSeconds({ start, end }: { readonly start: string; readonly end: string }) {
+  return { start: `${start.slice(0, 16)}:00`, end: `${end.slice(0, 16)}:00` };
 }
 
 function monthsAfter(start: string, months: number): string {
