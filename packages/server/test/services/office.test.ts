@@ -8,6 +8,7 @@ import { reconcile } from "../../src/services/staff/reconciliation.ts";
 import { countDays, isDayOpen, reportSettlement } from "../../src/services/staff/settlement.ts";
 import { reverseTransaction } from "../../src/services/staff/transactions.ts";
 import type { TransactionFilter } from "../../src/store/search.ts";
+import { countTurns } from "../support/turns.ts";
 import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 async function withCustomer(): Promise<World> {
@@ -139,6 +140,22 @@ describe("reconciling", () => {
     const told = differences.map(({ theirs, ours }) => (theirs === undefined ? ours?.txnId : `line ${theirs.line}`));
     expect(told).toEqual(["line 2", "line 3", made[0]?.txnId, made[2]?.txnId]);
     expect([...verdicts.keys()].sort()).toEqual(["amount_differs", "ours_only", "theirs_only"]);
+  });
+
+  test.each<readonly [string, (line: number) => string, Verdict]>([
+    ["unknown keys", (line) => `unknown-${line}`, "theirs_only"],
+    ["one key", () => "same", "duplicate"],
+  ])("lets others have their turn between 1,000 rows of %s", async (_, keyOf, verdict) => {
+    const world = await openWorld();
+    const rows = Array.from({ length: 20_000 }, (_row, line) => {
+      return { line, key: keyOf(line), amount: 1n, status: "success" as const };
+    });
+    const period = { from: world.now, until: world.now + DAY_MS };
+    const request = { ...PRODUCTION, ...period, partnerId: world.partner.id, key: "checkoutId" } as const;
+    const turns = countTurns();
+    const { verdicts } = await reconcile(world.ports, request, each(...rows));
+    expect(turns()).toBeGreaterThanOrEqual(20);
+    expect(verdicts.get(verdict)?.answers).toBe(20_000);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
 import { by } from "../support/by.ts";
+import { countTurns } from "../support/turns.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
@@ -51,6 +52,23 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "ledger_entry")).toBe(entries);
     expect(await countRows(opened, "audit_entry")).toBe(trail);
   });
+
+  test.each(["previewCustomers", "importCustomers", "confirmCustomers"] as const)(
+    "%s lets others have their turn between the portions of a file",
+    async (step) => {
+      const { store, now } = await openProvider(makeDatabase);
+      const rows = [{ stated: statedCustomer(SITA), asOf: moment(store, now) }];
+      const take = {
+        previewCustomers: () => store.previewCustomers("production", rows, fileRules(store, now)),
+        importCustomers: () => store.importCustomers("production", rows, by(now), fileRules(store, now)),
+        confirmCustomers: () => store.confirmCustomers("production", rows),
+      }[step];
+      await take();
+      const turns = countTurns();
+      for (let portion = 0; portion < 5; portion += 1) await take();
+      expect(turns()).toBeGreaterThanOrEqual(5);
+    },
+  );
 
   test("a row that states what is stored has its moment taken where it is the later one", async () => {
     const opened = await openProvider(makeDatabase);

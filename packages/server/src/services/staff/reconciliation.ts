@@ -49,6 +49,7 @@ const PAGE_ROWS = 5_000;
 const MARGIN_MS: Readonly<Record<ReconciliationKey, number>> = { checkoutId: 0, txnId: 0, udf1: 2 * DAY_MS };
 /** Questions about single top-ups that are under way at a time. */
 const LOOK_UPS = 16;
+const ANSWERS_IN_A_TURN = 1_000;
 
 /**
  * Holds a partner's book against what is on record. Both are held in memory: some 500 bytes for a row and its top-up.
@@ -72,7 +73,10 @@ export async function reconcile(
   const join = new Join();
   for await (const row of rows) join.addTheirs(row);
   for await (const row of readOurs(ports, request)) join.addOurs(row);
+  let answered = 0;
   for (const each of join.answers()) {
+    answered += 1;
+    if (answered % ANSWERS_IN_A_TURN === 0) await turnEnd();
     const isAlone = each.ours === undefined && (each.verdict === "theirs_only" || each.verdict === "matched");
     if (isAlone) alone.push(each.theirs as TheirRow);
     else take(each);
@@ -81,8 +85,14 @@ export async function reconcile(
   for (let first = 0; first < alone.length; first += LOOK_UPS) {
     const some = alone.slice(first, first + LOOK_UPS);
     for (const found of await Promise.all(some.map((row) => search(ports, request, row)))) take(found);
+    await turnEnd();
   }
   return { differences: differences.sort(compareAnswers), verdicts, total };
+}
+
+/** SQLite answers within the turn, and the process has other requests to answer. */
+function turnEnd(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function compareAnswers(a: Answer, b: Answer): number {

@@ -11,7 +11,7 @@ import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
 import { type Database, toRow, type Value } from "./database.ts";
-import { kyselyOn } from "./engine.ts";
+import { kyselyOn, othersFirst } from "./engine.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
 
@@ -95,8 +95,9 @@ export function customerImports(
   };
 
   return {
-    importCustomers: (environment, rows, by, rules) =>
-      database.write(() => {
+    async importCustomers(environment, rows, by, rules) {
+      await othersFirst();
+      return database.write(() => {
         const imported: CustomerEffect[] = [];
         const hasTarget = findTarget().length > 0;
         for (const part of partsOf(rows)) {
@@ -115,15 +116,19 @@ export function customerImports(
         });
         appendAudit(entries);
         return imported;
-      }),
+      });
+    },
 
     async confirmCustomers(environment, rows) {
       const moments = JSON.stringify(rows.map(({ stated, asOf }) => [stated.cuid, asOf.instant]));
+      await othersFirst();
       await database.write(() => confirm.run(moments, environment));
     },
 
-    previewCustomers: async (environment, rows, rules) =>
-      database.read(() => [...partsOf(rows)].flatMap((part) => change(environment, part, rules).effects)),
+    async previewCustomers(environment, rows, rules) {
+      await othersFirst();
+      return database.read(() => [...partsOf(rows)].flatMap((part) => change(environment, part, rules).effects));
+    },
   };
 }
 

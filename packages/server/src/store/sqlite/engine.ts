@@ -99,7 +99,7 @@ export function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
 }
 
 /** SQLite answers without a pause, and this process has partners to answer. */
-function othersFirst(): Promise<void> {
+export function othersFirst(): Promise<void> {
   return setImmediate();
 }
 
