@@ -40,6 +40,8 @@ export class PortGuard {
   watch(server: Server): void {
     server.timeout = SILENCE_TIMEOUT_MS;
     server.on("connection", (socket) => this.#admit(socket));
+    // Node itself would answer such a request with 417, without announcing it: its socket would stay busy.
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.prependListener("request", (request, response) => this.#follow(request, response));
     server.on("timeout", (socket) => {
       const { answering } = this.#stateOf(socket);

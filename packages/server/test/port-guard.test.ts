@@ -55,6 +55,16 @@ describe("a socket of a guarded port", () => {
     expect(socket.closed).toBe(false);
   });
 
+  test("is answered after a request with an expectation that nobody knows", async () => {
+    const open = await startGuarded((_request, response) => void response.end("done"));
+    const { socket, statuses } = await open();
+    for (let turn = 1; turn <= 2; turn += 1) {
+      socket.write("GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n");
+      await vi.waitFor(() => expect(statuses()).toHaveLength(turn));
+    }
+    expect(statuses()).toEqual(["200", "200"]);
+  });
+
   test("is told that it sent no HTTP", async () => {
     const open = await startGuarded((_request, response) => void response.end());
     const { socket, closed, statuses } = await open();
