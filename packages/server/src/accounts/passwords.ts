@@ -1,4 +1,5 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
+import { PasswordsBusy } from "../services/staff/accounts.ts";
 
 export interface ScryptCost {
   /** Of two: how many blocks are filled. */
@@ -9,6 +10,31 @@ export interface ScryptCost {
 
 /** 32 MiB, and a quarter of a second: of those that OWASP holds for equal, one that leaves memory to the service beside it. */
 export const USUAL_COST: ScryptCost = { exponent: 15, blockSize: 8, parallel: 3 };
+
+/** Of the four threads that Node has for hashes and files. */
+const MOST_AT_ONCE = 2;
+/** The last one waits for some three seconds. */
+const MOST_WAITING = 20;
+
+/** Does few hashes at a time and refuses what would wait for long, so that a flood of log-ins stops nobody else's. */
+export class HashQueue {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /** @throws PasswordsBusy */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#waiting.length >= MOST_WAITING) throw new PasswordsBusy();
+    if (this.#running < MOST_AT_ONCE) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

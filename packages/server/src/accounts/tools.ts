@@ -1,6 +1,6 @@
 import type { Ports } from "../services/ports.ts";
 import type { AccountTools } from "../services/staff/accounts.ts";
-import { checkPassword, hashPassword, type ScryptCost, USUAL_COST } from "./passwords.ts";
+import { checkPassword, HashQueue, hashPassword, type ScryptCost, USUAL_COST } from "./passwords.ts";
 
 /** @param cost less than usual in tests alone. */
 export function accountTools(
@@ -9,9 +9,10 @@ export function accountTools(
 ): AccountTools {
   // What one-time codes need is loaded where they are first asked for: few commands need it.
   const totp = () => import("./totp.ts");
+  const queue = new HashQueue();
   return {
-    hashPassword: (password) => hashPassword(password, random, cost),
-    checkPassword: (password, hashed) => checkPassword(password, hashed, cost),
+    hashPassword: (password) => queue.run(() => hashPassword(password, random, cost)),
+    checkPassword: (password, hashed) => queue.run(() => checkPassword(password, hashed, cost)),
     offerTotp: async (name) => (await totp()).offerTotp(name, random),
     checkTotp: async (secret, code, after) => (await totp()).checkTotp(secret, code, clock(), after),
   };

@@ -2,11 +2,14 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { FieldProblem } from "../domain/fields.ts";
+import { PasswordsBusy } from "../services/staff/accounts.ts";
 import { RightsEnded, StoreUnavailable } from "../store/errors.ts";
 import { PROBLEMS, Problem, problemBody } from "./problems.ts";
 
 export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 const RETRY_AFTER_SECONDS = 1;
+/** By then, all passwords that waited are checked. */
+const BUSY_AFTER_SECONDS = 5;
 
 /** Answers with what went wrong. What is nobody's fault but topupd's is logged. */
 export function sendProblem(reply: FastifyReply, error: unknown, logger: FastifyBaseLogger): FastifyReply {
@@ -28,6 +31,13 @@ function routeOf({ request }: FastifyReply): string | undefined {
 function problemOf(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) return new Problem("unavailable", undefined, undefined, RETRY_AFTER_SECONDS);
+  if (error instanceof PasswordsBusy)
+    return new Problem(
+      "too_many_attempts",
+      "Too many log-ins are under way: try again.",
+      undefined,
+      BUSY_AFTER_SECONDS,
+    );
   if (error instanceof RightsEnded) return new Problem("not_logged_in");
   if (error instanceof PartInvalid) return new Problem("invalid", undefined, error.fields);
   if (error.statusCode === 413) return new Problem("too_large");

@@ -35,7 +35,7 @@ export const PROBLEMS = {
     title: "You have sent as many Idempotency-Keys within a day as are kept: send the request without one",
   },
   too_slow: { status: 408, title: "The body took longer than 10 seconds to arrive" },
-  too_many_attempts: { status: 429, title: "Too many log-ins have failed: wait a while" },
+  too_many_attempts: { status: 429, title: "Too many log-ins have failed, or are under way: wait a while" },
   internal_error: { status: 500, title: "topupd failed" },
   unavailable: { status: 503, title: "The database is not available at the moment" },
 } as const satisfies Record<string, ProblemKind>;

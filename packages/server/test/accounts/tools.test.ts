@@ -1,6 +1,8 @@
 import { generate } from "otplib";
 import { expect, test } from "vitest";
+import { HashQueue } from "../../src/accounts/passwords.ts";
 import { accountTools } from "../../src/accounts/tools.ts";
+import { PasswordsBusy } from "../../src/services/staff/accounts.ts";
 import { CHEAP } from "../support/office-line.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -29,6 +31,23 @@ test("a wrong password, and one of nobody, is refused at the full cost", async (
   };
   const [known, unknown] = [await timed(hashed), await timed(undefined)];
   expect(unknown).toBeGreaterThan(known / 3);
+});
+
+test("two passwords are hashed at a time, and 20 wait; more are refused", async () => {
+  const queue = new HashQueue();
+  const hashing: (() => void)[] = [];
+  const hash = () => queue.run(() => new Promise<void>((resolve) => hashing.push(resolve)));
+  const all = Array.from({ length: 22 }, hash);
+  await expect(hash()).rejects.toThrow(PasswordsBusy);
+  for (let done = 0; done < 22; done += 1) {
+    await expect.poll(() => hashing.length).toBe(Math.min(done + 2, 22));
+    hashing[done]?.();
+    await all[done];
+  }
+  const tools = accountTools(ports, CHEAP);
+  const flood = await Promise.allSettled(Array.from({ length: 30 }, () => tools.checkPassword("x", undefined)));
+  expect(flood.filter(({ status }) => status === "rejected")).toHaveLength(8);
+  expect(await tools.checkPassword("x", await tools.hashPassword("x"))).toBe(true);
 });
 
 test("a code of the step before, of this and of the next is taken, and none of a step that was", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { TemporaryFile } from "../../src/admin/app.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
-import { addStaffKey, removeStaffKey } from "../../src/services/staff/accounts.ts";
+import { type AccountTools, addStaffKey, PasswordsBusy, removeStaffKey } from "../../src/services/staff/accounts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/temporary-file.ts";
@@ -122,6 +122,13 @@ describe("a session", () => {
     expect(failures[0]).toMatchObject({ level: "warn", staff: name, address: from });
     expect(counted).toEqual([...Array(10).fill("wrong_credentials"), "too_many_attempts"]);
   });
+});
+
+test("a log-in is refused for some seconds while too many passwords are being checked", async () => {
+  const accounts = { checkPassword: () => Promise.reject(new PasswordsBusy()) } as unknown as AccountTools;
+  const api = await startStaffApi({ world: { accounts } });
+  const answer = await api.call("POST /session", { as: null, body: { name: "Maya", password: PASSWORD } });
+  expect([answer.status, answer.json.code, answer.headers["retry-after"]]).toEqual([429, "too_many_attempts", "5"]);
 });
 
 describe("a request by cookie", () => {

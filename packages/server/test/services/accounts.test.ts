@@ -6,6 +6,7 @@ import {
   addStaff,
   addStaffKey,
   changeRole,
+  PasswordsBusy,
   removeStaff,
   removeStaffKey,
   setPassword,
@@ -151,6 +152,20 @@ describe("a log-in", () => {
     await token("ravi", { address: "2001:db8:0:1::1" });
     world.now += 15 * MINUTE_MS;
     await token("ravi", { address });
+  });
+
+  test("that is refused since too many passwords are being checked does not count as failed", async () => {
+    const { ports, person, tryLogIn } = await withStaff();
+    const maya = await person("maya");
+    const { accounts } = ports;
+    ports.accounts = { ...accounts, checkPassword: () => Promise.reject(new PasswordsBusy()) };
+    for (let times = 0; times < 10; times += 1) {
+      await expect(tryLogIn("maya")).rejects.toThrow(PasswordsBusy);
+      await expect(confirmPassword(ports, maya, { password: PASSWORD })).rejects.toThrow(PasswordsBusy);
+    }
+    ports.accounts = accounts;
+    expect(await tryLogIn("maya")).toMatchObject({ kind: "logged_in" });
+    expect(await confirmPassword(ports, maya, { password: PASSWORD })).toEqual({ kind: "confirmed" });
   });
 
   test("counts an address in each of its forms", async () => {

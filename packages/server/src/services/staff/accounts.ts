@@ -10,9 +10,14 @@ import {
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
 import { NAME } from "./partners.ts";
 
+/** Too many passwords wait to be hashed or checked. */
+export class PasswordsBusy extends Error {
+  override readonly name = "PasswordsBusy";
+}
+
 /** What is known of passwords and one-time codes where they are made and checked. */
 export interface AccountTools {
-  /** Takes a while, and much memory. */
+  /** Takes a while, and much memory. Rejects with {@link PasswordsBusy}, as {@link AccountTools.checkPassword} does. */
   hashPassword(password: string): Promise<string>;
   /** @param hashed undefined where there is no account: then it takes as long, and is false. */
   checkPassword(password: string, hashed: string | undefined): Promise<boolean>;

@@ -76,7 +76,7 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
     failed("too_many_attempts");
     return { kind: "too_many_attempts", ...attempt };
   }
-  const isRight = await ports.accounts.checkPassword(request.password, found?.secrets.password);
+  const isRight = await attempt.check(request.password, found?.secrets.password);
   if (found === undefined || !isRight) return wrong();
   const { secrets, ...member } = found;
   if (member.hasTotp && code === undefined) {
@@ -102,15 +102,30 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
  * @param of.source the caller's network, or a session.
  */
 export async function beginAttempt(
-  { store, clock, random }: Pick<Ports, "store" | "clock" | "random">,
+  { store, clock, random, accounts }: AccountPorts,
   { name, source, isKnown }: { readonly name: string; readonly source: string; readonly isKnown: boolean },
-): Promise<{ readonly succeeded: () => Promise<void> } | { readonly waitMs: number }> {
+): Promise<Attempt | { readonly waitMs: number }> {
   const id = Buffer.from(random(ATTEMPT_ID_RANDOM_BYTES)).toString("hex");
   const at = clock();
   const waitMs = await store.staff.beginLogIn({ id, name, source, at }, at - FAILURE_COUNTS_MS, (failures) =>
     logInWaitMs(failures, name, isKnown, at),
   );
-  return waitMs > 0 ? { waitMs } : { succeeded: () => store.staff.forgetLogIn(id) };
+  if (waitMs > 0) return { waitMs };
+  const forget = () => store.staff.forgetLogIn(id);
+  return {
+    check: (password, hashed) =>
+      accounts.checkPassword(password, hashed).catch(async (error: unknown) => {
+        await forget();
+        throw error;
+      }),
+    succeeded: forget,
+  };
+}
+
+interface Attempt {
+  /** @throws PasswordsBusy if the password was not checked: then the attempt does not count. */
+  readonly check: AccountPorts["accounts"]["checkPassword"];
+  readonly succeeded: () => Promise<void>;
 }
 
 /** Takes a code, once. */

@@ -56,7 +56,7 @@ export async function confirmPassword(
     return { kind: "too_many_attempts", ...attempt };
   }
   const found = await ports.store.staff.find(name);
-  if (!(await ports.accounts.checkPassword(password, found?.secrets.password))) {
+  if (!(await attempt.check(password, found?.secrets.password))) {
     ports.logInFailed({ outcome: "wrong_credentials", ...failed });
     return { kind: "wrong_password" };
   }
