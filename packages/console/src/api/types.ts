@@ -519,7 +519,9 @@ export interface BulkPreview {
   effects: BulkEffect[];
   /** How many there are. */
   count: number;
+  /** The first thousand. */
   problems: { line: string; problem: string }[];
+  problemCount: number;
 }
 
 export interface BulkEffect {

@@ -12,6 +12,9 @@ const PRUNING_EVERY_MS = 3_600_000;
 const MOST_OF_PERSON = 1_000;
 const MOST_OF_KEY = 100_000;
 
+/** Longer answers are not kept: keys are many, and their answers must not fill the disk. */
+const MOST_KEPT_BYTES = 64 * 1024;
+
 const KEY = /^[\x20-\x7e]{1,200}$/;
 
 /** An answer that was given before. */
@@ -55,10 +58,11 @@ export class Answers {
     return { status: known.status, body: known.body };
   }
 
-  /** What was done is done: where its answer cannot be kept, it is given all the same. @param body undefined where it is shown once. */
+  /** Keeps an answer, or its status alone if it is too long. What was done is done: where its answer cannot be kept, it is given all the same. @param body undefined where it is shown once. */
   async keep(hash: Uint8Array, status: number, body: string | undefined): Promise<void> {
     try {
-      await this.#ports.store.staff.keepAnswer(hash, status, body);
+      const isShort = Buffer.byteLength(body ?? "") <= MOST_KEPT_BYTES;
+      await this.#ports.store.staff.keepAnswer(hash, status, isShort ? body : undefined);
     } catch (error) {
       this.#ports.log("warn", { err: error }, "an answer could not be kept for its Idempotency-Key");
     }

@@ -3,7 +3,7 @@ import { type TObject, type TSchema, Type } from "typebox";
 import { type Components, hoist, type Json } from "../http/openapi/components.ts";
 import { closed } from "./operations.ts";
 import { PROBLEMS, type ProblemCode } from "./problems.ts";
-import type { Route } from "./route.ts";
+import { type Route, takesIdempotencyKey } from "./route.ts";
 
 export interface DocumentOptions {
   /** Of topupd. */
@@ -59,10 +59,10 @@ const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
-  const isChanging = method !== "GET";
+  const takesKey = takesIdempotencyKey(route);
   const isOpen = permission === "anybody";
   const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
-  if (isChanging && !isOpen) parameters.push(IDEMPOTENCY_KEY);
+  if (takesKey) parameters.push(IDEMPOTENCY_KEY);
   return {
     operationId: operationId(method, path),
     summary,
@@ -83,7 +83,7 @@ function describe(route: Route, components: Components): Json {
           ...(isOpen || permission === "read"
             ? []
             : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
-          ...(isChanging && !isOpen ? CHANGING : []),
+          ...(takesKey ? CHANGING : []),
           ...(path.includes("/:") ? (["not_found"] as const) : []),
           ...(body === undefined
             ? []

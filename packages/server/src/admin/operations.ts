@@ -6,7 +6,7 @@ import type { Answers } from "./idempotency.ts";
 import type { OpenSockets } from "./open-sockets.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
-import type { Route, StreamedText, UploadedFile } from "./route.ts";
+import { type Route, type StreamedText, takesIdempotencyKey, type UploadedFile } from "./route.ts";
 import { admit, visitorOf } from "./security.ts";
 
 declare module "fastify" {
@@ -60,7 +60,7 @@ export function addRoute(
       if (request.body !== undefined) await admit(ports, route, request, trustedProxies);
       if (body === "file" && request.body === undefined) throw new Problem("invalid", "Send the file as the body.");
       const key = request.headers["idempotency-key"];
-      if (key === undefined || method === "GET" || request.identity === undefined) return;
+      if (key === undefined || request.identity === undefined || !takesIdempotencyKey(route)) return;
       const begun = await answers.begin(String(key), request.identity, partsOf(request, body === "file"));
       if (begun instanceof Uint8Array) request.answerHash = begun;
       else return sendAgain(reply, begun.status, begun.body);
@@ -70,7 +70,8 @@ export function addRoute(
       // Whether what failed in the middle was done, nobody knows.
       if (hash === undefined || reply.statusCode >= 500) return;
       const isSecret = route.isSecret === true && reply.statusCode < 400;
-      await answers.keep(hash, reply.statusCode, isSecret ? undefined : typeof payload === "string" ? payload : "");
+      const body = typeof payload === "string" ? payload : "";
+      await answers.keep(hash, reply.statusCode, isSecret ? undefined : body);
     },
     async handler(request, reply) {
       const done = await route.handle(ports, {

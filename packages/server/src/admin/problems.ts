@@ -26,7 +26,10 @@ export const PROBLEMS = {
     status: 409,
     title: "A request with this Idempotency-Key is under way, or was cut off: look what it did",
   },
-  already_answered: { status: 409, title: "A request with this Idempotency-Key was answered, with what is shown once" },
+  already_answered: {
+    status: 409,
+    title: "A request with this Idempotency-Key was answered, with what is shown once or is too long to keep",
+  },
   key_reused: { status: 422, title: "This Idempotency-Key was sent with another request" },
   invalid: { status: 422, title: "The request is not valid" },
   too_large: { status: 413, title: "The body is too large" },

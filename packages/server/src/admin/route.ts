@@ -78,6 +78,8 @@ export interface RouteDefinition<
   readonly status?: 200 | 201 | 202;
   /** What it may be refused for beside what any request may. */
   readonly problems?: readonly ProblemCode[];
+  /** Whether it changes nothing, though its method is not GET: an Idempotency-Key is ignored. */
+  readonly changesNothing?: boolean;
   /** Whether its answer holds what is shown once: it is not kept for an Idempotency-Key. */
   readonly isSecret?: boolean;
   /** @throws Problem */
@@ -85,6 +87,11 @@ export interface RouteDefinition<
     ports: AdminPorts,
     request: RouteRequest<PartOf<Params>, PartOf<Query>, BodyOf<Body>>,
   ) => Promise<AnswerOf<Answer>>;
+}
+
+/** Whether an Idempotency-Key has its answer given again. */
+export function takesIdempotencyKey({ method, permission, changesNothing }: Route): boolean {
+  return method !== "GET" && permission !== "anybody" && changesNothing !== true;
 }
 
 /** A route of whatever parts, as it is served and documented. */

@@ -270,12 +270,21 @@ test("coming ends and refused calls are listed", async () => {
   expect((await get(`/attempts?cursor=${page.json.cursor}`)).json.items).toMatchObject([{ code: "9841000000" }]);
 });
 
+test("an answer of more than 64 KiB is not kept for its Idempotency-Key, but that there was one", async () => {
+  const { api } = await openProvider();
+  const connections = ["net-1", ...Array.from({ length: 1_500 }, (_, index) => `unknown-${index}`)];
+  const body = { action: "block", connections, reason: "unpaid" };
+  const block = () => api.call("POST /bulk", { body, headers: { "idempotency-key": "block" } });
+  expect((await block()).status).toBe(202);
+  expect((await block()).json).toMatchObject({ status: 409, code: "already_answered" });
+});
+
 test("a bulk correction is previewed, begun and followed", async () => {
   const { api, get } = await openProvider();
   const body = { action: "goodwill", connections: ["net-1", "net-2", "net-9"], days: 2, reason: "outage" };
   const preview = await api.call("POST /bulk/preview", { body, as: "support" });
   expect(preview.json).toMatchObject({
-    ...{ count: 2, problems: [{ line: "net-9", problem: "there is no such connection" }] },
+    ...{ count: 2, problems: [{ line: "net-9", problem: "there is no such connection" }], problemCount: 1 },
     effects: [
       { cuid: "1", plan: "Fiber", before: { end: END }, after: { end: "2026-12-12 10:00:00" }, repeated: false },
       {},
@@ -293,8 +302,8 @@ test("a bulk correction is previewed, begun and followed", async () => {
   for (const wrong of [{ days: undefined }, { connections: undefined }, { connections: ["a\u0000"] }, { reason: "" }])
     expect((await api.call("POST /bulk", { body: { ...body, ...wrong } })).status, JSON.stringify(wrong)).toBe(422);
   const lines = Array.from({ length: 20_000 }, (_, index) => `${"9".repeat(30)}${index} internet ${"x".repeat(60)}`);
-  expect((await api.call("POST /bulk/preview", { body: { ...body, connections: lines } })).json).toMatchObject({
-    count: 0,
-  });
+  const most = await api.call("POST /bulk/preview", { body: { ...body, connections: lines } });
+  expect(most.json).toMatchObject({ count: 0, problemCount: 20_000 });
+  expect(most.json.problems).toHaveLength(1_000);
   expect((await get("/segments")).json).toEqual({ items: [] });
 });

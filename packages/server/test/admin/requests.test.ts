@@ -246,6 +246,17 @@ describe("an Idempotency-Key", () => {
     expect((await issue()).json.id).not.toBe(issued.json.id);
   });
 
+  test.each<readonly [string, object | string, number]>([
+    ["/bulk/preview", { action: "block", connections: ["net-9"], reason: "unpaid" }, 200],
+    ["/reconciliations?partner=nobody&from=2026-11-01&to=2026-11-02", "checkoutId,amount", 422],
+  ])("is ignored by %s, which changes nothing", async (path, body, status) => {
+    const headers = { "idempotency-key": path, ...(typeof body === "string" && { "content-type": "text/csv" }) };
+    const ask = () => shared().call(`POST ${path}`, { body, headers });
+    expect((await ask()).status).toBe(status);
+    const again = await ask();
+    expect([again.status, again.headers["idempotent-replayed"]]).toEqual([status, undefined]);
+  });
+
   test("tells that nobody knows, where the first request was cut off", async () => {
     trouble.addingPartners = true;
     const cut = await add("Late Bank", "order 3");

@@ -28,7 +28,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const result = useRef<HTMLDivElement>(null);
   // It comes below the form, out of sight.
   useEffect(() => result.current?.focus(), []);
-  const { effects, count, problems } = preview;
+  const { effects, count, problems, problemCount } = preview;
   const { action, days = 0 } = request;
   const repeated = effects.filter((effect) => effect.repeated).length;
   const confirm = t.confirm[action](countOf(days, "day"), countOf(count, "connection"));
@@ -46,7 +46,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
       >
         <Grid>
           <Stat label={t.count} value={formatCount(count)} />
-          <Stat label={t.unclear} value={formatCount(problems.length)} />
+          <Stat label={t.unclear} value={formatCount(problemCount)} />
           {action === "goodwill" && request.skipRepeated !== true && (
             <Stat label={t.repeated} value={formatCount(repeated)} />
           )}
@@ -64,6 +64,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
       </Card>
       {problems.length > 0 && (
         <Card title={t.problems}>
+          {problemCount > problems.length && <p className="muted">{t.firstThousand(formatCount(problemCount))}</p>}
           <DataTable
             label={t.problems}
             columns={PROBLEMS}

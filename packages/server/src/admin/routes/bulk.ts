@@ -22,7 +22,7 @@ import { CodeSchema, PlanSchema, RunSchema, runOf } from "../schemas/customers.t
 
 const TAG = "Bulk corrections";
 const ACTIONS = ["goodwill", "block", "unblock"] as const;
-/** Of effects that a preview shows one by one. */
+/** Of effects, and of problems, that a preview shows one by one. */
 const MOST_SHOWN = 1_000;
 const LINE_MAX_LENGTH = 200;
 /** As many lines as can be, each of the length that lines have. */
@@ -58,7 +58,10 @@ export const BulkPreviewSchema = Type.Object(
       { description: `The first ${MOST_SHOWN}.` },
     ),
     count: Type.Integer({ description: "How many there are." }),
-    problems: Type.Array(Type.Object({ line: Type.String(), problem: Type.String() })),
+    problems: Type.Array(Type.Object({ line: Type.String(), problem: Type.String() }), {
+      description: `The first ${MOST_SHOWN}.`,
+    }),
+    problemCount: Type.Integer({ description: "How many there are." }),
   },
   { title: "BulkPreview" },
 );
@@ -87,7 +90,8 @@ export const bulkRoutes = [
     },
   }),
   route({
-    ...{ method: "POST", path: "/bulk/preview", tag: TAG, permission: "correct", mostBytes: BODY_MAX_BYTES },
+    ...{ method: "POST", path: "/bulk/preview", tag: TAG, permission: "correct", changesNothing: true },
+    mostBytes: BODY_MAX_BYTES,
     summary: "Tell what a bulk correction would do",
     query: Type.Object(ENVIRONMENT_QUERY),
     body: BulkRequestSchema,
@@ -96,7 +100,8 @@ export const bulkRoutes = [
       const plan = await planBulk(ports, identity, requestOf(body, await environmentOf(ports, query)));
       if (plan === "too_many") throw tooMany();
       const effects = plan.effects.slice(0, MOST_SHOWN).map(effectData);
-      return { effects, count: plan.effects.length, problems: [...plan.problems] };
+      const problems = plan.problems.slice(0, MOST_SHOWN);
+      return { effects, count: plan.effects.length, problems, problemCount: plan.problems.length };
     },
   }),
   route({

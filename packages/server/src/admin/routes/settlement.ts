@@ -158,7 +158,7 @@ export const settlementRoutes = [
     },
   }),
   route({
-    ...{ method: "POST", path: "/reconciliations", tag: TAG, permission: "settle" },
+    ...{ method: "POST", path: "/reconciliations", tag: TAG, permission: "settle", changesNothing: true },
     summary: "Compare a partner's own list of top-ups, in CSV, with what is on record",
     query: Type.Object({
       ...{ ...ENVIRONMENT_QUERY, ...PERIOD_QUERY },
