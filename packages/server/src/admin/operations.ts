@@ -10,6 +10,10 @@ import { type Route, type StreamedText, takesIdempotencyKey, type UploadedFile }
 import { admit, visitorOf } from "./security.ts";
 
 declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Of a route of the API. */
+    readonly permission?: Route["permission"];
+  }
   interface FastifyRequest {
     /** Who asks, once they are let in. */
     identity: Identity | undefined;
@@ -33,10 +37,11 @@ export function addRoute(
   route: Route,
   { ports, trustedProxies, answers, sockets }: Serving,
 ): void {
-  const { method, path, params, query, body, answer, status = answer === undefined ? 204 : 200 } = route;
+  const { method, path, permission, params, query, body, answer, status = answer === undefined ? 204 : 200 } = route;
   scope.route({
     method,
     url: path,
+    config: { permission },
     ...(route.mostBytes !== undefined && { bodyLimit: route.mostBytes }),
     schema: {
       ...(params !== undefined && { params: closed(params) }),

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
-import { PERMISSIONS } from "../domain/staff.ts";
+import { isStaffKey, PERMISSIONS } from "../domain/staff.ts";
 import { hasTwoAuthorizations } from "../port-guard.ts";
 import { identifyPerson, identifySystem } from "../services/staff/log-in.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
@@ -79,7 +79,7 @@ function hostOf({ headers, raw }: Pick<FastifyRequest, "headers" | "raw">, trust
 
 /**
  * Whether a request names the console's own host, so that no page of another site reaches it by pointing that site's name
- * at this address. A request with a key comes from no such page.
+ * at this address. A request with a key comes from no such page, unless it asks for what is open to anybody.
  */
 export function isKnownHost(
   request: FastifyRequest,
@@ -87,7 +87,8 @@ export function isKnownHost(
   names: ReadonlySet<string> | undefined,
 ): boolean {
   const host = hostOf(request, trustedProxies);
-  if (host === undefined || request.headers.authorization !== undefined) return true;
+  const isByKey = isStaffKey(BEARER.exec(request.headers.authorization ?? "")?.[1] ?? "");
+  if (host === undefined || (isByKey && request.routeOptions.config.permission !== "anybody")) return true;
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
   return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }

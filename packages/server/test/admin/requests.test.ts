@@ -170,6 +170,14 @@ test.each([
   expect((await shared().call("GET /partners", asked)).status).toBe(200);
 });
 
+test("to another host, a request needs a key of the form that keys have, and nobody logs in", async () => {
+  const send = async (asked: string, request: Asked) =>
+    (await shared().call(asked, { ...request, headers: { host: "evil.example", ...request.headers } })).status;
+  expect(await send("GET /partners", { as: "viewer" })).toBe(200);
+  expect(await send("GET /partners", { as: null, headers: { authorization: "Bearer x" } })).toBe(421);
+  expect(await send("POST /session", { body: { name: "Maya", password: PASSWORD } })).toBe(421);
+});
+
 test("a body that is nested too deep, or has a key twice, is refused as partners' are", async () => {
   const put = (body: string) => shared().call("PUT /customers/1", { as: "admin", body, headers: JSON_TYPE });
   const deep = await put(`{"cuid":${"[".repeat(30_000)}${"]".repeat(30_000)}}`);
