@@ -66,7 +66,17 @@ describe("an account", () => {
   test("has a name and a password that nobody guesses", async () => {
     const { add, ports } = await withStaff();
     expect(await add("maya", "viewer")).toEqual({ kind: "name_taken" });
-    for (const name of ["", " x", "x".repeat(65), "key billing", "Maya\u00a0Rai", "Maya\u3000Rai"])
+    for (const name of [
+      "",
+      " x",
+      "x".repeat(65),
+      "key billing",
+      "Maya\u00a0Rai",
+      "Maya\u3000Rai",
+      "Maya\u3164",
+      "\u2800",
+      "Maya\ufe0f",
+    ])
       expect(await add(name, "viewer")).toEqual({ kind: "bad_name" });
     const refused = (problem: string) => ({ kind: "bad_password", problem: expect.stringContaining(problem) });
     expect(await add("x", "viewer", "x7#Kq2LmZ7w")).toEqual(refused("12 characters or more"));

@@ -68,9 +68,9 @@ export function isStaffName(name: string): boolean {
   return isKeyName(name) && !name.startsWith("key ");
 }
 
-/** The space is the only blank: names that look the same are the same. */
+/** The space is the only character that looks blank, so that two names never look the same by blanks alone. */
 function isKeyName(name: string): boolean {
-  return NAME.test(name) && !/[^\S ]/.test(name);
+  return NAME.test(name) && !/[^\S ]|[\p{Default_Ignorable_Code_Point}\u2800]/u.test(name);
 }
 
 export type StaffAdded =
