@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
-import { StoreUnavailable } from "../../src/store/errors.ts";
+import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { endOf, FAMILY, FIBER, GITA_NET, HARI_TV, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
@@ -181,5 +181,14 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     await expect(bulk.apply(goodwill, [SITA_NET], late)).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
     expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a portion of a bulk correction changes nothing once its author's rights have ended", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { bulk } = opened.store.corrections;
+    const gone = { ...opened.staff(), authority: { staffId: 99, role: "admin", sessionId: undefined } as const };
+    const goodwill = { action: "goodwill", days: 3, plan: undefined } as const;
+    await expect(bulk.apply(goodwill, [SITA_NET], gone)).rejects.toThrow(RightsEnded);
+    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
   });
 }

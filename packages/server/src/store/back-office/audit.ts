@@ -15,8 +15,17 @@ import { hasRights } from "./authority.ts";
 import type { Engine } from "./engine.ts";
 
 /**
- * Appends an entry, after the last one, to the chain. To be called last in the transaction that makes the change. Whoever
- * ends an account, a role or a key appends an entry too: under the lock, either they came first, or this change did.
+ * Locks the audit trail, and requires the rights of who changes. The lock orders this change with the removal of its
+ * rights; rights are read after the lock.
+ * @throws RightsEnded
+ */
+export async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority }: Attribution): Promise<void> {
+  await engine.lockAuditTrail(tx);
+  if (authority !== undefined && !(await hasRights(tx, authority))) throw new RightsEnded();
+}
+
+/**
+ * Appends an entry, after the last one, to the chain. To be called last in the transaction that makes the change.
  * @throws RightsEnded
  */
 export async function appendAudit(
@@ -25,8 +34,7 @@ export async function appendAudit(
   change: AuditedChange,
   by: Attribution,
 ): Promise<void> {
-  await engine.lockAuditTrail(tx);
-  if (by.authority !== undefined && !(await hasRights(tx, by.authority))) throw new RightsEnded();
+  await lockTrail(engine, tx, by);
   const last = await tx
     .selectFrom("audit_entry")
     .select(["seq", "hash"])

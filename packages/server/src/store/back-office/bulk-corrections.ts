@@ -8,7 +8,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { BulkCorrections, BulkEffect } from "../changes.ts";
 import { toBareConnection } from "../rows.ts";
 import type { Tables } from "../tables.ts";
-import { appendAudit } from "./audit.ts";
+import { appendAudit, lockTrail } from "./audit.ts";
 import { attributionOf, blockEvents, refuseLate, writeBlock } from "./corrections.ts";
 import type { Engine } from "./engine.ts";
 import { appendEvents } from "./events.ts";
@@ -87,7 +87,7 @@ export function bulkCorrectionsOf(engine: Engine, clock: () => Instant): BulkCor
         const events: NewEvent[] = [];
         for (const each of decided) events.push(...(await write(tx, order, each, by)));
         // As with an entry of the trail: no change misses a target that was there before it.
-        await engine.lockAuditTrail(tx);
+        await lockTrail(engine, tx, attributionOf(by));
         await appendEvents(engine, tx, events);
         refuseLate(by, clock);
         return decided.map(effectOf);

@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 /** Log-ins as the lock counts them. */
 export function logInsOf(engine: Engine): Pick<StaffAccounts, "beginLogIn" | "forgetLogIn"> {
   return {
-    // One after the other: those that come together count each other.
+    // Changes nothing that is kept in memory: `change` runs them one at a time, so that log-ins at once count each other.
     beginLogIn: (attempt, since, decide) =>
       engine.change(async (tx) => {
         await tx.deleteFrom("log_in_failure").where("at", "<=", since).execute();

@@ -89,6 +89,7 @@ export function targetsOf(engine: Engine): Targets {
       }),
 
     noteReconciling: (name, by) =>
+      // Changes nothing that is kept in memory: `change` runs it after a removal of the target.
       engine.change(async (tx) => {
         const target = await findTarget(tx, name);
         if (target !== undefined) await appendAudit(engine, tx, audited.targetReconciled(target), by);
