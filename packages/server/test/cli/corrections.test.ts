@@ -160,5 +160,8 @@ describe("topupd connection", () => {
       code: 1,
       stderr: expect.stringContaining("the provider's own records say"),
     });
+    const blocked = "Blocked by the provider's records: correct them, and import them.\n";
+    expect(await line.mustRun("customer", "show", "sita")).toContain(`(blocked)\n  ${blocked}`);
+    expect(await line.mustRun("why", "internet", "sita")).toContain(`\n${blocked}`);
   });
 });

@@ -16,7 +16,7 @@ import { type Showing, showingOf, transactionData } from "../../services/staff/s
 import { MOST_CANDIDATES, type StaffBlock } from "../../store/search.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
-import { blockWords, count, fieldLines, printable, shellWord } from "../output/text.ts";
+import { blockLines, count, fieldLines, printable, shellWord } from "../output/text.ts";
 import { subscriptionJson, transactionLines } from "../output/transactions.ts";
 import { CommandFailed, type Runtime } from "../runtime.ts";
 
@@ -99,8 +99,8 @@ function connectionWords(connection: Connection, block: StaffBlock | undefined, 
     return `  ${printable(`${bouquet.name} (${bouquet.code})`)}\n    ${times}\n`;
   });
   const title = `${service} ${reqId}  ${status}${segment === undefined ? "" : `, segment ${segment}`}`;
-  const blocked = block === undefined ? "" : `  ${printable(blockWords(block))}\n`;
-  return `\n${printable(title)}\n${blocked}${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
+  const blocked = blockLines(block, connection.status).map((line) => `  ${line}`);
+  return `\n${printable(title)}\n${blocked.join("")}${subscriptions.length === 0 ? "  no subscription\n" : subscriptions.join("")}`;
 }
 
 function foundJson(found: Found, { environment }: ShowFlags, showing: Showing, now: WallTime) {

@@ -8,7 +8,7 @@ import { partnerName, type Showing, showingOf } from "../../services/staff/showi
 import { type ExplainedEntry, type Explanation, explainSubscriptions } from "../../services/staff/subscriptions.ts";
 import { addStoreCommand } from "../command.ts";
 import { flags } from "../options.ts";
-import { blockWords, count, isoTime, printable } from "../output/text.ts";
+import { blockLines, count, isoTime, printable } from "../output/text.ts";
 import { subscriptionJson } from "../output/transactions.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import { connectionUnclear } from "./corrections.ts";
@@ -69,13 +69,13 @@ function explanationJson({ connection, block, plans }: Explanation, showing: Sho
 }
 
 function explanationWords(
-  { connection, customer, block, plans }: Explanation,
+  { connection, customer, block, status, plans }: Explanation,
   showing: Showing,
   now: WallTime,
 ): string {
   const { service, reqId, cuid, environment } = connection;
   const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
-  const blocked = block === undefined ? "" : `${printable(blockWords(block))}\n`;
+  const blocked = blockLines(block, status).join("");
   const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n${blocked}`;
   if (plans.length === 0) return `${title}\nThere never was a subscription.\n`;
   const parts = plans.map(({ plan, subscription, entries }) => {

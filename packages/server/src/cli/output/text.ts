@@ -1,3 +1,4 @@
+import type { Connection } from "../../domain/customer.ts";
 import { printable, UNPRINTABLE } from "../../domain/printable.ts";
 import type { StaffBlock } from "../../store/search.ts";
 import type { Runtime } from "../runtime.ts";
@@ -45,8 +46,12 @@ export function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? "" : "s"}`;
 }
 
-export function blockWords({ wall, author, reason }: StaffBlock): string {
-  return `Blocked ${wall} by ${author}: ${reason}`;
+/** A line for each block of a connection: by staff, and by the provider's records. */
+export function blockLines(block: StaffBlock | undefined, status: Connection["status"] | undefined): readonly string[] {
+  return [
+    ...(block === undefined ? [] : [`${printable(`Blocked ${block.wall} by ${block.author}: ${block.reason}`)}\n`]),
+    ...(status === "blocked" ? ["Blocked by the provider's records: correct them, and import them.\n"] : []),
+  ];
 }
 
 /** A word as a shell takes it, whatever is in it. */

@@ -1,5 +1,10 @@
 import type { GoodwillOutcome, GoodwillReversalOutcome } from "../../domain/correction.ts";
-import { type ConnectionKey, type ConnectionName, findConnection as findByName } from "../../domain/customer.ts";
+import {
+  type Connection,
+  type ConnectionKey,
+  type ConnectionName,
+  findConnection as findByName,
+} from "../../domain/customer.ts";
 import type { Entry, Ledger } from "../../domain/ledger.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
@@ -91,6 +96,8 @@ function changeOf(
 
 /** Why each subscription of a connection ends when it does. */
 export interface Explanation extends ConnectionCandidate {
+  /** As the provider's records have it; undefined if the connection is gone. */
+  readonly status: Connection["status"] | undefined;
   /** Undefined if staff have not blocked the connection. */
   readonly block: StaffBlock | undefined;
   readonly plans: readonly ExplainedPlan[];
@@ -130,7 +137,7 @@ export async function explainSubscriptions(
     const plans: ExplainedPlan[] = [];
     for (const ledger of ledgers) plans.push(await explainLedger({ store }, ledger));
     const block = findByName(await store.search.findBlocks(connection.environment, connection.cuid), connection);
-    candidates.push({ connection, customer: found?.profile, block, plans });
+    candidates.push({ connection, customer: found?.profile, status: found?.connection?.status, block, plans });
   }
   const [explanation, another] = candidates;
   if (explanation === undefined) return { kind: "no_connection" };
