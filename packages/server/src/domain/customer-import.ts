@@ -58,7 +58,7 @@ export interface CustomerChange {
   /** How many running subscriptions end by it, or are taken away. */
   readonly endsRunning: number;
   readonly deactivates: boolean;
-  /** Connections that are stated inactive while a base subscription of them runs. */
+  /** Connections that become stated inactive while a base subscription of them runs. */
   readonly runningThoughInactive: readonly ConnectionName[];
 }
 
@@ -147,6 +147,7 @@ export function changeCustomer(
     runningThoughInactive: stated.connections.filter(
       (each) =>
         each.status === "inactive" &&
+        findConnection(before, each)?.status !== "inactive" &&
         runs.some(
           (run) =>
             isSameConnection(run, each) &&

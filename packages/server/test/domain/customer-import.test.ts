@@ -200,6 +200,8 @@ describe("each plan of a row meets its own ledger", () => {
     expect(change(having([FIRST]), row([fiber(undefined, { status: "inactive" })])).runningThoughInactive).toHaveLength(
       1,
     );
+    const known = having([FIRST], { connections: [connectionWith({ status: "inactive" })] });
+    expect(change(known, inactive).runningThoughInactive).toEqual([]);
     for (const quiet of [row([fiber([RUNNING], { status: "blocked" })]), row([fiber([], { status: "inactive" })])])
       expect(change(NEW, quiet).runningThoughInactive).toEqual([]);
   });
