@@ -14,6 +14,8 @@ import type { Zone } from "./zone.ts";
 
 /** Why a moment up to which records are said to hold what was made here is not taken: the words go on from its name. */
 export const AS_OF_PROBLEMS = {
+  required:
+    "is needed, since customers were topped up here: say up to when the file's records hold that, such as the complete_until of the export that billing took in",
   unreadable:
     "must be an instant such as 2026-11-23T02:00:00Z, or a time of the provider's zone such as 2026-11-23 02:00:00",
   never: "is a time that the clocks of the provider's zone skip",

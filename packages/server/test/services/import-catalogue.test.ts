@@ -40,7 +40,7 @@ describe("importing a catalogue", () => {
     const world = await openWorld();
     const rows = [TV, { ...NET, name: "Fiber" }, { service: "radio", price: "1,5", colour: "red" }, KIDS];
     const { result, rejected } = await run(world, rows);
-    expect(result).toEqual({ kind: "bad_lines", rejected: 2 });
+    expect(result).toEqual({ kind: "bad_lines", rejected: 2, hasGood: true });
     expect(rejected[0]).toEqual({ line: 2, problems: [{ field: "name", problem: "has no period" }] });
     expect(rejected[1]?.problems.map(({ field }) => field)).toEqual(["service", "code", "name", "price", "colour"]);
     expect(await current(world)).toBeUndefined();
@@ -69,6 +69,7 @@ describe("importing a catalogue", () => {
       expect((await run(world, rows, { skipInvalid: true })).result).toEqual({
         kind: "bad_lines",
         rejected: rows.length,
+        hasGood: false,
       });
       expect(await current(world)).toBeUndefined();
     },

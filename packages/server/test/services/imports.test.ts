@@ -3,6 +3,9 @@ import { Background } from "../../src/admin/background.ts";
 import { listHeldBack, settleHeldBack } from "../../src/services/staff/held-back.ts";
 import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import { type UploadRequest, Uploads } from "../../src/services/staff/uploads.ts";
+import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
+import { by } from "../support/by.ts";
+import { interposed } from "../support/interposed-store.ts";
 import { ACTOR, CATALOGUE, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
 
 const PRODUCTION = "production" as const;
@@ -32,7 +35,10 @@ describe("imports", () => {
     await importCatalogue(world.ports, ACTOR, { ...file, dryRun: true }, hooks);
     await importCatalogue(world.ports, ACTOR, file, hooks);
     world.now += 1_000;
-    await world.importCustomers([customer("1", { status: "gone" })], { name: "bad.ndjson", asOf: asOfNow(world) });
+    await world.importCustomers([customer("1", { status: "gone" }), customer("2")], {
+      name: "bad.ndjson",
+      asOf: asOfNow(world),
+    });
     const broken = { name: "away.ndjson", open: () => cutOff() };
     await expect(world.importCustomers([], broken)).rejects.toThrow("unplugged");
     const runs = await world.store.importRuns.list();
@@ -82,6 +88,28 @@ describe("imports", () => {
     const row = { ...customer("3", { end: STATED }), asOf: asOfNow(world) };
     expect(JSON.parse(left?.sourceRow ?? "")).toEqual(row);
   });
+
+  test("of files in which no line is good are refused, and what was held back before stays", async () => {
+    const world = await toppedUp("1", "2");
+    await world.importCustomers(tooShort("1"), { name: "night.ndjson", asOf: asOfNow(world) });
+    const anothers = customer("3", { connections: { internet: [{ username: "net-2", status: "active" }] } });
+    for (const rows of [[], [anothers]]) {
+      const { result } = await world.importCustomers(rows, { name: "no.ndjson", asOf: asOfNow(world) });
+      expect(result).toEqual({ kind: "bad_lines", rejected: rows.length, hasGood: false });
+      const [run] = await world.store.importRuns.list();
+      expect(run).toMatchObject({ outcome: "refused", problem: "the file holds no good line" });
+    }
+    expect(await heldBackOf(world)).toMatchObject([{ cuid: "1" }]);
+  });
+
+  test.each([
+    [new StoreUnavailable("away"), "the database was not available"],
+    [new RightsEnded(), "the log-in or the key has ended, or the role has changed"],
+  ])("that fail say why: %s", async (error, problem) => {
+    const world = await openWorld({ wrap: interposed(new Map([["importCustomers", () => Promise.reject(error)]])) });
+    await expect(world.importCustomers([customer("1")], { name: "night.ndjson" })).rejects.toBe(error);
+    expect(await world.store.importRuns.list()).toMatchObject([{ outcome: "failed", problem }]);
+  });
 });
 
 describe("what was held back", () => {
@@ -119,6 +147,39 @@ describe("what was held back", () => {
     expect(await heldBackOf(world)).toEqual([]);
     const [entry] = await world.store.auditTrail.list({ cuid: "1" }, 1);
     expect(entry).toMatchObject({ action: "held_back.leave", author: "tester", after: expect.stringContaining(PAID) });
+  });
+
+  test("and is taken changes nothing while it must be said whether the records hold goodwill", async () => {
+    const world = await openWorld();
+    const username = "net-1";
+    const rows = (fiber: string, max: string) => {
+      const start = { startdate: "2026-01-10 10:00:00" };
+      const subscriptions = [
+        { code: "NET-1M", ...start, enddate: fiber },
+        { code: "MAX-1M", ...start, enddate: max },
+      ];
+      return [customer("1", { connections: { internet: [{ username, status: "active", subscriptions }] } })];
+    };
+    await world.importCustomers(rows(STATED, STATED));
+    await world.topUp("1");
+    const key = {
+      environment: PRODUCTION,
+      cuid: "1",
+      service: "internet",
+      reqId: username,
+      plan: "Fiber 300",
+    } as const;
+    const at = world.store.provider.zone.moment(world.now);
+    await world.store.corrections.grantGoodwill({ ...key, days: 3 }, { ...by(world.now), reason: "outage", at });
+    world.now += DAY_MS;
+    const later = "2027-02-10 10:00:00";
+    await world.importCustomers(rows(STATED, later), { name: "night.ndjson", asOf: asOfNow(world) });
+    const [record] = await heldBackOf(world);
+    expect(await decide(world, record?.id, "take")).toEqual({ kind: "goodwill_unclear" });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": PAID, "Fiber 300": "2026-12-13 10:00:00" });
+    const taken = { id: record?.id ?? 0, decision: "take", goodwill: "held" } as const;
+    expect(await settleHeldBack(world.ports, ACTOR, taken)).toEqual({ kind: "settled" });
+    expect(await world.ends("1")).toEqual({ "Fiber 100": STATED, "Fiber 300": later });
   });
 
   test("is not taken where records of a later moment were", async () => {

@@ -15,6 +15,7 @@ import {
   importCustomers,
 } from "../../services/staff/import-customers.ts";
 import { FileChanged, type ReadRows, readNdjson, type SourceFile } from "../../services/staff/import-file.ts";
+import { NO_GOOD_LINE } from "../../services/staff/import-runs.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import { flags, isCsv } from "../options.ts";
 import {
@@ -71,7 +72,7 @@ function addCatalogueCommand(parent: Command, runtime: Runtime): void {
         },
       };
       const run = (source: SourceFile) => importCatalogue(session, session.actor, { ...given, ...source }, hooks);
-      concludeCatalogue(output, given, await readThrough(output, runtime, file, readCatalogueCsv, run));
+      concludeCatalogue(output, await readThrough(output, runtime, file, readCatalogueCsv, run));
     },
   });
 }
@@ -116,7 +117,7 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };
       const run = (source: SourceFile) => importCustomers(session, session.actor, { ...given, ...source }, hooks);
-      concludeCustomers(output, given, await readThrough(output, runtime, file, readCustomersCsv, run));
+      concludeCustomers(output, await readThrough(output, runtime, file, readCustomersCsv, run));
     },
   });
 }
@@ -171,8 +172,8 @@ async function readThrough<Imported>(
   }
 }
 
-function concludeCatalogue(output: ImportOutput, given: ImportFlags, imported: CatalogueImported): void {
-  if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
+function concludeCatalogue(output: ImportOutput, imported: CatalogueImported): void {
+  if (imported.kind === "bad_lines") throw badLines(output, imported);
   if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords([imported.change]));
   const { report, revision } = imported;
   const { accepted, rejected, added, changed, unchanged, removed, reorders } = report;
@@ -182,12 +183,14 @@ function concludeCatalogue(output: ImportOutput, given: ImportFlags, imported: C
   if (rejected > 0) throw new FoundWrong(`${count(rejected, "line")} rejected`);
 }
 
-function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: CustomersImported): void {
-  if (imported.kind === "bad_lines") throw badLines(output, given, imported.rejected);
+function concludeCustomers(output: ImportOutput, imported: CustomersImported): void {
+  if (imported.kind === "bad_lines") throw badLines(output, imported);
   if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords(imported.changes));
-  if (imported.kind === "as_of_refused") throw new WrongUsage(`--as-of ${asOfWords(imported.problem)}`);
+  if (imported.kind === "as_of_refused")
+    throw new WrongUsage(
+      `--as-of ${AS_OF_PROBLEMS[imported.problem]}${imported.problem === "too_old" ? " with --old-records" : ""}`,
+    );
   const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale } = imported.report;
-  if (accepted === 0) throw badLines(output, given, rejected);
   const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
   output.conclude({ accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear }, summary);
   const left = [
@@ -202,16 +205,12 @@ function concludeCustomers(output: ImportOutput, given: ImportFlags, imported: C
 }
 
 /** Nothing was written. */
-function badLines(output: ImportOutput, { skipInvalid }: ImportFlags, rejected: number): CommandFailed {
+function badLines(
+  output: ImportOutput,
+  { rejected, hasGood }: Extract<CustomersImported, { kind: "bad_lines" }>,
+): CommandFailed {
   const report = { accepted: 0, rejected, added: 0, changed: 0, unchanged: 0, heldBack: 0, goodwillUnclear: 0 };
   output.conclude(report, countsOf({ accepted: 0, rejected }));
-  const isEmpty = rejected === 0 || skipInvalid === true;
-  const todo = isEmpty ? "the file holds no good line" : "mend these lines, or give --skip-invalid to leave them out";
+  const todo = hasGood ? "mend these lines, or give --skip-invalid to leave them out" : NO_GOOD_LINE;
   return new CommandFailed(`nothing was written: ${todo}`);
-}
-
-function asOfWords(problem: Extract<CustomersImported, { kind: "as_of_refused" }>["problem"]): string {
-  if (problem === "required")
-    return "is needed, since customers were topped up here: say up to when the file's records hold that, such as the complete_until of the export that billing took in";
-  return `${AS_OF_PROBLEMS[problem]}${problem === "too_old" ? " with --old-records" : ""}`;
 }

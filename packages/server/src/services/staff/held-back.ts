@@ -4,7 +4,7 @@ import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { GoodwillReading } from "../../domain/ledger.ts";
 import type { HeldBackRecord } from "../../store/staff.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
-import { importCustomer } from "./import-customer.ts";
+import { type CustomerImported, importCustomer } from "./import-customer.ts";
 
 export interface ListHeldBackRequest {
   readonly environment: Environment;
@@ -56,7 +56,15 @@ export async function settleHeldBack(
   const row = readJson(found.sourceRow) as JsonObject;
   // That its records may be old was said when the file was imported.
   const request = { environment, row, goodwill, oldRecords: true, allowShorter: true };
-  const imported = await importCustomer(ports, actor, request);
+  const lay = async (dryRun: boolean) => refusalOf(await importCustomer(ports, actor, { ...request, dryRun }));
+  // Checked first: where one subscription cannot be taken, none is.
+  const refused = (await lay(true)) ?? (await lay(false));
+  if (refused !== undefined) return refused;
+  await importRuns.settleHeldBack(environment, cuid, undefined);
+  return { kind: "settled" };
+}
+
+function refusalOf(imported: CustomerImported): HeldBackSettled | undefined {
   if (imported.kind === "as_of_refused") return { kind: "refused", problem: `asOf ${imported.problem}` };
   if (imported.kind === "bad_row") {
     const problem = imported.problems.map((each) => `${each.field} ${each.problem}`).join(", ");
@@ -65,7 +73,5 @@ export async function settleHeldBack(
   const { effect } = imported;
   if (effect.shared !== undefined) return { kind: "shared", ...effect.shared };
   if (effect.isStale) return { kind: "stale" };
-  if (effect.heldBack.length > 0) return { kind: "goodwill_unclear" };
-  await importRuns.settleHeldBack(environment, cuid, undefined);
-  return { kind: "settled" };
+  return effect.heldBack.length > 0 ? { kind: "goodwill_unclear" } : undefined;
 }

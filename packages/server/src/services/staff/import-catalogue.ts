@@ -48,8 +48,8 @@ export interface CatalogueReport {
 export type CatalogueImported =
   /** `revision`: undefined in a dry run. */
   | { readonly kind: "done"; readonly report: CatalogueReport; readonly revision: number | undefined }
-  /** Lines are bad, and nobody said to leave them out, or none is good: nothing was written. */
-  | { readonly kind: "bad_lines"; readonly rejected: number }
+  /** Nothing was written. `hasGood`: other lines are good, and `skipInvalid` would take them. */
+  | { readonly kind: "bad_lines"; readonly rejected: number; readonly hasGood: boolean }
   | { readonly kind: "large_change"; readonly report: CatalogueReport; readonly change: LargeChange };
 
 /** The part of the codes that a catalogue may drop without anybody saying so. */
@@ -88,7 +88,8 @@ async function publishFile(
   }
   const { bouquets, retired } = rows;
   // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
-  if (bouquets.length === 0 || (rejected > 0 && skipInvalid !== true)) return { kind: "bad_lines", rejected };
+  const hasGood = bouquets.length > 0;
+  if (!hasGood || (rejected > 0 && skipInvalid !== true)) return { kind: "bad_lines", rejected, hasGood };
   const before = (await store.currentCatalogue(environment))?.bouquets ?? [];
   const effect = compareCatalogues(before, bouquets, currencyExponent);
   for (const bouquet of effect.bouquets) onChange?.(bouquet);

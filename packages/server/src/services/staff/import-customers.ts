@@ -79,12 +79,12 @@ export interface CustomersReport {
 
 export type CustomersImported =
   | { readonly kind: "done"; readonly report: CustomersReport }
-  /** Lines are bad, and nobody said to leave them out: nothing was written. */
-  | { readonly kind: "bad_lines"; readonly rejected: number }
+  /** Nothing was written. `hasGood`: other lines are good, and `skipInvalid` would take them. */
+  | { readonly kind: "bad_lines"; readonly rejected: number; readonly hasGood: boolean }
   /** Nothing was written; the report says what would have been done. */
   | { readonly kind: "large_change"; readonly report: CustomersReport; readonly changes: readonly LargeChange[] }
   /** `required`: something was topped up or granted here, and neither the file nor its rows say what they hold. */
-  | { readonly kind: "as_of_refused"; readonly problem: AsOfProblem | "required" };
+  | { readonly kind: "as_of_refused"; readonly problem: AsOfProblem };
 
 /** The part of the running subscriptions, of the active customers, and of the file's customers, that a file may change so. */
 const MOST_CHANGED = 0.1;
@@ -153,11 +153,11 @@ async function layOver(
     if (isWeighed) await weighed.take(rows, preview);
     onProgress({ step: "checking", lines });
   }
-  if (bad > 0 && skipInvalid !== true) return { kind: "bad_lines", rejected: bad };
+  if (good === 0 || (bad > 0 && skipInvalid !== true)) return { kind: "bad_lines", rejected: bad, hasGood: good > 0 };
   if (dryRun) weighed.rejectShared(onRejected);
   const changes = allowLargeChange === true ? [] : await largeChanges(ports, environment, weighed, good);
   if (changes.length > 0) return { kind: "large_change", report: weighed.report(bad), changes };
-  if (dryRun) return { kind: "done", report: weighed.report(bad) };
+  if (dryRun) return doneWith(weighed.report(bad));
 
   const written = new CustomersTally(hooks);
   let [goodAgain, badAgain] = [0, 0];
@@ -175,7 +175,13 @@ async function layOver(
   if (goodAgain !== good) throw new FileChanged();
   await written.retryShared(write, CUSTOMERS_AT_ONCE);
   written.rejectShared(onRejected);
-  return { kind: "done", report: written.report(bad) };
+  return doneWith(written.report(bad));
+}
+
+/** Rows may all be rejected for the connections they name. */
+function doneWith(report: CustomersReport): CustomersImported {
+  const { accepted, rejected } = report;
+  return accepted === 0 ? { kind: "bad_lines", rejected, hasGood: false } : { kind: "done", report };
 }
 
 async function hasCustomers({ store }: Ports, environment: Environment): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import { writeJson } from "../../domain/json.ts";
 import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
+import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import type { HeldBackRecord, ImportRun } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
 import type { NumberedRow } from "./customer-rows.ts";
@@ -19,9 +20,8 @@ export async function recordRun<Imported extends CustomersImported | CatalogueIm
   const end = (ended: Pick<ImportRun, "outcome" | "report" | "problem">) =>
     store.importRuns.end(id, { endedAt: clock(), ...ended });
   const imported = await work(`import ${id}: ${file}`).catch(async (error: unknown) => {
-    const problem = error instanceof FileRefused || error instanceof FileChanged ? error.message : undefined;
     // The caller gets the error in any case.
-    await end({ outcome: "failed", report: undefined, problem }).catch(() => {});
+    await end({ outcome: "failed", report: undefined, problem: failureWords(error) }).catch(() => {});
     throw error;
   });
   await end(
@@ -32,22 +32,28 @@ export async function recordRun<Imported extends CustomersImported | CatalogueIm
   return imported;
 }
 
+/** Why an import failed, in words; undefined if the error is a fault of topupd. */
+export function failureWords(error: unknown): string | undefined {
+  if (error instanceof FileRefused || error instanceof FileChanged || error instanceof RightsEnded)
+    return error.message;
+  return error instanceof StoreUnavailable ? "the database was not available" : undefined;
+}
+
 export type RefusedImport = Exclude<CustomersImported | CatalogueImported, { readonly kind: "done" }>;
 
 /** Why a file was refused and changed nothing, in words. */
 export function refusalWords(imported: RefusedImport): string {
   switch (imported.kind) {
     case "bad_lines":
-      return imported.rejected === 0 ? "the file holds no good line" : `${imported.rejected} lines are bad`;
+      return imported.hasGood ? `${imported.rejected} lines are bad` : NO_GOOD_LINE;
     case "as_of_refused":
-      return `asOf ${imported.problem === "required" ? AS_OF_REQUIRED_WORDS : AS_OF_PROBLEMS[imported.problem]}`;
+      return `asOf ${AS_OF_PROBLEMS[imported.problem]}`;
     case "large_change":
       return `the change is too large: ${largeChangeText("changes" in imported ? imported.changes : [imported.change])}`;
   }
 }
 
-const AS_OF_REQUIRED_WORDS =
-  "is needed, since customers were topped up here: say up to when the file's records hold that";
+export const NO_GOOD_LINE = "the file holds no good line";
 
 /** A file that holds back more is wrong as a whole: whoever mends it imports it again. */
 const MOST_HELD_BACK = 10_000;

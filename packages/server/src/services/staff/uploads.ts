@@ -1,6 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import { type Actor, beyondSession, type Ports } from "../ports.ts";
 import {
   type ChangedCustomer,
@@ -12,8 +11,8 @@ import {
   type ImportWarning,
   importCustomers,
 } from "./import-customers.ts";
-import { FileChanged, FileRefused, type LargeChange, type RejectedLine } from "./import-file.ts";
-import { refusalWords } from "./import-runs.ts";
+import type { LargeChange, RejectedLine } from "./import-file.ts";
+import { failureWords, refusalWords } from "./import-runs.ts";
 
 const KEPT_MS = 60 * 60_000;
 const MOST_UPLOADS = 10;
@@ -171,10 +170,8 @@ export class Uploads {
   }
 
   #wordsOf(error: unknown): string {
-    if (error instanceof FileRefused || error instanceof FileChanged || error instanceof RightsEnded)
-      return error.message;
-    if (error instanceof StoreUnavailable) return "the database was not available";
-    if (error instanceof Stopped) return "topupd was stopped";
+    const words = error instanceof Stopped ? "topupd was stopped" : failureWords(error);
+    if (words !== undefined) return words;
     this.#onError(error);
     return "topupd failed: its log says more";
   }
@@ -244,13 +241,10 @@ function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told): Cus
 
 function conclude(job: Job, imported: CustomersImported, step: "checking" | "writing"): void {
   const refuse = (problem: string) => Object.assign(job, { state: "refused", problem });
-  if (imported.kind === "bad_lines") {
+  if (imported.kind === "bad_lines" && imported.hasGood) {
     refuse(`${refusalWords(imported)}: correct them, or have bad lines left out`);
-  } else if (imported.kind === "as_of_refused") {
+  } else if (imported.kind === "bad_lines" || imported.kind === "as_of_refused") {
     refuse(refusalWords(imported));
-  } else if (imported.report.accepted === 0) {
-    job.report = imported.report;
-    refuse("the file holds no good line");
   } else {
     job.report = imported.report;
     job.largeChanges = imported.kind === "large_change" ? imported.changes : [];
