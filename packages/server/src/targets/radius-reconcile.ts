@@ -7,8 +7,7 @@ import type { Ports } from "../services/ports.ts";
 import { RadiusUsers } from "./radius.ts";
 
 /** Few enough for one statement each, and for locks that hold up events of theirs for a moment only. */
-const CUSTOMERS_AT_ONCE = 1_000;
-const USERS_AT_ONCE = 1_000;
+const AT_ONCE = 1_000;
 /** A connection that changes while its user is written is soon as it stays. */
 const MOST_ROUNDS = 5;
 
@@ -33,7 +32,7 @@ export async function reconcileRadius(
   const radius = new RadiusUsers(config, store.provider.zone);
   let [compared, differing] = [0, 0];
   const readPage = async (after: string | undefined) => {
-    const page = await store.search.listCustomers("production", { after, limit: CUSTOMERS_AT_ONCE });
+    const page = await store.search.listCustomers("production", { after, limit: AT_ONCE });
     const users = page.flatMap(({ cuid, connections }) =>
       connections.flatMap((connection) => {
         const { service, reqId } = connection;
@@ -61,8 +60,7 @@ export async function reconcileRadius(
     let after: string | undefined;
     do {
       const { users, last } = await readPage(after);
-      for (let from = 0; from < users.length; from += USERS_AT_ONCE)
-        await compare(users.slice(from, from + USERS_AT_ONCE), after);
+      for (let from = 0; from < users.length; from += AT_ONCE) await compare(users.slice(from, from + AT_ONCE), after);
       after = last;
     } while (after !== undefined);
     return { compared, differing };

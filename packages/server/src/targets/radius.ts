@@ -1,4 +1,5 @@
 import { type CompiledQuery, sql } from "kysely";
+import { foldName } from "../domain/connection-name.ts";
 import {
   managedGroups,
   type RadiusDifference,
@@ -13,6 +14,11 @@ import type { RadiusConfig } from "../domain/target.ts";
 import { createZone, type Zone } from "../domain/zone.ts";
 import { DeliveryFailed, type Sender } from "../services/workers/sender.ts";
 import { RadiusDatabase } from "./radius-database.ts";
+
+/** Databases may also ignore blanks at the end of a name. */
+function nameOf({ username }: { readonly username: string }): string {
+  return foldName(username.trimEnd());
+}
 
 /** As FreeRADIUS's own tables have it where nothing is said. */
 const PRIORITY = 1;
@@ -60,22 +66,11 @@ export class RadiusUsers {
 
   /** @param users a portion at most. A database that ignores case gives FreeRADIUS the rows of every spelling of a name. */
   async differencesOf(users: readonly RadiusUser[], signal?: AbortSignal): Promise<RadiusDifference[]> {
-    const [first] = users;
-    if (first === undefined) return [];
-    const rows = new Map<string, RadiusRow[]>(users.map(({ username }) => [username, []]));
-    const read = await this.#read([...rows.keys()], signal);
-    if (users.length === 1) return radiusDifferences(first, read);
-    const spellings = new Map(users.map(({ username }) => [username.toLowerCase(), username]));
-    const ownerOf = ({ username }: { readonly username: string }) =>
-      rows.get(username) ?? rows.get(spellings.get(username.toLowerCase()) ?? "");
-    if (read.some((row) => ownerOf(row) === undefined)) {
-      // Only the database knows whose such a row is: accents, for example. Asking for fewer users finds it.
-      const half = users.length >> 1;
-      const some = await this.differencesOf(users.slice(0, half), signal);
-      return [...some, ...(await this.differencesOf(users.slice(half), signal))];
-    }
-    for (const row of read) ownerOf(row)?.push(row);
-    return users.flatMap((user) => radiusDifferences(user, rows.get(user.username) ?? []));
+    if (users.length === 0) return [];
+    const rows = new Map<string, RadiusRow[]>(users.map((user) => [nameOf(user), []]));
+    const usernames = users.map(({ username }) => username);
+    for (const row of await this.#read(usernames, signal)) rows.get(nameOf(row))?.push(row);
+    return users.flatMap((user) => radiusDifferences(user, rows.get(nameOf(user)) ?? []));
   }
 
   close(): Promise<void> {
