@@ -56,8 +56,7 @@ export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
 /** All that the decision depends on, read inside the transaction that records it. */
 export interface TopUpSnapshot {
   readonly recorded: Transaction | undefined;
-  /** The token of the command; asked for only if it has one. */
-  readonly token: () => TokenState | undefined;
+  readonly token: (tokenId: string) => TokenState | undefined;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
   /** Whether it was written down that nothing can be recorded with this checkout any more. */
@@ -96,7 +95,8 @@ export function decideTopUp(
   basePlans: BasePlans,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
-  const lost = command.tokenId === undefined ? undefined : refusalOfToken(token(), now.instant);
+  const { tokenId } = command;
+  const lost = tokenId === undefined ? undefined : refusalOfToken(token(tokenId), now.instant);
   if (lost !== undefined) return refuse(lost);
   const hasExpired = isCheckoutExpired(command.checkout, now.instant);
   // Whether it was used before, nobody can tell any more.

@@ -72,7 +72,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     const retired = findRetiredAt(checkoutId) !== undefined;
     const snapshot = {
       recorded: find(checkoutId),
-      token: () => (command.tokenId === undefined ? undefined : tokenOf(command.tokenId)),
+      token: tokenOf,
       retired,
       customerStatus: found?.profile.status,
       connection: found?.connection,

@@ -77,7 +77,7 @@ export class BatchSnapshot {
     const outcome = decideTopUp(
       {
         recorded: this.#transactions.get(checkoutId),
-        token: () => (command.tokenId === undefined ? undefined : this.#tokens.get(command.tokenId)),
+        token: (tokenId) => this.#tokens.get(tokenId),
         customerStatus: this.#statuses.get(customerName(command)),
         connection,
         retired,
