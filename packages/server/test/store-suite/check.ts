@@ -8,10 +8,6 @@ const OF_NET = "cuid = '2000001' AND service = 'internet'";
 
 const FIRST = `SELECT txn_id FROM top_up WHERE ${OF_NET} AND status = 'success'`;
 
-function settled(count: number): string {
-  return `the settlement of 2026-11-20 (production) has ${count} top-ups, and ledgers have 2`;
-}
-
 /** What is done to Sita's internet, which has an import, a top-up, a reversed one and its reversal. */
 const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly string[]])[] = [
   [
@@ -37,7 +33,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly str
   [
     "a top-up that is gone",
     `DELETE FROM top_up WHERE ${OF_NET} AND status = 'success'`,
-    [`${NET}: the top-up # is not on record`, "there are 1 top-ups, and subscriptions lead to 2", settled(1)],
+    [`${NET}: the top-up # is not on record`, "there are 1 top-ups, and subscriptions lead to 2"],
   ],
   [
     "a top-up that no ledger knows",
@@ -54,7 +50,19 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly str
     "a txnId of another time",
     `UPDATE ledger_entry SET txn_id = '00' || substr(txn_id, 3) WHERE txn_id = (${FIRST});
      UPDATE top_up SET txn_id = '00' || substr(txn_id, 3) WHERE txn_id = (${FIRST})`,
-    [`${NET}: the top-up # does not begin with its time`, settled(1)],
+    [`${NET}: the top-up # does not begin with its time`],
+  ],
+  [
+    "a top-up that is dated another day",
+    `UPDATE ledger_entry SET wall = '2026-11-22 09:00:00' WHERE txn_id = (${FIRST});
+     UPDATE top_up SET txn_date = '2026-11-22 09:00:00' WHERE txn_id = (${FIRST})`,
+    [`${NET}: the top-up # is not in the settlement of its day`],
+  ],
+  [
+    "a top-up that was moved by 40 days",
+    `UPDATE ledger_entry SET at = at + 3456000000 WHERE txn_id = (${FIRST});
+     UPDATE top_up SET at = at + 3456000000 WHERE txn_id = (${FIRST})`,
+    [`${NET}: the top-up # does not begin with its time`],
   ],
   [
     "a top-up of another customer",

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, sql } from "kysely";
 import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
-import type { Environment } from "../../domain/customer.ts";
 import { headOf } from "../../domain/ledger.ts";
 import { findFault } from "../../domain/ledger-check.ts";
 import { firstTransactionId } from "../../domain/transaction-id.ts";
@@ -12,7 +11,7 @@ import type { CheckEvent } from "../store.ts";
 import type { SubscriptionRow, Tables, TopUpRow } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
-import { sumTopUps } from "./transactions.ts";
+import { settledRange } from "./transactions.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 
@@ -33,30 +32,18 @@ export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<Ch
 
 /** The same inside a view or a filling. Source: the ledger's page, section 6. */
 export async function* checkRows(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
-  const days: DayCounts = new Map();
-  yield* checkLedgers(engine, db, days);
-  yield* checkSettlements(db, zone, days);
+  yield* checkLedgers(engine, db, zone);
   yield* checkAuditTrail(db);
 }
 
-/** How many top-ups ledgers have, by environment and day. */
-type DayCounts = Map<`${Environment} ${string}`, number>;
-
-interface Seen {
-  ledger_entry: number;
-  top_up: number;
-  reversal: number;
-  readonly days: DayCounts;
-}
-
-async function* checkLedgers(engine: Engine, db: Db, days: DayCounts): AsyncGenerator<CheckEvent> {
-  const seen: Seen = { ledger_entry: 0, top_up: 0, reversal: 0, days };
+async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
+  const seen = { ledger_entry: 0, top_up: 0, reversal: 0 };
   let [ledgers, wrong] = [0, 0];
   for await (const some of allLedgers(engine, db)) {
     const subscriptions = await readSubscriptions(db, some);
     const recorded = await readRecorded(db, some.ledgers.flatMap(recordedBy));
     ledgers += subscriptions.length;
-    for (const what of problemsOf(some, subscriptions, recorded, seen)) {
+    for (const what of problemsOf(some, subscriptions, recorded, zone, seen)) {
       wrong += 1;
       yield { kind: "wrong", what };
     }
@@ -123,7 +110,8 @@ function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
   subscriptions: readonly SubscriptionRow[],
   recorded: ReadonlyMap<string, Recorded>,
-  seen: Seen,
+  zone: Zone,
+  seen: { ledger_entry: number; top_up: number; reversal: number },
 ): Generator<string> {
   const byName = new Map(ledgers.map((ledger) => [nameOf(ledger), ledger]));
   const txnIds = new Set<string>();
@@ -140,21 +128,22 @@ function* problemsOf(
     seen.ledger_entry += ledger.entries.length;
     for (const topUp of recordedBy(ledger)) {
       const isTwice = txnIds.has(topUp.txn_id);
-      const problem = isTwice ? "is there twice" : findDifference(topUp, recorded.get(topUp.txn_id));
+      const problem = isTwice ? "is there twice" : findDifference(topUp, recorded.get(topUp.txn_id), zone);
       if (problem !== undefined) yield `${where}: the top-up ${topUp.txn_id} ${problem}`;
       txnIds.add(topUp.txn_id);
       seen.top_up += 1;
-      const day = `${environment} ${topUp.txn_date.slice(0, DAY_DIGITS)}` as const;
-      seen.days.set(day, (seen.days.get(day) ?? 0) + 1);
       seen.reversal += topUp.reversed_at === null ? 0 : 1;
     }
   }
 }
 
-function findDifference(topUp: Recorded, recorded: Recorded | undefined): string | undefined {
+function findDifference(topUp: Recorded, recorded: Recorded | undefined, zone: Zone): string | undefined {
   if (recorded === undefined) return "is not on record";
   // Searches go by it.
   if (!topUp.txn_id.startsWith(firstTransactionId(topUp.at))) return "does not begin with its time";
+  const range = settledRange(topUp.txn_date.slice(0, "YYYY-MM-DD".length), zone);
+  if (range === undefined || topUp.at < range.from || topUp.at >= range.until)
+    return "is not in the settlement of its day";
   const others = (Object.keys(topUp) as (keyof Recorded)[]).filter((column) => topUp[column] !== recorded[column]);
   return others.length === 0 ? undefined : `is on record otherwise: ${others.join(", ")}`;
 }
@@ -164,28 +153,6 @@ async function compareCount(db: Db, table: keyof Tables, seen: number, what: str
   const count = Number(counted.rows[0]?.count);
   if (count === seen) return { kind: "checked", what: `${what} are all found by their subscriptions`, count };
   return { kind: "wrong", what: `there are ${count} ${what}, and subscriptions lead to ${seen}` };
-}
-
-/** Of a wall-clock time. */
-const DAY_DIGITS = "YYYY-MM-DD".length;
-
-/** Whether settlements have each top-up of the ledgers on its day, and so on no other. */
-async function* checkSettlements(db: Db, zone: Zone, days: DayCounts): AsyncGenerator<CheckEvent> {
-  let [wrong, settled] = [0, 0];
-  for (const [name, inLedgers] of days) {
-    const [environment, day] = name.split(" ") as [Environment, string];
-    const sums = await sumTopUps(db, zone, { environment, partnerId: undefined, day });
-    const count = sums.reduce((total, sum) => total + sum.count, 0);
-    settled += count;
-    if (count === inLedgers) continue;
-    wrong += 1;
-    yield {
-      kind: "wrong",
-      what: `the settlement of ${day} (${environment}) has ${count} top-ups, and ledgers have ${inLedgers}`,
-    };
-  }
-  if (wrong === 0)
-    yield { kind: "checked", what: "each top-up of the ledgers is in the settlement of its day", count: settled };
 }
 
 /** Whether the audit trail is whole as far as it goes: only a checkpoint tells whether its end is missing. */

@@ -96,11 +96,17 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
   };
 }
 
+/** The times of a day's top-ups: from one, to before another; undefined if there is no such day. */
+export function settledRange(day: string, zone: Zone): { readonly from: Instant; readonly until: Instant } | undefined {
+  const found = readDay(day, zone);
+  return found && { from: found.start - RULES_CHANGE_BY_MS, until: found.end + RULES_CHANGE_BY_MS };
+}
+
 /** The top-ups of a day, as settlements have them. */
 export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
-  const day = readDay(of.day, zone);
-  if (day === undefined) return [];
-  const range = rangeOf(day.start - RULES_CHANGE_BY_MS, day.end + RULES_CHANGE_BY_MS);
+  const times = settledRange(of.day, zone);
+  if (times === undefined) return [];
+  const range = rangeOf(times.from, times.until);
   const rows: SumRow[] = [];
   for await (const step of stepsOf(db, range)) {
     const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
