@@ -228,8 +228,10 @@ export interface HeldBackSubscription {
   keptEnd: string | null;
   statedEnd: string | null;
   txnId: string | null;
-  /** Given here, if it must be said whether the records hold it. */
-  goodwill: { days: number; at: string } | null;
+  /** Of goodwill that alone keeps it, though the records are said to hold goodwill. */
+  goodwillDays: number | null;
+  /** Given here, if it must be said whether the records hold it; and where they end the subscription if they lack it. */
+  goodwill: { days: number; at: string; lackingEnd: string | null } | null;
 }
 
 /** A base or add-on subscription that ends soon. */

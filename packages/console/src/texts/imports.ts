@@ -116,6 +116,10 @@ export const imports = {
   goodwill: "Goodwill",
   goodwillUnclear: (days: string, day: string) =>
     `Goodwill unclear: ${days} ${days === "1" ? "day" : "days"}, given ${day}`,
+  goodwillDays: (days: string) =>
+    `${days} ${days === "1" ? "day" : "days"} of goodwill: if the records lack goodwill, import the file again and say so`,
+  ifHeld: "if the file holds goodwill",
+  ifLacking: "if it lacks goodwill",
   nothingKept: "Nothing runs",
   goodwillQuestion: "Do the file's records hold goodwill?",
   goodwillHint: (count: number, text: string) =>

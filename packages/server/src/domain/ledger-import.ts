@@ -91,10 +91,15 @@ export type ImportDecision =
       readonly bouquetCode: string;
       /** Undefined only with `goodwill`, if there is no subscription now. */
       readonly keptEnd: WallTime | undefined;
-      /** Where the records would end it; undefined where they have no such subscription. */
+      /**
+       * Where the records would end it, with later top-ups; undefined if they have no such subscription. With `goodwill`,
+       * where records that hold it would.
+       */
       readonly statedEnd: WallTime | undefined;
       /** Of the newest top-up of the run; undefined where goodwill alone holds it. */
       readonly txnId: string | undefined;
+      /** Of the run, if they alone make the difference although the records are said to hold goodwill. */
+      readonly goodwillDays: number | undefined;
       /** Given here, if nobody said whether the records hold it, and the end depends on that. */
       readonly goodwill: GoodwillGiven | undefined;
     };
@@ -103,6 +108,8 @@ export interface GoodwillGiven {
   readonly days: number;
   /** When it was given; the last time if it was given several times. */
   readonly at: WallTime;
+  /** Where records that lack it would end the subscription; undefined if nothing would be left. */
+  readonly lackingEnd: WallTime | undefined;
 }
 
 const UNCHANGED: ImportDecision = { kind: "unchanged" };
@@ -129,9 +136,10 @@ export function decideImport(
   const bouquetCode = (before?.bouquet ?? stated?.bouquet)?.code ?? "";
   if (entry === undefined) {
     const days = given.reduce((sum, { period }) => sum + period.days, 0);
-    const unclear = { days, at: given.at(-1)?.at.wall ?? "" };
-    const ends = { keptEnd: before?.end, statedEnd: stated?.end };
-    return { kind: "held_back", bouquetCode, ...ends, txnId: undefined, goodwill: unclear };
+    const [lackingEnd, statedEnd] = read.map(({ after }) => after?.end);
+    const unclear = { days, at: given.at(-1)?.at.wall ?? "", lackingEnd };
+    const ends = { keptEnd: before?.end, statedEnd };
+    return { kind: "held_back", bouquetCode, ...ends, txnId: undefined, goodwillDays: undefined, goodwill: unclear };
   }
   const { after } = entry;
   if (isSameSubscription(before, after)) return UNCHANGED;
@@ -140,9 +148,15 @@ export function decideImport(
   const grants = grantsOfRun(ledger, before.since);
   if (grants.length === 0) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
-  const txnId = grants.findLast((grant) => grant.kind === "top_up")?.txnId;
+  const isGoodwill =
+    goodwill === "held" &&
+    after !== undefined &&
+    before.goodwillDays > 0 &&
+    lostMs < (before.goodwillDays + toleranceDays) * DAY_MS;
+  const goodwillDays = isGoodwill ? before.goodwillDays : undefined;
+  const txnId = isGoodwill ? undefined : grants.findLast((grant) => grant.kind === "top_up")?.txnId;
   const ends = { keptEnd: before.end, statedEnd: stated && after?.end };
-  return { kind: "held_back", bouquetCode, ...ends, txnId, goodwill: undefined };
+  return { kind: "held_back", bouquetCode, ...ends, txnId, goodwillDays, goodwill: undefined };
 }
 
 /** Records that leave the end where it is, to the day, are read so; others only if all readings come to the same end. */

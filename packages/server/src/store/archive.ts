@@ -72,7 +72,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   ],
   held_back: [
     ...(["id", ...LEDGER_KEY, "code", "kept_end", "stated_end", "txn_id"] as const),
-    ...(["goodwill_days", "goodwill_at", "line", "source_row"] as const),
+    ...(["goodwill_days", "goodwill_at", "lacking_end", "line", "source_row"] as const),
   ],
   backup_taken: ["only_row", "at"],
 };

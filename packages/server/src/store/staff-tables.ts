@@ -92,6 +92,7 @@ export interface HeldBackRow {
   txn_id: string | null;
   goodwill_days: number | null;
   goodwill_at: WallTime | null;
+  lacking_end: WallTime | null;
   line: number;
   /** A JSON object. */
   source_row: string;

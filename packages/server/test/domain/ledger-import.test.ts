@@ -212,7 +212,13 @@ describe("a file holds what happened up to its moment:", () => {
     const lacking = { ...rules, goodwill: "lacking" } as const;
     const decision = decideImport(ledger, stated("2027-01-10", "2027-02-10"), lacking);
     const ends = { keptEnd: headOf(ledger).subscription?.end, statedEnd: "2027-02-13 00:00:00" };
-    const held = { kind: "held_back", bouquetCode: "NET-1M", txnId: "TXN2", goodwill: undefined };
+    const held = {
+      kind: "held_back",
+      bouquetCode: "NET-1M",
+      txnId: "TXN2",
+      goodwill: undefined,
+      goodwillDays: undefined,
+    };
     expect(decision).toEqual({ ...held, ...ends });
     const onlyGoodwill = ledgerOf(
       imported("2027-01-01", stated("2027-01-01", "2027-02-01")),
@@ -231,9 +237,28 @@ describe("a file holds what happened up to its moment:", () => {
     const row = stated("2027-01-10", "2027-03-10");
     expect(decideImport(ledger, row, { ...rules, goodwill: undefined })).toEqual({
       ...{ kind: "held_back", bouquetCode: "NET-1M", txnId: undefined },
-      ...{ keptEnd: "2027-02-17 00:00:00", statedEnd: "2027-03-10 00:00:00" },
-      goodwill: { days: 7, at: "2027-01-12 00:00:00" },
+      ...{ keptEnd: "2027-02-17 00:00:00", statedEnd: "2027-03-10 00:00:00", goodwillDays: undefined },
+      goodwill: { days: 7, at: "2027-01-12 00:00:00", lackingEnd: "2027-03-17 00:00:00" },
     });
+  });
+
+  test("what is held back as goodwill unclear tells both ends with later top-ups", () => {
+    const ledger = ledgerOf(topUp("2027-01-10"), goodwill("2027-01-11", 3), topUp("2027-01-14", MONTHLY, "TXN2"));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-15"), toleranceDays: 1, allowsShorter: false };
+    expect(decideImport(ledger, stated("2027-01-10", "2027-02-20"), { ...rules, goodwill: undefined })).toMatchObject({
+      ...{ keptEnd: "2027-03-13 00:00:00", statedEnd: "2027-03-20 00:00:00" },
+      goodwill: { days: 3, lackingEnd: "2027-03-23 00:00:00" },
+    });
+  });
+
+  test.each([
+    ["2027-02-10", { txnId: undefined, goodwillDays: 3 }],
+    ["2027-02-05", { txnId: "TXN1", goodwillDays: undefined }],
+  ])("records said to hold goodwill that end a run %s are held back for what they lack", (end, lacks) => {
+    const ledger = ledgerOf(topUp("2027-01-10"), goodwill("2027-01-11", 3));
+    const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: false };
+    const decision = decideImport(ledger, stated("2027-01-10", end), { ...rules, goodwill: "held" });
+    expect(decision).toMatchObject({ kind: "held_back", keptEnd: "2027-02-13 00:00:00", ...lacks });
   });
 
   test.each([

@@ -97,15 +97,21 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     const opened = await openStore(makeDatabase);
     const { store } = opened;
     const of = { ...PRODUCTION, service: "internet", plan: "Fiber", bouquetCode: "NET-1M" } as const;
-    const times = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: "T1", goodwill: undefined };
+    const times = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: "T1" };
+    const none = { goodwillDays: undefined, goodwill: undefined };
     const record = (cuid: string, line: number): HeldBackRecord => ({
-      ...{ ...of, ...times, cuid, reqId: `net-${cuid}`, line, sourceRow: `{"cuid":"${cuid}"}` },
+      ...{ ...of, ...times, ...none, cuid, reqId: `net-${cuid}`, line, sourceRow: `{"cuid":"${cuid}"}` },
     });
     const runs = store.importRuns;
     const list = (after?: number, limit = 10) => runs.listHeldBack("production", { after, limit });
     await runs.replaceHeldBack("production", [record("9", 1)]);
     const [former] = await list();
     await runs.settleHeldBack("production", "9", undefined);
+    const unclear = { goodwill: { days: 2, at: times.keptEnd, lackingEnd: undefined } };
+    for (const goodwill of [unclear, { goodwillDays: 3 }]) {
+      await runs.replaceHeldBack("production", [{ ...record("8", 1), ...goodwill }]);
+      expect(await list()).toMatchObject([goodwill]);
+    }
     opened.now += 1;
     const records = [record("1", 1), record("2", 2), record("1", 3), { ...record("3", 4), statedEnd: times.keptEnd }];
     await runs.replaceHeldBack("production", records);

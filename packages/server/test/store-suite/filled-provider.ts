@@ -198,9 +198,9 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
     plan: "",
     bouquetCode: "TV",
   } as const;
-  const goodwill = { days: 2, at: "2026-11-01 00:00:00" };
-  const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined, goodwill };
-  await importRuns.replaceHeldBack("production", [{ ...held, ...ends, line: 1, sourceRow: "{}" }]);
+  const goodwill = { days: 2, at: "2026-11-01 00:00:00", lackingEnd: "2026-12-30 00:00:00" };
+  const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined, goodwillDays: undefined };
+  await importRuns.replaceHeldBack("production", [{ ...held, ...ends, goodwill, line: 1, sourceRow: "{}" }]);
   await importRuns.noteBackup(now);
 }
 

@@ -140,9 +140,11 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
   {
     id: "keptBy",
     header: t.keptBy,
-    cell: ({ txnId, goodwill }) =>
+    cell: ({ txnId, goodwillDays, goodwill }) =>
       goodwill !== null ? (
         t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
+      ) : goodwillDays !== null ? (
+        t.goodwillDays(formatCount(goodwillDays))
       ) : txnId === null ? (
         t.goodwill
       ) : (
@@ -152,9 +154,19 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
   {
     id: "statedEnd",
     header: t.statedEnd,
-    cell: ({ statedEnd }) => (statedEnd === null ? t.notInFile : <Time of={statedEnd} />),
+    cell: (held) => <StatedEnd of={held} />,
   },
 ];
+
+/** Two ends if it is unclear whether the file holds goodwill. */
+export function StatedEnd({ of: { statedEnd, goodwill } }: { of: Pick<HeldBackLine, "statedEnd" | "goodwill"> }) {
+  if (goodwill === null) return statedEnd === null ? t.notInFile : <Time of={statedEnd} />;
+  return (
+    <>
+      <KeptEnd of={statedEnd} /> {t.ifHeld}, <KeptEnd of={goodwill.lackingEnd} /> {t.ifLacking}
+    </>
+  );
+}
 
 export function KeptEnd({ of }: { of: string | null }) {
   return of === null ? t.nothingKept : <Time of={of} />;

@@ -5,12 +5,12 @@ import type { HeldBack } from "../../api/types.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
-import { BeforeAfter, Code, KeyValue, Time } from "../../components/display.tsx";
+import { BeforeAfter, Code, KeyValue } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd } from "./findings.tsx";
+import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd, StatedEnd } from "./findings.tsx";
 
 const t = texts.imports;
 
@@ -111,13 +111,13 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
 }
 
 function Ends({
-  held: { service, reqId, bouquetId, keptEnd, statedEnd },
+  held: { service, reqId, bouquetId, keptEnd, statedEnd, goodwill },
   isTaken,
 }: {
   held: HeldBack;
   isTaken: boolean;
 }) {
-  const stated = statedEnd === null ? t.notInFile : <Time of={statedEnd} />;
+  const stated = <StatedEnd of={{ statedEnd, goodwill }} />;
   return (
     <>
       <p>

@@ -18,20 +18,29 @@ export const GoodwillReadingSchema = oneOf(
 export const HELD_BACK_FIELDS = {
   ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
   keptEnd: orNull(WallTimeSchema),
-  statedEnd: orNull(Type.String({ description: "Where the file ends it; null where the file does not have it." })),
+  statedEnd: orNull(
+    Type.String({ description: "Where the file ends it, with later top-ups; null where the file does not have it." }),
+  ),
   txnId: orNull(Type.String({ description: "The newest top-up; null where goodwill alone keeps it." })),
+  goodwillDays: orNull(
+    Type.Integer({ description: "Of goodwill that alone keeps it, though the records are said to hold goodwill." }),
+  ),
   goodwill: orNull(
     Type.Object(
-      { days: Type.Integer(), at: WallTimeSchema },
-      { description: "Given here. Say whether the records hold it, since the end depends on that." },
+      { days: Type.Integer(), at: WallTimeSchema, lackingEnd: orNull(WallTimeSchema) },
+      {
+        description:
+          "Given here. Say whether the records hold it, since the end depends on that: `statedEnd` if they do, `lackingEnd` if not.",
+      },
     ),
   ),
 };
 
 export function heldBackFields(held: HeldBack) {
-  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId, goodwill } = held;
+  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId, goodwillDays = null } = held;
+  const goodwill = held.goodwill && { ...held.goodwill, lackingEnd: held.goodwill.lackingEnd ?? null };
   const ends = { keptEnd: keptEnd ?? null, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
-  return { service, reqId, plan, bouquetId, ...ends, goodwill: goodwill === undefined ? null : { ...goodwill } };
+  return { service, reqId, plan, bouquetId, ...ends, goodwillDays, goodwill: goodwill ?? null };
 }
 
 /** A code of a customer's or a connection's: no database takes every control character. */

@@ -92,19 +92,25 @@ function changeWords(title: string, changes: readonly FieldChange[]): string {
 
 /** Names the two ends and what to do. */
 export function heldBackWords(held: HeldBackSubscription): string {
-  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, goodwill } = held;
+  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, goodwillDays, goodwill } = held;
   const which = `line ${line}: ${cuid} ${service} ${reqId} ${bouquetCode}`;
-  const file = statedEnd === undefined ? "the file does not have it" : `the file ends it ${statedEnd}`;
   if (goodwill !== undefined) {
     const given = `${count(goodwill.days, "day")} of goodwill, given ${goodwill.at.slice(0, 10)}`;
-    const here = keptEnd === undefined ? "" : `, here it runs to ${keptEnd}`;
-    const todo =
-      "Say whether the file's records hold that: --goodwill held or lacking, or the row's own field goodwill";
+    const [ifHeld, ifLacking] = [statedEnd, goodwill.lackingEnd].map((end) => end ?? "at once");
+    const file = `the file ends it ${ifHeld} if its records hold that, ${ifLacking} if they lack it`;
+    const here = keptEnd === undefined ? "" : `; here it runs to ${keptEnd}`;
+    const todo = "Say which: --goodwill held or lacking, or the row's own field goodwill";
     return `${printable(`${which} is held back, goodwill unclear (${given}): ${file}${here}. ${todo}`)}\n`;
   }
+  const file = statedEnd === undefined ? "the file does not have it" : `the file ends it ${statedEnd}`;
+  const isLost = `${which} is held back: ${file}`;
+  if (goodwillDays !== undefined) {
+    const todo = `If the records lack goodwill, give --goodwill lacking; else correct the file (or --allow-shorter ${cuid})`;
+    return `${printable(`${isLost}, ${count(goodwillDays, "day")} of goodwill run to ${keptEnd}. ${todo}`)}\n`;
+  }
   const what = txnId === undefined ? "goodwill" : `top-up ${txnId}`;
-  const todo = `Correct the file, or reverse it and import records of after that (or --allow-shorter ${cuid})`;
-  return `${printable(`${which} is held back: ${file}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
+  const todo = `Correct the file, or reverse the ${txnId === undefined ? "goodwill" : "top-up"} and import records of after that (or --allow-shorter ${cuid})`;
+  return `${printable(`${isLost}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
 }
 
 export function warningWords({ line, cuid, service, reqId }: ImportWarning): string {

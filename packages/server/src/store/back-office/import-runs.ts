@@ -124,11 +124,12 @@ function toImportRun(row: ImportRunRow): ImportRun {
 }
 
 function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
-  const { environment, cuid, service, reqId, plan, bouquetCode, goodwill, line, sourceRow } = record;
+  const { environment, cuid, service, reqId, plan, bouquetCode, goodwill, goodwillDays, line, sourceRow } = record;
   return {
     ...{ id, environment, cuid, service, req_id: reqId, plan, code: bouquetCode },
     ...{ kept_end: record.keptEnd ?? null, stated_end: record.statedEnd ?? null, txn_id: record.txnId ?? null },
-    ...{ goodwill_days: goodwill?.days ?? null, goodwill_at: goodwill?.at ?? null, line, source_row: sourceRow },
+    ...{ goodwill_days: goodwill?.days ?? goodwillDays ?? null, goodwill_at: goodwill?.at ?? null },
+    ...{ lacking_end: goodwill?.lackingEnd ?? null, line, source_row: sourceRow },
   };
 }
 
@@ -144,11 +145,16 @@ function toHeldBack(row: HeldBackRow): HeldBackRecord & { readonly id: number } 
     line,
     goodwill_days,
     goodwill_at,
+    lacking_end,
   } = row;
+  const days = goodwill_days ?? undefined;
+  const lackingEnd = lacking_end ?? undefined;
   return {
     ...{ id, environment, cuid, service, reqId, plan, bouquetCode },
     ...{ keptEnd: row.kept_end ?? undefined, statedEnd: row.stated_end ?? undefined, txnId: row.txn_id ?? undefined },
-    goodwill: goodwill_days === null || goodwill_at === null ? undefined : { days: goodwill_days, at: goodwill_at },
+    ...(days === undefined || goodwill_at === null
+      ? { goodwillDays: days, goodwill: undefined }
+      : { goodwillDays: undefined, goodwill: { days, at: goodwill_at, lackingEnd } }),
     ...{ line, sourceRow: row.source_row },
   };
 }

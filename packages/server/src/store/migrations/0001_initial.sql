@@ -442,9 +442,11 @@ CREATE TABLE held_back (
   kept_end    TEXT,
   stated_end  TEXT,
   txn_id      TEXT,
-  -- Goodwill of which nobody said whether the file holds it: its days, and when it was given.
+  -- Days of goodwill that keep it. If nobody said whether the file holds them: when they were given, and where a file that
+  -- lacks them ends it.
   goodwill_days INTEGER,
   goodwill_at   TEXT,
+  lacking_end   TEXT,
   line        INTEGER NOT NULL,
   -- The customer's row of the file, as JSON, with its asOf.
   source_row  TEXT    NOT NULL
