@@ -40,7 +40,13 @@ describe("the staff API", () => {
     const upload = async () => (await api.call(`GET /imports/${sent.json.id}`, { as: "viewer" })).json;
     await expect.poll(async () => (await upload()).state).toBe("checked");
     const held = { line: 2, cuid: "1", service: "internet", reqId: "net-1", plan: "Fiber 100", bouquetId: "NET-1M" };
-    const ends = { keptEnd: "2027-01-10 10:00:00", statedEnd: STATED, txnId: api.txnId, goodwillDays: null, goodwill: null };
+    const ends = {
+      keptEnd: "2027-01-10 10:00:00",
+      statedEnd: STATED,
+      txnId: api.txnId,
+      goodwillDays: null,
+      goodwill: null,
+    };
     expect(await upload()).toMatchObject({
       ...{ report: { added: 1, unchanged: 1, heldBack: 1 }, heldBack: [{ ...held, ...ends }], problem: null },
       changes: [

@@ -66,6 +66,13 @@ describe("topupd import customers", () => {
     expect((await importRows(line, [{ cuid: "9" }], "--skip-invalid")).stderr).toContain(
       "nothing was written: the file holds no good line",
     );
+    expect(await importRows(line, [])).toMatchObject({
+      code: 1,
+      stderr: "topupd: nothing was written: the file holds no good line\n",
+    });
+    const another = { ...customer("8"), connections: { internet: [{ username: "SITA", status: "active" }] } };
+    const conflict = await importRows(line, [another]);
+    expect(conflict).toMatchObject({ code: 1, stderr: expect.stringMatching(/^line 1: .*\n.*holds no good line\n$/) });
   });
 
   test("wants --as-of once anything was topped up, and refuses one that cannot be (2)", async () => {
