@@ -5,7 +5,7 @@ import { type ServiceState, wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 import { listening, urlOf } from "./service.ts";
-import type { SupervisorProcess } from "./worker.ts";
+import { hearSupervisor, type SupervisorProcess } from "./worker.ts";
 
 export interface ConsoleParts {
   readonly store: Store;
@@ -76,17 +76,7 @@ export async function serveAsConsole(
     store = await runtime.openStore(config, { mustExist: true });
     const countFailedLogIn = metrics?.countFailedLogIn;
     const served = await serveConsole(runtime, config, log, { store, state, countFailedLogIn });
-    const stopped = new Promise<void>((stop) => {
-      supervisor.onMessage((message) => {
-        if (message.kind === "stop") stop();
-        if (message.kind === "ping") supervisor.send({ kind: "pong" });
-        if (message.kind === "state") Object.assign(state, message.state);
-        if (message.kind === "collect") void tell(message.id);
-      });
-    });
-    const tell = async (id: number) => {
-      supervisor.send({ kind: "collected", id, families: (await metrics?.collect(undefined)) ?? [] });
-    };
+    const stopped = hearSupervisor(supervisor, state, async () => (await metrics?.collect(undefined)) ?? []);
     supervisor.send({ kind: "ready", url: served.url });
     await stopped;
     await served.stop();

@@ -71,7 +71,7 @@ export class Member {
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
-  /** Whether it has begun to do its work, and heeds what it is told. */
+  /** Whether it has started to work, and is ready for messages. */
   #isReady = false;
   /** How many pings it has not answered. */
   #unanswered = 0;

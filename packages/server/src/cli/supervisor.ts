@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../metrics/metrics.ts";
-import { wellState } from "../services/service-state.ts";
+import { type ServiceState, wellState } from "../services/service-state.ts";
 import { type ChildProcess, Member, type Role } from "./member.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 import { lackingOf, listening, type Service } from "./service.ts";
@@ -117,7 +117,7 @@ async function supervise(
     clearUp();
   };
   try {
-    metricsServer = await serveMetricsOf(members, runtime, config);
+    metricsServer = await serveMetricsOf(members, state, runtime, config);
     const settler = startSettler === undefined ? [] : [add("settler", startSettler)];
     const serving = Array.from({ length: workers }, () => add("worker", startWorker));
     const staff = config.consolePort === undefined ? undefined : add("console", startConsole);
@@ -143,15 +143,17 @@ function watchClock(clock: () => Instant): () => Instant | undefined {
 }
 
 function sayOfClock(logger: ServiceLog["logger"], setBackFrom: Instant | undefined): void {
-  if (setBackFrom === undefined) logger.info("the clock shows as late a time again as before it was set back");
+  if (setBackFrom === undefined)
+    logger.info("the clock has caught up with the time that it showed before it was set back");
   else {
-    const cause = `it has shown ${new Date(setBackFrom).toISOString()}`;
+    const cause = `latest time shown: ${new Date(setBackFrom).toISOString()}`;
     logger.warn({ cause }, "the clock was set back: new top-ups can have earlier times than older ones");
   }
 }
 
 async function serveMetricsOf(
   members: readonly Member[],
+  state: ServiceState,
   runtime: Runtime,
   config: Config,
 ): Promise<MetricsServer | undefined> {
@@ -163,6 +165,12 @@ async function serveMetricsOf(
     const restarts = members.reduce((sum, member) => sum + member.restarts, 0);
     return [
       ...mergeFamilies([...told, await own.collect(undefined)]),
+      single(
+        "gauge",
+        "topupd_recording_fails_since_seconds",
+        "Since when no top-up can be recorded, in seconds since 1970; 0 if they can.",
+        (state.recordingFailsSince ?? 0) / 1000,
+      ),
       single(
         "gauge",
         "topupd_processes",

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
+import type { Family } from "../metrics/metrics.ts";
 import type { Observer } from "../services/partner/observer.ts";
-import { wellState } from "../services/service-state.ts";
+import { type ServiceState, wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
 import type { FromChild, ToChild } from "./member.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
@@ -16,6 +17,28 @@ export interface SupervisorProcess {
   readonly leave: () => void;
 }
 
+/**
+ * Answers the supervisor's messages from now on, and keeps `state` as the supervisor last sent it.
+ * @param collect reads the metrics of this process.
+ * @returns how long to drain, in seconds, once the supervisor stops this process.
+ */
+export function hearSupervisor(
+  { send, onMessage }: Pick<SupervisorProcess, "send" | "onMessage">,
+  state: ServiceState,
+  collect: () => Promise<readonly Family[]>,
+): Promise<number> {
+  return new Promise((stop) => {
+    onMessage((message) => {
+      if (message.kind === "stop") stop(message.drainSeconds);
+      if (message.kind === "ping") send({ kind: "pong" });
+      // The channel is JSON, which leaves out fields that are undefined.
+      if (message.kind === "state") Object.assign(state, wellState(), message.state);
+      if (message.kind === "collect")
+        void collect().then((families) => send({ kind: "collected", id: message.id, families }));
+    });
+  });
+}
+
 /** Serves as one of several processes, until the supervisor has it stop. */
 export async function serveAsWorker(
   runtime: Runtime,
@@ -28,36 +51,19 @@ export async function serveAsWorker(
   const observer: Observer = {
     requestAnswered: (...what) => metrics?.observer.requestAnswered(...what),
     topUpRecorded: (topUp) => metrics?.observer.topUpRecorded(topUp),
-    recordingChanged: (failsSince) => {
-      metrics?.observer.recordingChanged(failsSince);
-      supervisor.send({ kind: "recording", failsSince });
-    },
+    recordingChanged: (failsSince) => supervisor.send({ kind: "recording", failsSince }),
   };
-  let store: Store | undefined;
+  let opened: Store | undefined;
   try {
-    store = await runtime.openStore(config, { mustExist: true, observeBatch: metrics?.observeBatch });
+    const store = await runtime.openStore(config, { mustExist: true, observeBatch: metrics?.observeBatch });
+    opened = store;
     const deliveryObserver = metrics?.deliveryObserver;
-    const parts = { store, observer, deliveryObserver, state };
-    const service = await serveFrom(runtime, config, log, parts);
-    const stopped = new Promise<number>((stop) => {
-      supervisor.onMessage((message) => {
-        if (message.kind === "stop") stop(message.drainSeconds);
-        if (message.kind === "ping") supervisor.send({ kind: "pong" });
-        if (message.kind === "state") {
-          Object.assign(state, message.state);
-          metrics?.observer.recordingChanged(state.recordingFailsSince);
-        }
-        if (message.kind === "collect") void tell(message.id);
-      });
-    });
-    const tell = async (id: number) => {
-      const families = (await metrics?.collect(parts.store)) ?? [];
-      supervisor.send({ kind: "collected", id, families });
-    };
+    const service = await serveFrom(runtime, config, log, { store, observer, deliveryObserver, state });
+    const stopped = hearSupervisor(supervisor, state, async () => (await metrics?.collect(store)) ?? []);
     supervisor.send({ kind: "ready", url: service.url });
     await service.stop({ drainSeconds: await stopped });
   } catch (error) {
-    await store?.close();
+    await opened?.close();
     // The supervisor tells it, once for all workers.
     supervisor.send({ kind: "failed", message: (error as Error).message });
   } finally {

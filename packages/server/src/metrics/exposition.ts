@@ -97,10 +97,7 @@ export class Histogram {
 }
 
 /** Gauges of which the service shows the largest of its processes; of the others, their sum. */
-const LARGEST = new Set([
-  ...["topupd_recording_fails_since_seconds", "topupd_event_loop_delay_seconds", "topupd_build_info"],
-  "process_start_time_seconds",
-]);
+const LARGEST = new Set(["topupd_event_loop_delay_seconds", "topupd_build_info", "process_start_time_seconds"]);
 /** Of which it shows the smallest: it is up where all of it is. */
 const SMALLEST = new Set(["topupd_store_up"]);
 

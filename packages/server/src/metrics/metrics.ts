@@ -19,7 +19,7 @@ export { countersOf, type Family, mergeFamilies, single } from "./exposition.ts"
 export { type MetricsServer, serveMetrics } from "./server.ts";
 
 export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
-  readonly observer: Observer;
+  readonly observer: Omit<Observer, "recordingChanged">;
   readonly observeBatch: ObserveBatch;
   readonly deliveryObserver: DeliveryObserver;
   /** @param store from which partners are served; undefined in a process that serves nobody. */
@@ -52,8 +52,8 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
     return [...serving, ...batches.collect(), ...logIns.collect(), ...describeProcess(readProcess(), build)];
   };
   const { requestAnswered } = requests;
-  const { topUpRecorded, recordingChanged } = topUps;
-  const observer = { requestAnswered, topUpRecorded, recordingChanged };
+  const { topUpRecorded } = topUps;
+  const observer = { requestAnswered, topUpRecorded };
   const { countFailedLogIn } = logIns;
   return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, countFailedLogIn, collect };
 }

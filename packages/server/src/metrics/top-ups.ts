@@ -52,7 +52,7 @@ export function countRequests(): RequestCounts {
   };
 }
 
-export interface TopUpCounts extends Pick<Observer, "topUpRecorded" | "recordingChanged"> {
+export interface TopUpCounts extends Pick<Observer, "topUpRecorded"> {
   readonly collect: (exponent: CurrencyExponent) => Family[];
 }
 
@@ -64,16 +64,12 @@ export function countTopUps(): TopUpCounts {
   const takings = ENVIRONMENTS.flatMap((environment) =>
     SERVICES.map((service) => ({ labels: { service, environment }, topUps: 0, amount: 0n })),
   );
-  let failsSince = 0;
   return {
     topUpRecorded: ({ service, environment, amount }) => {
       const taking = takings.find(({ labels }) => labels.service === service && labels.environment === environment);
       if (taking === undefined) return;
       taking.topUps += 1;
       taking.amount += amount;
-    },
-    recordingChanged: (since = 0) => {
-      failsSince = since;
     },
     collect: (exponent) => [
       {
@@ -88,12 +84,6 @@ export function countTopUps(): TopUpCounts {
         description: "The money of the top-ups that were recorded, in major units of the provider's currency.",
         samples: takings.map(({ labels, amount }) => ({ labels, value: formatMoney(amount, exponent) })),
       },
-      single(
-        "gauge",
-        "topupd_recording_fails_since_seconds",
-        "Since when no top-up can be recorded, in seconds since 1970; 0 if they can.",
-        failsSince / 1000,
-      ),
     ],
   };
 }

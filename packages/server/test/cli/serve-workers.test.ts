@@ -125,6 +125,22 @@ describe("topupd serve --workers 2", () => {
     expect(isRunning(settler)).toBe(false);
   });
 
+  test("is well again once a settler that hung answers", async () => {
+    const { service, ready, scrape } = await startWorkers();
+    const settler = childrenOf(service).find(isSettler)?.pid as number;
+    const failsSince = async () => (await scrape()).value("topupd_recording_fails_since_seconds");
+    expect(await failsSince()).toBe(0);
+    process.kill(settler, "SIGSTOP");
+    await service.untilSaid(/"a settler does not answer"/);
+    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { timeout: 10_000 });
+    expect(await failsSince()).toBeGreaterThan(0);
+    process.kill(settler, "SIGCONT");
+    await service.untilSaid(/"a settler answers again"/);
+    // No top-up is sent: one that is recorded would clear the state of its own worker.
+    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 10_000 });
+    expect(await failsSince()).toBe(0);
+  });
+
   test("replaces a worker that hangs", async () => {
     const { service, ready } = await startWorkers();
     const worker = childrenOf(service).find((each) => !isSettler(each))?.pid as number;

@@ -2,24 +2,28 @@ import { expect, test } from "vitest";
 import type { ChildProcess, FromChild, Role, ToChild } from "../../src/cli/member.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { superviseService } from "../../src/cli/supervisor.ts";
+import { hearSupervisor } from "../../src/cli/worker.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLogger } from "../../src/log.ts";
-import type { ServiceState } from "../../src/services/service-state.ts";
+import { type ServiceState, wellState } from "../../src/services/service-state.ts";
 import type { Store } from "../../src/store/store.ts";
 import { VirtualTime } from "../support/virtual-time.ts";
 
 /* A supervisor by virtual time, whose children are objects of the test's. */
 
 const START = Date.UTC(2026, 10, 20, 9);
-const WELL: ServiceState = { recordingFailsSince: undefined, clockSetBackFrom: undefined };
+const WELL = wellState();
+
+/** A message as it comes out of the channel between the processes. */
+const sent = <Message>(message: Message): Message => JSON.parse(JSON.stringify(message));
 
 /** A child that answers pings until it hangs. */
 class FakeChild {
   isHung = false;
-  /** What it was told last. */
-  state: ServiceState | undefined;
+  readonly state: ServiceState = wellState();
   wasKilled = false;
   #hear: (message: FromChild) => void = () => {};
+  #receive: (message: ToChild) => void = () => {};
   #end: (how: string) => void = () => {};
   readonly role: Role;
   readonly process: ChildProcess;
@@ -27,7 +31,7 @@ class FakeChild {
   constructor(role: Role) {
     this.role = role;
     this.process = {
-      send: (message) => this.#receive(message),
+      send: (message) => this.#receive(sent(message)),
       onMessage: (hear) => {
         this.#hear = hear;
         setImmediate(() => this.say({ kind: "ready", url: "http://127.0.0.1:1" }));
@@ -40,16 +44,17 @@ class FakeChild {
         this.#end("SIGKILL");
       },
     };
+    const supervisor = {
+      send: (message: FromChild) => this.say(message),
+      onMessage: (hear: (message: ToChild) => void) => {
+        this.#receive = hear;
+      },
+    };
+    void hearSupervisor(supervisor, this.state, async () => []).then(() => this.#end("exit code 0"));
   }
 
   say(message: FromChild): void {
-    if (!this.isHung) this.#hear(message);
-  }
-
-  #receive(message: ToChild): void {
-    if (message.kind === "ping") this.say({ kind: "pong" });
-    if (message.kind === "state") this.state = message.state;
-    if (message.kind === "stop") this.#end("exit code 0");
+    if (!this.isHung) this.#hear(sent(message));
   }
 }
 
@@ -159,7 +164,7 @@ test("a clock that is set back by more than a minute is told of until it shows t
   await time.pass(1_000);
   const from = START + 5_000;
   expect(children.map(({ state }) => state)).toEqual(children.map(() => ({ ...WELL, clockSetBackFrom: from })));
-  expect(said()).toMatchObject([{ level: "warn", cause: `it has shown ${new Date(from).toISOString()}` }]);
+  expect(said()).toMatchObject([{ level: "warn", cause: `latest time shown: ${new Date(from).toISOString()}` }]);
   await time.pass(9 * 60_000 + 5_000);
   expect(children.map(({ state }) => state)).toEqual(children.map(() => WELL));
   expect(said()).toHaveLength(2);

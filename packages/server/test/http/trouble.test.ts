@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { wellState } from "../../src/services/service-state.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
-import { startMeasuredService } from "../support/measured-service.ts";
 import { prepareTopUp, startTestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -64,7 +63,7 @@ describe("a store that answers and records nothing", () => {
   const ready = { status: "ready" };
   const startFailing = async () => {
     const { failures, wrapStore } = breakable();
-    const { service, read } = await startMeasuredService({ wrapStore });
+    const service = await startTestService({ wrapStore });
     const buy = async (changed: { readonly amt?: string } = {}) => {
       const purchase = await prepareTopUp(service, FIBER);
       return (await service.call("subscription-package-topup", { ...purchase, ...changed })).status;
@@ -74,7 +73,6 @@ describe("a store that answers and records nothing", () => {
       const answer = await service.inject("/readyz");
       return {
         ready: [answer.statusCode, answer.json()],
-        metric: (await read()).value("topupd_recording_fails_since_seconds"),
         logged: service.logs
           .map((line) => JSON.parse(line) as Record<string, unknown>)
           .filter(({ msg }) => /^(no top-up can be|top-ups are) recorded/.test(String(msg)))
@@ -84,15 +82,14 @@ describe("a store that answers and records nothing", () => {
     return { service, buy, failures, failWith, told };
   };
 
-  test("is told of by /readyz, metric and log, from its first failure until a top-up is recorded", async () => {
+  test("is told of by /readyz and log, from its first failure until a top-up is recorded", async () => {
     const { service, buy, failures, failWith, told } = await startFailing();
-    expect([await buy(), await told()]).toEqual([200, { ready: [200, ready], metric: 0, logged: [] }]);
+    expect([await buy(), await told()]).toEqual([200, { ready: [200, ready], logged: [] }]);
 
     failWith(new StoreUnavailable("the disk is full"));
     const since = service.now;
     const failing = {
       ready: [200, { ...ready, recordingFailsSince: new Date(since).toISOString() }],
-      metric: since / 1000,
       logged: [["warn", "no top-up can be recorded", "the disk is full"]],
     };
     expect([await buy(), await told()]).toEqual([503, failing]);
@@ -103,7 +100,7 @@ describe("a store that answers and records nothing", () => {
     // A refusal is answered without a write.
     expect([await buy({ amt: "0.01" }), await told()]).toEqual([422, failing]);
     const over = ["info", "top-ups are recorded again", undefined];
-    const well = { ready: [200, ready], metric: 0, logged: [...failing.logged, over] };
+    const well = { ready: [200, ready], logged: [...failing.logged, over] };
     expect([await buy(), await told()]).toEqual([200, well]);
     expect([await buy(), await told()]).toEqual([200, well]);
   });
@@ -114,7 +111,7 @@ describe("a store that answers and records nothing", () => {
   ])("is not what a top-up meets where %s", async (_what, status, error) => {
     const { buy, failWith, told } = await startFailing();
     failWith(error);
-    expect([await buy(), await told()]).toEqual([status, { ready: [200, ready], metric: 0, logged: [] }]);
+    expect([await buy(), await told()]).toEqual([status, { ready: [200, ready], logged: [] }]);
   });
 });
 

@@ -13,7 +13,6 @@ test("a scrape has these metrics, each of its kind", async () => {
   expect(Object.fromEntries(types)).toEqual({
     topupd_requests_total: "counter",
     topupd_request_duration_seconds: "histogram",
-    topupd_recording_fails_since_seconds: "gauge",
     topupd_top_ups_total: "counter",
     topupd_top_up_amount_total: "counter",
     topupd_batch_size: "histogram",

@@ -25,7 +25,6 @@ test("counters, histograms and money of processes are added up, series by series
 test.each([
   ["process_resident_memory_bytes", 5],
   ["topupd_store_up", 0],
-  ["topupd_recording_fails_since_seconds", 5],
   ["process_start_time_seconds", 5],
 ])("of the gauge %s, 0 and 5 come to %d", (name, expected) => {
   const told = [0, 5].map((value) => [single("gauge", name, "", value)]);

@@ -24,7 +24,8 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
     }),
   });
   const { observer, observeBatch, deliveryObserver } = metrics;
-  const service = await startTestService({ ...options, observer, observeBatch });
+  const observing = { observer: { ...observer, recordingChanged: () => {} }, observeBatch };
+  const service = await startTestService({ ...options, ...observing });
   const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, () => metrics.collect(service.store));
   onTestFinished(() => server.close());
   const scrape = async () => {
