@@ -32,6 +32,7 @@ export const ToldEventSchema = Type.Object(
         Type.Object({
           ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
           ...{ start: WallTimeSchema, end: WallTimeSchema },
+          goodwillDays: Type.Integer({ description: "Days of goodwill of the current run, which `end` includes." }),
           ...{ startAt: orNull(InstantSchema), endAt: orNull(InstantSchema) },
         }),
       ),
