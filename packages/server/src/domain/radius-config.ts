@@ -74,6 +74,15 @@ export function readRadiusAddress(text: string): RadiusAddress | string {
   return { ...engine, ...(url.port !== "" && { port: Number(url.port) }), host, user, password, database, tls };
 }
 
+/** @param a as {@link readRadiusAddress} reads it, and so `b`. The user, password and TLS mode may differ. */
+export function isSameDatabase(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => {
+    const address = readRadiusAddress(text);
+    return typeof address === "string" ? text : [address.host.toLowerCase(), address.port, address.database].join("/");
+  });
+  return one === other;
+}
+
 /** Undefined if it is not percent-encoded. */
 function decoded(text = ""): string | undefined {
   try {

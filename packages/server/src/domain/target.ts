@@ -48,22 +48,12 @@ export interface WebhookSecret {
 
 /** For how long a previous secret signs beside the new one. */
 const SECRET_OVERLAP_MS = DAY_MS;
-/** Each costs a signature in every call. */
-const MOST_SECRETS = 5;
-
-/**
- * Puts a new secret first. Each previous one signs until the time promised for it.
- * @returns undefined if so many still sign that no more can be added.
- */
-export function rotateSecrets(
-  secrets: readonly WebhookSecret[],
-  secret: string,
-  now: Instant,
-): WebhookSecret[] | undefined {
+/** Puts a new secret first. Each previous one signs until the time promised for it. */
+export function rotateSecrets(secrets: readonly WebhookSecret[], secret: string, now: Instant): WebhookSecret[] {
   const signing = secrets
     .map((each) => ({ ...each, until: each.until ?? now + SECRET_OVERLAP_MS }))
     .filter(({ until }) => until > now);
-  return signing.length < MOST_SECRETS ? [{ secret, until: undefined }, ...signing] : undefined;
+  return [{ secret, until: undefined }, ...signing];
 }
 
 /** Where a target is, without its password, and without a query, which may hold one; undefined of a feed. */

@@ -16,7 +16,7 @@ export interface Targets {
   find(name: string): Promise<Target | undefined>;
   list(): Promise<Target[]>;
   setPaused(name: string, paused: boolean, by: Attribution): Promise<Target | undefined>;
-  /** Adds a webhook's new secret. @returns the target as it was if too many of its secrets still sign. */
+  /** Adds a webhook's new secret. */
   rotateSecret(name: string, secret: string, by: Attribution): Promise<Target | undefined>;
   /** Writes into the audit trail that what a target has is compared and corrected. */
   noteReconciling(name: string, by: Attribution): Promise<Target | undefined>;

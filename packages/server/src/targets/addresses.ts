@@ -40,7 +40,7 @@ export async function refuseUrl(
   const addresses = literal === undefined ? await resolve(url.hostname).catch(() => []) : [{ address: literal }];
   if (addresses.length === 0) return "has a host whose address cannot be found";
   return addresses.some(({ address }) => isPrivate(address))
-    ? "leads to a private address: allow that if it is meant"
+    ? "leads to a private address: if that is meant, allow it with --allow-private (webhook.allowPrivate in the API)"
     : undefined;
 }
 

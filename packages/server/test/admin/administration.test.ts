@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { toldEvent } from "../../src/domain/event.ts";
+import { prepareTopUp } from "../support/service.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
 const shared = shareStaffApi();
@@ -96,6 +98,12 @@ describe("targets and events", () => {
     expect((await call("POST /targets", { body: { name: "net", radius } })).json.fields).toMatchObject([
       { field: "radius.database" },
     ]);
+    const database = "postgres://r@127.0.0.1/r";
+    expect((await call("POST /targets", { body: { name: "net", radius: { database } } })).status).toBe(201);
+    const iptv = { name: "iptv", radius: { database, service: "tv" } };
+    expect((await call("POST /targets", { body: iptv })).json.fields).toEqual([
+      { field: "radius.database", problem: "is that of the target net: give each target a database of its own" },
+    ]);
     const url = { name: "x", webhook: { url: "http://example.net" } };
     expect((await call("POST /targets", { body: url })).json.fields[0].field).toBe("webhook.url");
     const { store, ports } = shared().service;
@@ -114,8 +122,13 @@ describe("targets and events", () => {
     expect((await call(`GET /events?target=crm&after=${cursor}`, { as: "viewer" })).json.code).toBe("forbidden");
     expect((await call("GET /events?target=tv")).json.code).toBe("conflict");
     expect((await call("GET /events?after=evt_1_99")).json.code).toBe("conflict");
+    const purchase = await prepareTopUp(shared().service, key);
+    await shared().service.call("subscription-package-topup", purchase);
     const beginning = (await call("GET /events?after=")).json;
-    expect(beginning.items.length).toBeGreaterThan(0);
+    const { zone, currencyExponent } = store.provider;
+    const events = await store.outbox.eventsAfter(0, 100);
+    expect(events.at(-1)).toMatchObject({ kind: "topup.recorded", state: { subscriptions: [{ goodwillDays: 0 }] } });
+    expect(beginning.items).toEqual(events.map((event) => toldEvent(event, zone, currencyExponent)));
     expect(beginning).toEqual((await call("GET /events")).json);
     expect((await call("DELETE /targets/crm")).status).toBe(204);
     expect((await call("DELETE /targets/crm")).status).toBe(404);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonValue } from "../../src/domain/json.ts";
-import { readRadiusAddress, readRadiusConfig } from "../../src/domain/radius-config.ts";
+import { isSameDatabase, readRadiusAddress, readRadiusConfig } from "../../src/domain/radius-config.ts";
 import { asJson } from "./builders.ts";
 
 const FILE = {
@@ -62,4 +62,13 @@ test.each([
 
 test("what is no object is refused", () => {
   expect(problemsOf([])).toEqual(["the file must be a JSON object"]);
+});
+
+test.each([
+  ["postgresql://iptv:pass@DB.example.net:5432/radius?sslmode=no-verify", true],
+  ["postgres://r@db.example.net/iptv", false],
+  ["postgres://r@db.example.net:6432/radius", false],
+  ["mysql://r@db.example.net/radius", false],
+])("postgres://r@db.example.net/radius and %s: the same database: %s", (other, expected) => {
+  expect(isSameDatabase("postgres://r@db.example.net/radius", other)).toBe(expected);
 });

@@ -126,6 +126,8 @@ export const targetRoutes = [
           "must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
         );
       if (added.kind === "bad_url") throw badField("webhook.url", added.problem);
+      if (added.kind === "database_taken")
+        throw badField("radius.database", `is that of the target ${added.by}: give each target a database of its own`);
       if (added.kind === "name_taken") throw new Problem("conflict", "There is a target of this name already.");
       return { target: await shown(ports, name), secret: added.secret ?? null };
     },
@@ -159,8 +161,6 @@ export const targetRoutes = [
       const rotated = await rotateTargetSecret(ports, identity, params);
       if (rotated.kind === "no_target") throw new Problem("not_found");
       if (rotated.kind === "no_webhook") throw new Problem("conflict", "It is no webhook, and has no secret.");
-      if (rotated.kind === "too_many")
-        throw new Problem("conflict", `It was rotated too often: try again after ${isoTime(rotated.until)}.`);
       return { secret: rotated.secret, formerUntil: isoTime(rotated.formerUntil) };
     },
   }),

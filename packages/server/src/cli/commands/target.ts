@@ -139,8 +139,6 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
       const rotated = await rotateTargetSecret({ ...session, targets }, session.actor, { name });
       if (rotated.kind === "no_target") throw new CommandFailed(noTarget(name));
       if (rotated.kind === "no_webhook") throw new WrongUsage(`${name} is no webhook, and has no secret`);
-      if (rotated.kind === "too_many")
-        throw new CommandFailed(`${name} was rotated too often: try again after ${isoTime(rotated.until)}`);
       const { target, secret } = rotated;
       const formerUntil = isoTime(rotated.formerUntil);
       session.show({ id: target.id, secret, formerUntil }, `${secret}\n`);
@@ -150,9 +148,9 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
   });
   addStoreCommand<{ readonly dryRun?: boolean }>(group, runtime, {
     name: "reconcile",
-    description: "compare what a RADIUS server has with what is on record, show what differs, and mend it",
+    description: "compare what a RADIUS server has with what is on record, show what differs, and correct it",
     arguments: NAME,
-    options: [new Option("--dry-run", "mend nothing (exit code 3: something differs)")],
+    options: [new Option("--dry-run", "correct nothing (exit code 3: something differs)")],
     examples: ["topupd target reconcile network --dry-run", "topupd target reconcile network"],
     changes: true,
     run: (session, [name = ""], { dryRun = false }) => reconcile(session, name, dryRun),
@@ -180,6 +178,10 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
       "NAME must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
     );
   if (added.kind === "bad_url") throw new WrongUsage(`the URL ${added.problem}`);
+  if (added.kind === "database_taken")
+    throw new CommandFailed(
+      `the target ${added.by} writes into this RADIUS database already: give each target a database of its own`,
+    );
   if (added.kind === "name_taken") throw new CommandFailed(`there is a target named ${name} already`);
   const { target, secret } = added;
   show({ id: target.id, ...(secret === undefined ? {} : { secret }) }, secret === undefined ? "" : `${secret}\n`);
@@ -255,9 +257,9 @@ async function reconcile(session: Session, name: string, dryRun: boolean): Promi
   if (reconciled.kind === "failed") throw new CommandFailed(reconciled.problem);
   const { compared, differing } = reconciled;
   runtime.stderr(
-    `${count(compared, "user")} compared, ${differing} of them ${dryRun ? "not as on record" : "mended"}\n`,
+    `${count(compared, "user")} compared, ${differing} of them ${dryRun ? "not as on record" : "corrected"}\n`,
   );
-  if (dryRun && differing > 0) throw new FoundWrong("RADIUS differs from what is on record, and nothing was mended");
+  if (dryRun && differing > 0) throw new FoundWrong("RADIUS differs from what is on record, and nothing was corrected");
 }
 
 /** @throws CommandFailed where there is none of this name. */

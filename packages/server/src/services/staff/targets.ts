@@ -1,6 +1,7 @@
 import { eventId, type RecordedEvent, seqOfEventId } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { RadiusDifference } from "../../domain/radius.ts";
+import { isSameDatabase } from "../../domain/radius-config.ts";
 import type { RadiusConfig, Target, TargetConfig, WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { TargetProgress } from "../../store/outbox.ts";
@@ -16,7 +17,7 @@ export interface TargetTools {
   newSecret(): Promise<string>;
   createSender(target: Target, provider: ProviderSettings): Sender;
   /**
-   * Holds what RADIUS has against what is on record, and mends what differs unless it is a dry run.
+   * Compares what RADIUS has with what is on record, and corrects what differs unless it is a dry run.
    * @throws DeliveryFailed where its database does not take part.
    */
   reconcileRadius(
@@ -51,7 +52,9 @@ export type TargetAdded =
   /** It is empty, longer than 64 characters, or has others than letters, digits, `.`, `_` and `-`. */
   | { readonly kind: "bad_name" }
   /** The webhook may not be called there. */
-  | { readonly kind: "bad_url"; readonly problem: string };
+  | { readonly kind: "bad_url"; readonly problem: string }
+  /** The RADIUS target named `by` writes into the same database, where a username of two services would be one user. */
+  | { readonly kind: "database_taken"; readonly by: string };
 
 /** Adds a target, which is told of what happens from now on. */
 export async function addTarget(ports: TargetPorts, actor: Actor, request: AddRequest): Promise<TargetAdded> {
@@ -61,10 +64,17 @@ export async function addTarget(ports: TargetPorts, actor: Actor, request: AddRe
   const isWebhook = config.kind === "webhook";
   const problem = isWebhook ? await targets.refuseUrl(config.url, config.allowPrivate) : undefined;
   if (problem !== undefined) return { kind: "bad_url", problem };
+  const other = config.kind === "radius" ? await findRadius(ports, config.database) : undefined;
+  if (other !== undefined) return { kind: "database_taken", by: other.name };
   const secret = isWebhook ? await targets.newSecret() : undefined;
   const secrets = secret === undefined ? [] : [{ secret, until: undefined }];
   const target = await ports.store.targets.add({ ...request, secrets }, attributionOf(ports, actor));
   return target === "name_taken" ? { kind: "name_taken" } : { kind: "added", target, secret };
+}
+
+async function findRadius({ store: { targets } }: Ports, database: string): Promise<Target | undefined> {
+  const all = await targets.list();
+  return all.find(({ config }) => config.kind === "radius" && isSameDatabase(config.database, database));
 }
 
 export interface NamedTarget {
@@ -89,9 +99,7 @@ export type SecretRotated =
   /** `secret` is shown this one time; `formerUntil`: until then the previous one signs beside it. */
   | { readonly kind: "rotated"; readonly target: Target; readonly secret: string; readonly formerUntil: Instant }
   | { readonly kind: "no_target" }
-  | { readonly kind: "no_webhook" }
-  /** Too many previous secrets still sign, `until` one of them ends. */
-  | { readonly kind: "too_many"; readonly until: Instant };
+  | { readonly kind: "no_webhook" };
 
 export async function rotateTargetSecret(
   ports: TargetPorts,
@@ -105,7 +113,6 @@ export async function rotateTargetSecret(
   const [secret, by] = [await targets.newSecret(), attributionOf(ports, actor)];
   const target = await store.targets.rotateSecret(name, secret, by);
   if (target === undefined) return { kind: "no_target" };
-  if (target.secrets[0]?.secret !== secret) return { kind: "too_many", until: target.secrets.at(-1)?.until ?? by.at };
   return { kind: "rotated", target, secret, formerUntil: target.secrets[1]?.until ?? by.at };
 }
 
@@ -179,7 +186,7 @@ export type TargetReconciled =
   | ({ readonly kind: "done" } & RadiusCounts)
   | { readonly kind: "no_target" }
   | { readonly kind: "no_radius" }
-  /** Something may be mended by then. */
+  /** Something may be corrected by then. */
   | { readonly kind: "failed"; readonly problem: string };
 
 /** Compares what a RADIUS server has with what is on record, and corrects it unless it is a dry run. */

@@ -83,7 +83,6 @@ export function targetsOf(engine: Engine): Targets {
     rotateSecret: (name, secret, by) =>
       change(name, by, (target) => {
         const secrets = rotateSecrets(target.secrets, secret, by.at);
-        if (secrets === undefined) return undefined;
         const to = { ...target, secrets };
         return { values: { secrets: JSON.stringify(secrets) }, to, audit: audited.targetRotated(to) };
       }),
