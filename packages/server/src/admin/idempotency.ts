@@ -8,9 +8,8 @@ import { badField } from "./schemas/common.ts";
 const KEPT_MS = DAY_MS;
 /** How often old answers are deleted. */
 const PRUNING_EVERY_MS = 3_600_000;
-/** For a person, and for a key: a billing system may send each of a day's sales with one. */
+/** How many a person may have on record. An API key has no limit: a billing system may send each of a day's sales with one. */
 const MOST_OF_PERSON = 1_000;
-const MOST_OF_KEY = 100_000;
 
 /** Longer answers are not kept: keys are many, and their answers must not fill the disk. */
 const MOST_KEPT_BYTES = 64 * 1024;
@@ -48,7 +47,7 @@ export class Answers {
     const hash = hashOf([owner, key]);
     // With the key, which is stored nowhere: a hash of a password alone could be guessed.
     const asked = hashOf([key, ...request]);
-    const most = isKey ? MOST_OF_KEY : MOST_OF_PERSON;
+    const most = isKey ? undefined : MOST_OF_PERSON;
     const known = await store.staff.beginAnswer({ hash, owner, request: asked, at: now }, most);
     if (known === undefined) return hash;
     if (known === "too_many") throw new Problem("too_many_keys");

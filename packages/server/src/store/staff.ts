@@ -98,13 +98,13 @@ export interface StaffAccounts {
   /**
    * Notes that a request is being answered, unless one with this hash is on record already.
    * @param asked.owner the account or key that asks.
-   * @param most how many an owner may have on record.
+   * @param most how many an owner may have on record; undefined for any number.
    * @returns what is on record; undefined if it is noted now; `too_many` if there is no room for it. `status` is undefined
    *   while it is not answered, `body` if the answer is not kept.
    */
   beginAnswer(
     asked: { readonly hash: Uint8Array; readonly owner: string; readonly request: Uint8Array; readonly at: Instant },
-    most: number,
+    most: number | undefined,
   ): Promise<KeptAnswer | "too_many" | undefined>;
   /** @param body undefined where it is not to be kept. */
   keepAnswer(hash: Uint8Array, status: number, body: string | undefined): Promise<void>;

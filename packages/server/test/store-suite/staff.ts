@@ -213,12 +213,14 @@ export function testStaff(makeDatabase: MakeDatabase): void {
 
   test("so many answers are kept for each who asks, and what is on record is answered all the same", async () => {
     const { store } = await openStore(makeDatabase);
-    const begin = (key: string, owner: string, at = START) =>
-      store.staff.beginAnswer({ hash: hashStaffSecret(key), owner, request: HASH, at }, 2);
+    const beginOf = (most: number | undefined) => (key: string, owner: string) =>
+      store.staff.beginAnswer({ hash: hashStaffSecret(key), owner, request: HASH, at: START }, most);
+    const begin = beginOf(2);
     expect([await begin("a", "one"), await begin("b", "one")]).toEqual([undefined, undefined]);
     expect(await begin("c", "one")).toBe("too_many");
     expect(await begin("a", "one")).toMatchObject({ status: undefined });
     expect(await begin("d", "two")).toBeUndefined();
+    expect(await beginOf(undefined)("e", "one")).toBeUndefined();
     await store.staff.pruneAnswers(START + 1);
     expect(await begin("c", "one")).toBeUndefined();
   });

@@ -13,6 +13,7 @@ export function answersOf(engine: Engine): Answers {
           .executeTakeFirstOrThrow();
         const { hash, owner } = asked;
         if (inserted === 1n) {
+          if (most === undefined) return undefined;
           const { count } = await tx
             .selectFrom("staff_answer")
             .select((eb) => eb.fn.countAll<number>().as("count"))
