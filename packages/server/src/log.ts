@@ -90,41 +90,6 @@ function framesOf({ message, stack = "" }: Error): string[] {
   return lines.flatMap((line) => FRAME.exec(line)?.[1] ?? []).slice(0, MOST_FRAMES);
 }
 
-const STRANGERS_EVERY_MS = 1_000;
-
-/**
- * Writes of the requests of strangers one line a second at most, or a flood would fill the disk: the first one's own, and
- * then how many followed, with what outcomes.
- * @param write takes one line of the log, its end included.
- * @returns takes what a request's own line would be, and its outcome.
- */
-export function countStrangers(
-  clock: () => number,
-  write: (line: string) => void,
-): (line: () => string, outcome: string) => void {
-  const counts = new Map<string, number>();
-  let isCounting = false;
-  const count = () => {
-    isCounting = counts.size > 0;
-    if (!isCounting) return;
-    const total = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    const outcomes = [...counts].map(([outcome, times]) => `${outcome} ${times}`).join(", ");
-    const line = { level: "info", time: new Date(clock()).toISOString(), count: total, outcomes };
-    write(`${JSON.stringify({ ...line, msg: "more requests of strangers" })}\n`);
-    counts.clear();
-    setTimeout(count, STRANGERS_EVERY_MS).unref();
-  };
-  return (line, outcome) => {
-    if (isCounting) {
-      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-      return;
-    }
-    isCounting = true;
-    write(line());
-    setTimeout(count, STRANGERS_EVERY_MS).unref();
-  };
-}
-
 /** For how long, in milliseconds, a line may wait for others: nobody reads a log faster. */
 const LONGEST_WAIT_MS = 100;
 /** As much as is worth a write of its own. */

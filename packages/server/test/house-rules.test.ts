@@ -13,6 +13,7 @@ const DOMAIN = /^domain\//;
 const SERVICES = /^services\//;
 const PORT_GUARD = /^port-guard\.ts$/;
 const LOG = /^log\.ts$/;
+const LOG_UNAUTHENTICATED = /^log-unauthenticated\.ts$/;
 const BACK_OFFICE = /^store\/back-office\//;
 
 /** Who may import whom: domain <- store port <- services <- http, metrics, cli <- main. A file has the first rule that fits. */
@@ -25,12 +26,15 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
   [SERVICES, [DOMAIN, PORT, SERVICES, /^backup\//]],
-  [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//, PORT_GUARD, LOG]],
+  [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//, PORT_GUARD, LOG_UNAUTHENTICATED]],
   [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//, PORT_GUARD]],
   [/^targets\//, [DOMAIN, PORT, SERVICES, /^targets\//]],
   [/^accounts\//, [DOMAIN, PORT, SERVICES, /^accounts\//]],
   [/^csv\//, [DOMAIN, SERVICES, /^csv\//]],
-  [/^admin\//, [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/, PORT_GUARD, LOG]],
+  [
+    /^admin\//,
+    [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/, PORT_GUARD, LOG_UNAUTHENTICATED],
+  ],
   [
     /^cli\//,
     [
@@ -41,7 +45,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^config\.ts$/, [DOMAIN, LOG]],
   [PORT_GUARD, [DOMAIN]],
   [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
-  [/^(?:log|whole-file|temporary-file|random-pool)\.ts$/, []],
+  [/^(?:log|log-unauthenticated|whole-file|temporary-file|random-pool)\.ts$/, []],
   [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/member\.ts$/, /^watch-process\.ts$/]],
   [/^main\.ts$/, [/./]],
 ];

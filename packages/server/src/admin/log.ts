@@ -1,14 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { Instant } from "../domain/wall-time.ts";
-import { countStrangers } from "../log.ts";
+import { logUnauthenticated } from "../log-unauthenticated.ts";
 
 /**
- * One log line a request, but for those of nobody who is logged in, of which {@link countStrangers} writes. Of fields chosen one by one: no query and no body, so that no token, customer's name or mobile
- * number can come into it.
+ * Writes one log line for each request. Requests without a valid log-in or key are summed up, see
+ * {@link logUnauthenticated}; the API's description, which needs neither, has no line.
+ *
+ * Fields are chosen one by one: no query and no body, so that no token, customer's name or mobile number can come into
+ * the log.
  * @param write takes one line of the log, its end included.
  */
 export function logRequests(api: FastifyInstance, clock: () => Instant, write: (line: string) => void): void {
-  const stranger = countStrangers(clock, write);
+  const unauthenticated = logUnauthenticated(clock, write);
   api.addHook("onResponse", (request, reply, done) => {
     const { method, identity, outcome, routeOptions } = request;
     const fields = {
@@ -17,8 +20,9 @@ export function logRequests(api: FastifyInstance, clock: () => Instant, write: (
       msg: "request of staff",
     };
     const line = () => `${JSON.stringify(fields)}\n`;
-    if (identity === undefined) stranger(line, outcome ?? "success");
-    else write(line());
+    const isLogIn = method === "POST" && outcome === undefined;
+    if (identity !== undefined || isLogIn || reply.statusCode >= 500) write(line());
+    else if (outcome !== undefined) unauthenticated(line, outcome);
     done();
   });
 }

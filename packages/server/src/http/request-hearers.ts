@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import { countStrangers } from "../log.ts";
+import { logUnauthenticated } from "../log-unauthenticated.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { type Observer, tell } from "../services/partner/observer.ts";
 import type { Caller } from "../services/ports.ts";
@@ -14,9 +14,12 @@ import type { Ending, RequestHearer, Route } from "./reception.ts";
 const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavailable"]);
 
 /**
- * One log line a request, but for those without a valid token, of which {@link countStrangers} writes. Of fields chosen one by one: no header, no path that a caller made up, and of a body nothing but
- * what has the form of a checkoutId, so that no token, customer's name or mobile number can come into it. It looks like a
- * line of the logger's, but is put together here: for what every request has to say, that takes a fraction of the time.
+ * Writes one log line for each request to an operation. Requests without a valid token are summed up, see
+ * {@link logUnauthenticated}. Health checks and pages have a line only if the service fails: proxies ask for them all day.
+ *
+ * Fields are chosen one by one: no header, no path that a caller made up, and of a body nothing but what has the form of
+ * a checkoutId, so that no token, customer's name or mobile number can come into the log. The line looks like one of the
+ * logger's, but is put together here, which takes a fraction of the time.
  * @param write takes one line of the log, its end included.
  */
 export function logRequests(clock: () => Instant, write: (line: string) => void): RequestHearer {
@@ -31,15 +34,16 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
     }
     return `{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`;
   };
-  const stranger = countStrangers(clock, write);
+  const unauthenticated = logUnauthenticated(clock, write);
   return {
     ended: (request, reply, ending, route) => {
       const line = () => lineOf(request.id, membersOf(request, reply, ending, route));
       if (request.caller !== undefined || OURS.has(request.outcome)) write(line());
-      else stranger(line, ending === "gave_up" ? ending : (request.outcome ?? "success"));
+      else if (route === undefined || route.operation !== undefined)
+        unauthenticated(line, ending === "gave_up" ? ending : (request.outcome ?? "success"));
     },
     refusedBare: (reason, requestId) =>
-      stranger(() => lineOf(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`), reason),
+      unauthenticated(() => lineOf(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`), reason),
   };
 }
 

@@ -398,6 +398,16 @@ test("the log has one line for a flood of requests without a log-in, with the re
   expect(logs.map((line) => JSON.parse(line))).toMatchObject([{ status: 401, outcome: "not_logged_in" }]);
 });
 
+test("a log-in has its line, and the API's description none", async () => {
+  const api = await startStaffApi();
+  await api.addPerson("Mina", "viewer");
+  expect((await api.call("GET /openapi.json", { as: null })).status).toBe(200);
+  await api.logIn("Mina");
+  await api.logIn("Mina");
+  const lines = api.logs.map((line) => JSON.parse(line));
+  expect(lines.map(({ route, status }) => [route, status])).toEqual(Array(2).fill(["/api/v1/session", 201]));
+});
+
 test("a file is there while its request is answered, and is gone then", async () => {
   const { call } = shared();
   const row = `${JSON.stringify({ service: "tv", code: "A", name: "TV (MONTHLY)", price: 450 })}\n`;
