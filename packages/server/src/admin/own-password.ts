@@ -44,5 +44,8 @@ export function personOf(identity: Identity): Person {
 }
 
 export function tooManyAttempts({ waitMs }: TooManyAttempts): Problem {
-  return new Problem("too_many_attempts", undefined, undefined, Math.ceil(waitMs / 1000));
+  const minutes = Math.ceil(waitMs / 60_000);
+  const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
+  const detail = `Too many log-ins have failed. Try again in ${wait}.`;
+  return new Problem("too_many_attempts", detail, undefined, Math.ceil(waitMs / 1000));
 }

@@ -14,7 +14,7 @@ export const PROBLEMS = {
   wrong_password: { status: 403, title: "Your own password is asked for again, and this is not it" },
   forbidden: { status: 403, title: "Your role does not allow this" },
   cross_site: { status: 403, title: "The request comes from a page of another site" },
-  unknown_host: { status: 421, title: "The console has another host name: name this one in --console-names" },
+  unknown_host: { status: 421, title: "The console does not know this host name: add it to --console-names" },
   sessions_only: { status: 403, title: "This is for people who log in, and not for keys" },
   not_found: { status: 404, title: "There is no such thing" },
   conflict: { status: 409, title: "It cannot be done as things are" },

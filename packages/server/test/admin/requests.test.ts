@@ -114,6 +114,7 @@ describe("a session", () => {
       expect((await guess("wrong")).json).toMatchObject({ status: 401, code: "wrong_credentials" });
     const late = await guess(PASSWORD);
     expect([late.status, late.json.code]).toEqual([429, "too_many_attempts"]);
+    expect(late.json.detail).toBe("Too many log-ins have failed. Try again in 15 minutes.");
     expect(Number(late.headers["retry-after"])).toBeGreaterThan(800);
     expect(late.headers["set-cookie"]).toBeUndefined();
     const lines = api.logs.slice(logged).map((line) => JSON.parse(line));
