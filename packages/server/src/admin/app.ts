@@ -88,7 +88,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   app.get("/healthz", async () => ({ status: "ok" }));
 
   const sockets = new OpenSockets(ports);
-  app.addHook("onListen", async () => ports.background.begin(async (ending) => sockets.watch(ending)));
+  app.addHook("onListen", async () => ports.background.begin((ending) => sockets.watch(ending)));
   const serving: Serving = { ports, trustedProxies, answers: new Answers(ports), sockets };
   await app.register(
     async (api) => {

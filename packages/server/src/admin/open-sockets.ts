@@ -1,39 +1,39 @@
-import type { Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import type { Authority } from "../domain/staff.ts";
-import type { ReadingPorts } from "../services/ports.ts";
+import type { AdminPorts } from "./ports.ts";
 
 const LOOKING_EVERY_MS = 1_000;
 
-/** The sockets of staff, each with the rights of its last request: it is closed when they end, even during a download. */
+/** The sockets of requests that staff wait for: a socket is closed when the rights end, even during an upload or download. */
 export class OpenSockets {
-  readonly #ports: ReadingPorts;
-  readonly #rights = new Map<Socket, Authority>();
+  readonly #ports: Pick<AdminPorts, "store" | "sleep">;
+  readonly #rights = new Map<ServerResponse, Authority>();
 
-  constructor(ports: ReadingPorts) {
+  constructor(ports: Pick<AdminPorts, "store" | "sleep">) {
     this.#ports = ports;
   }
 
-  note(socket: Socket, authority: Authority): void {
-    this.#rights.set(socket, authority);
+  /** Watches a request until it is answered: the next one on its socket is admitted by itself. */
+  note(response: ServerResponse, authority: Authority): void {
+    this.#rights.set(response, authority);
+    response.once("close", () => this.#rights.delete(response));
   }
 
-  /** Until it is known whose the next request is: a proxy's socket serves many. */
-  forget(socket: Socket): void {
-    this.#rights.delete(socket);
-  }
-
-  /** Any process may end a session, so the database is asked. */
-  watch(ending: AbortSignal): void {
-    // If the database is unavailable, the next look is a second later.
-    const timer = setInterval(() => void this.#closeEnded().catch(() => {}), LOOKING_EVERY_MS).unref();
-    ending.addEventListener("abort", () => clearInterval(timer));
+  /** Looks every second until the signal. Any process may end a session, so the database is asked. */
+  async watch(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      await this.#ports.sleep(LOOKING_EVERY_MS, ending);
+      // If the database is unavailable, the next look is a second later.
+      await this.#closeEnded().catch(() => {});
+    }
   }
 
   async #closeEnded(): Promise<void> {
-    for (const [socket, authority] of this.#rights) {
-      if (socket.destroyed) this.forget(socket);
-      else if (!(await this.#ports.store.staff.hasRights(authority)) && this.#rights.get(socket) === authority)
-        socket.destroy();
+    for (const [response, authority] of this.#rights) {
+      const { socket } = response.req;
+      // A response whose socket closed before it was noted never closes itself.
+      if (socket.destroyed) this.#rights.delete(response);
+      else if (!(await this.#ports.store.staff.hasRights(authority)) && this.#rights.has(response)) socket.destroy();
     }
   }
 }

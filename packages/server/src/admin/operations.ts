@@ -49,11 +49,9 @@ export function addRoute(
       ...(typeof body === "object" && { body: closed(body) }),
       ...(typeof answer === "object" && { response: { [status]: answer } }),
     },
-    async onRequest(request) {
-      const { socket } = request.raw;
-      sockets.forget(socket);
+    async onRequest(request, reply) {
       request.identity = await admit(ports, route, request, trustedProxies);
-      if (request.identity !== undefined) sockets.note(socket, request.identity.authority);
+      if (request.identity !== undefined) sockets.note(reply.raw, request.identity.authority);
       // Nothing is named so, and PostgreSQL cannot even be asked for it.
       if (request.url.includes("%00")) throw new Problem("invalid", "The address must not hold a NUL character.");
     },
@@ -61,8 +59,6 @@ export function addRoute(
       if (typeof body === "object") request.body ??= {};
     },
     async preHandler(request, reply) {
-      // A body takes its time, a file up to a quarter of an hour: whoever sends it may have lost the right to.
-      if (request.body !== undefined) await admit(ports, route, request, trustedProxies);
       if (body === "file" && request.body === undefined) throw new Problem("invalid", "Send the file as the body.");
       const key = request.headers["idempotency-key"];
       if (key === undefined || request.identity === undefined || !takesIdempotencyKey(route)) return;

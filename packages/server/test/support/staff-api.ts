@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { accountTools } from "../../src/accounts/tools.ts";
@@ -105,7 +106,7 @@ async function openStaffApi(
       readMigrations: async () => [],
       state: wellState(),
     },
-    sleep: async () => {},
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
     log: (level, fields, message) => logger[level](fields, message),
     ...wished,
   };
