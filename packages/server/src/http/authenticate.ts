@@ -32,6 +32,7 @@ export function authenticateRequests(
   app.addHook("onRequest", (request, reply, goOn) => {
     // As early as can be: what is turned away must cost next to nothing, or nothing is left for those that wait.
     if (ports.store.isOverloaded() && request.raw.url?.endsWith(TOP_UP_OPERATION) === true) {
+      request.isTurnedAway = true;
       sendFailure(reply, "unavailable");
       return;
     }

@@ -12,6 +12,8 @@ declare module "fastify" {
     isAnswered: boolean;
     /** Why the request failed, for the log. */
     outcome: string | undefined;
+    /** Whether too many top-ups wait, and nothing of the request was read. */
+    isTurnedAway: boolean;
   }
 }
 
@@ -87,6 +89,7 @@ export function receiveRequests(
   sockets.watch(app.server);
   for (const name of ["isDecided", "isAnswered"]) app.decorateRequest(name, false);
   app.decorateRequest("outcome", undefined);
+  app.decorateRequest("isTurnedAway", false);
   // Hooks that have nothing to wait for are called back, and not promised: they run for every request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);

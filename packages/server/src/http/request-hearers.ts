@@ -15,7 +15,8 @@ const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavai
 
 /**
  * Writes one log line for each request to an operation. Requests without a valid token are summed up, see
- * {@link logUnauthenticated}. Health checks and pages have a line only if the service fails: proxies ask for them all day.
+ * {@link logUnauthenticated}: also those that an overloaded service turns away unread. Health checks and pages have a line
+ * only if the service fails: proxies ask for them all day.
  *
  * Fields are chosen one by one: no header, no path that a caller made up, and of a body nothing but what has the form of
  * a checkoutId, so that no token, customer's name or mobile number can come into the log. The line looks like one of the
@@ -38,7 +39,8 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
   return {
     ended: (request, reply, ending, route) => {
       const line = () => lineOf(request.id, membersOf(request, reply, ending, route));
-      if (request.caller !== undefined || OURS.has(request.outcome)) write(line());
+      const isFailure = OURS.has(request.outcome) && !request.isTurnedAway;
+      if (request.caller !== undefined || isFailure) write(line());
       else if (route === undefined || route.operation !== undefined)
         unauthenticated(line, ending === "gave_up" ? ending : (request.outcome ?? "success"));
     },

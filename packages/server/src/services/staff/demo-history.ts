@@ -16,7 +16,7 @@ import {
   type PlannedTopUp,
   planDemo,
 } from "./demo-plan.ts";
-import { importCustomers } from "./import-customers.ts";
+import { type CustomersImport, importCustomers } from "./import-customers.ts";
 import { addPartner, issueToken } from "./partners.ts";
 import { grantGoodwill } from "./subscriptions.ts";
 import { reverseTransaction } from "./transactions.ts";
@@ -195,7 +195,9 @@ async function importSome(
 ): Promise<void> {
   const first = choices.below(customers.length - ROWS_AT_NIGHT);
   const some = customers.slice(first, first + ROWS_AT_NIGHT);
-  const outdated = isLast ? some.filter(({ subscriptions }) => subscriptions.length === 1).slice(0, 2) : [];
+  const asOf = `${new Date(ports.clock() - HOUR_MS).toISOString().slice(0, 19)}Z`;
+  const withOne = isLast ? some.filter(({ subscriptions }) => subscriptions.length === 1).map(({ row }) => row) : [];
+  const outdated = (await importRows(ports, "changes", withOne, { asOf, dryRun: true })).slice(0, 2);
   const rows = some.map((customer, index) => {
     const { connections, ...profile } = customer.row;
     const bare = Object.entries(connections).map(([service, its]) => [
@@ -206,13 +208,19 @@ async function importSome(
     return {
       ...profile,
       ...renamed,
-      connections: outdated.includes(customer) ? connections : Object.fromEntries(bare),
+      connections: outdated.includes(customer.row.cuid) ? connections : Object.fromEntries(bare),
     };
   });
-  await importRows(ports, "changes", rows, `${new Date(ports.clock() - HOUR_MS).toISOString().slice(0, 19)}Z`);
+  await importRows(ports, "changes", rows, { asOf });
 }
 
-async function importRows(ports: Ports, what: string, rows: readonly object[], asOf?: string): Promise<void> {
+/** @returns the cuids of what is held back. */
+async function importRows(
+  ports: Ports,
+  what: string,
+  rows: readonly object[],
+  request: Pick<CustomersImport, "asOf" | "dryRun"> = {},
+): Promise<readonly string[]> {
   const { store, clock } = ports;
   const name = `${what}-${store.provider.zone.wallTime(clock()).slice(0, 10)}.ndjson`;
   const text = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
@@ -220,9 +228,13 @@ async function importRows(ports: Ports, what: string, rows: readonly object[], a
     yield text;
   };
   const ignore = () => {};
-  const hooks = { onRejected: ignore, onProgress: ignore, onHeldBack: ignore, onWarning: ignore };
-  const imported = await importCustomers(ports, PROVIDER, { environment: "trial", name, open, asOf }, hooks);
+  const heldBack: string[] = [];
+  const onHeldBack = ({ cuid }: { readonly cuid: string }) => heldBack.push(cuid);
+  const hooks = { onRejected: ignore, onProgress: ignore, onHeldBack, onWarning: ignore };
+  if (rows.length === 0) return [];
+  const imported = await importCustomers(ports, PROVIDER, { environment: "trial", name, open, ...request }, hooks);
   if (imported.kind !== "done") throw new Error(`the demo's file ${name}: ${imported.kind}`);
+  return heldBack;
 }
 
 /** One for each partner but the demo's own, which gets one at each start. */
