@@ -10,7 +10,7 @@ import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** More than goes into the file at a time, and less than makes a log long. */
-const STEP_PAGES = 1_500;
+const STEP_PAGES = 2_500;
 const LONG_PAGES = 4_400;
 const PAGE_BYTES = 4_096;
 
@@ -36,6 +36,8 @@ async function openWatched() {
     ...{ path, ping, heard, raw },
     topUp: async () => {
       expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
+      // The checkpoint is made two turns after the batch.
+      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       ping();
     },
     growBy: (pages: number) => {

@@ -7,7 +7,7 @@ import { checkpointTrouble } from "../trouble.ts";
  * So many pages of the log go into the file at a time. Nothing is settled meanwhile, and on a large database, where each has
  * a place of its own on the disk, a long log would take a tenth of a second and more; many short ones take more flushes.
  */
-const STEP_PAGES = 1_000;
+const STEP_PAGES = 2_000;
 
 /** How long one waits for those who read. They are to be a turn of the event loop away from their end. */
 const WAITS_MS = 50;

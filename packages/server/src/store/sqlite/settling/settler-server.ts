@@ -48,8 +48,9 @@ export async function serveSettling(options: SettlerOptions): Promise<SettlerSer
   const checkpoints = new Checkpoints(database, observeCheckpoints);
   const topUps = topUpTables({ database, provider, clock, customers, reference });
   const batcher = new Batcher<SettlingItem, Settled>({
-    // After a batch nobody waits: its outcomes are on their way once this has returned.
-    settle: (batch) => topUps.settle(batch).finally(() => setImmediate(() => checkpoints.makeWhereDue())),
+    // Two turns later: the next one sends the answers, which must not wait for a checkpoint.
+    settle: (batch) =>
+      topUps.settle(batch).finally(() => setImmediate(() => setImmediate(() => checkpoints.makeWhereDue()))),
     observe: observeBatch,
   });
   const workers = new Set<Messages<Answered, Asked>>();
