@@ -37,6 +37,8 @@ export class ReferenceTables {
   readonly #secrets;
   readonly #currentRevision;
   readonly #bouquets;
+  /** What each token's hash is recalled by. */
+  readonly #keys = new WeakMap<Uint8Array, string>();
   readonly #values = new Map<string, unknown>();
   readonly #revisions = new Map<number, Catalogue>();
   #seen: number | undefined;
@@ -56,7 +58,12 @@ export class ReferenceTables {
   }
 
   findToken(hash: Uint8Array): AccessToken | undefined {
-    return this.#recall(`token ${Buffer.from(hash).toString("base64")}`, () => this.#token(hash).map(toAccessToken)[0]);
+    let key = this.#keys.get(hash);
+    if (key === undefined) {
+      key = `token ${Buffer.from(hash).toString("base64")}`;
+      this.#keys.set(hash, key);
+    }
+    return this.#recall(key, () => this.#token(hash).map(toAccessToken)[0]);
   }
 
   /** Newest first. */
