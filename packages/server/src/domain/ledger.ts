@@ -106,11 +106,19 @@ export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
   return { plan, seq: known.at(-1)?.seq ?? 0, subscription: recount(plan, known).at(-1) };
 }
 
+export type TopUpEntry = Extract<Entry, { kind: "top_up" }>;
+
 /** The entry that a top-up or goodwill makes. */
+export function appendGrant(head: LedgerHead, topUp: TopUp, at: Moment): TopUpEntry;
+export function appendGrant(head: LedgerHead, grant: Grant, at: Moment): Entry;
 export function appendGrant({ plan, seq: last, subscription }: LedgerHead, grant: Grant, at: Moment): Entry {
-  // What is new stands before what is copied: behind it, V8 takes a microsecond for each.
-  const entry = { seq: last + 1, at, after: undefined, ...grant };
-  return { ...entry, after: granted(plan, subscription, entry) };
+  const seq = last + 1;
+  if (grant.kind === "goodwill")
+    return { ...grant, seq, at, after: granted(plan, subscription, { ...grant, seq, at }) };
+  // A partner waits for a top-up, and V8 takes a microsecond for each object that is made from another.
+  const { kind, txnId, bouquet, period } = grant;
+  const after = granted(plan, subscription, { kind, txnId, bouquet, period, seq, at });
+  return { kind, txnId, bouquet, period, seq, at, after };
 }
 
 /** The entry that an import makes: what it comes to depends on the grants before it, and on no former import. */
@@ -157,7 +165,7 @@ function granted(plan: string, before: Subscription | undefined, grant: Uncounte
   const { at, seq, bouquet, period } = grant;
   const run = isRunning(before, at.wall) ? before : newRun(plan, bouquet, at.wall, seq);
   // Goodwill is not bought: the subscription keeps showing what was bought last.
-  return grant.kind === "top_up" ? lengthened({ ...run, bouquet }, period) : lengthenedByGoodwill(run, period.days);
+  return grant.kind === "top_up" ? lengthened(run, period, bouquet) : lengthenedByGoodwill(run, period.days);
 }
 
 /** The entries before an import. */

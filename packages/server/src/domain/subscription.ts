@@ -44,20 +44,22 @@ export function newRun(plan: string, bouquet: BouquetLabel, from: WallTime, sinc
   return { plan, bouquet, start: from, anchor: from, months: 0, days: 0, end: from, since, goodwillDays: 0 };
 }
 
-export function lengthened(run: Subscription, { months, days }: Period): Subscription {
-  return countedTo(run, { months: run.months + months, days: run.days + days });
+export function lengthened(run: Subscription, { months, days }: Period, bouquet = run.bouquet): Subscription {
+  return countedTo(run, { months: run.months + months, days: run.days + days }, bouquet);
 }
 
 export function shortened(run: Subscription, { months, days }: Period): Subscription {
-  return countedTo(run, { months: run.months - months, days: run.days - days });
+  return countedTo(run, { months: run.months - months, days: run.days - days }, run.bouquet);
 }
 
 export function lengthenedByGoodwill(run: Subscription, days: number): Subscription {
   return { ...lengthened(run, { months: 0, days }), goodwillDays: run.goodwillDays + days };
 }
 
-function countedTo(run: Subscription, period: Period): Subscription {
-  return { ...run, ...period, end: plus(run.anchor, period) };
+function countedTo(run: Subscription, period: Period, bouquet: BouquetLabel): Subscription {
+  const { plan, start, anchor, since, goodwillDays } = run;
+  const { months, days } = period;
+  return { plan, bouquet, start, anchor, months, days, end: plus(run.anchor, period), since, goodwillDays };
 }
 
 const DAYS_OF_A_MONTH = 30.44;

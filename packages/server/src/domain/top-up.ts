@@ -3,7 +3,7 @@ import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts"
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
 import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
-import { appendGrant, type Entry, type LedgerHead } from "./ledger.ts";
+import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
 import type { Money } from "./money.ts";
 import { formatTransactionId } from "./transaction-id.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
@@ -72,7 +72,7 @@ export type TopUpOutcome =
       readonly kind: "recorded";
       readonly transaction: Transaction;
       readonly plan: string;
-      readonly entry: Entry;
+      readonly entry: TopUpEntry;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
   /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
@@ -126,7 +126,7 @@ export function decideTopUp(
 /** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
 export function decideAgain(
   recorded: Transaction,
-  command: Omit<TopUpCommand, "checkout" | "txnDigits" | "tokenId" | "udf1" | "udf2">,
+  command: Omit<TopUpCommand, "checkoutId" | "checkout" | "txnDigits" | "tokenId" | "udf1" | "udf2">,
 ): Extract<TopUpOutcome, { kind: "replayed" | "refused" }> {
   if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
   const same =
@@ -142,9 +142,22 @@ export function decideAgain(
 /** What is recorded of a top-up that was decided at a time. */
 export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDate }: Moment): Transaction {
   const { checkoutId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
-  const txnId = formatTransactionId(at, command.txnDigits);
-  const key = { environment, cuid, service, reqId };
-  return { checkoutId, txnId, partnerId, ...key, bouquetCode, amount, at, txnDate, status: "success", udf1, udf2 };
+  return {
+    checkoutId,
+    txnId: formatTransactionId(at, command.txnDigits),
+    partnerId,
+    environment,
+    cuid,
+    service,
+    reqId,
+    bouquetCode,
+    amount,
+    at,
+    txnDate,
+    status: "success",
+    udf1,
+    udf2,
+  };
 }
 
 function refuse(refusal: Refusal) {

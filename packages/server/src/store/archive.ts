@@ -5,15 +5,8 @@ import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Engine } from "./back-office/engine.ts";
 import { allLedgers } from "./back-office/ledgers.ts";
-import {
-  AUDIT_COLUMNS,
-  ENTRY_COLUMNS,
-  EVENT_COLUMNS,
-  entryRow,
-  HEAD_COLUMNS,
-  LEDGER_KEY,
-  TOP_UP_COLUMNS,
-} from "./rows.ts";
+import { EVENT_COLUMNS } from "./event-rows.ts";
+import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
 import type { Tables } from "./tables.ts";
 

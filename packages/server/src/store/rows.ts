@@ -1,7 +1,6 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
 import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
-import type { NewEvent, RecordedEvent } from "../domain/event.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
@@ -12,7 +11,6 @@ import type {
   BouquetRow,
   ConnectionRow,
   CustomerRow,
-  EventRow,
   LedgerEntryRow,
   SubscriptionRow,
   TopUpRow,
@@ -50,8 +48,12 @@ export type OverviewRow = ProfileRow &
 export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
   const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
   for (const row of rows) {
-    const overview = found.get(row.cuid) ?? { ...toProfile(row), connections: [] };
-    found.set(row.cuid, overview);
+    let overview = found.get(row.cuid);
+    if (overview === undefined) {
+      const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
+      overview = { cuid, firstName, lastName, mobile: mobile ?? undefined, status, connections: [] };
+      found.set(cuid, overview);
+    }
     if (row.req_id === null) continue;
     const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
     overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
@@ -70,10 +72,14 @@ export type CustomerConnectionRow = Omit<ProfileRow, "cuid" | "status"> & {
 export function toFoundConnection(cuid: string, rows: readonly CustomerConnectionRow[]): FoundConnection | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const profile = toProfile({ ...first, cuid, status: first.customer_status });
+  const { first_name: firstName, last_name: lastName, mobile, customer_status } = first;
+  const profile = { cuid, firstName, lastName, mobile: mobile ?? undefined, status: customer_status };
   if (first.req_id === null) return { profile, connection: undefined };
-  const ledgers = rows.flatMap((row) => (row.req_id === null || row.plan === null ? [] : [toHead(row)]));
-  return { profile, connection: { ...toBareConnection(first), ledgers } };
+  const ledgers: LedgerHead[] = [];
+  for (const row of rows) if (row.req_id !== null && row.plan !== null) ledgers.push(toHead(row));
+  const { service, req_id: reqId, status, blocked, segment } = first;
+  const connection = { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined, ledgers };
+  return { profile, connection };
 }
 
 export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
@@ -243,11 +249,21 @@ export function topUpRow(transaction: Transaction): TopUpRow {
 }
 
 export function toTransaction(row: TopUpRow): Transaction {
-  const { environment, cuid, service, at, status } = row;
   return {
-    ...{ checkoutId: row.checkout_id, txnId: row.txn_id, partnerId: row.partner_id },
-    ...{ environment, cuid, service, reqId: row.req_id, bouquetCode: row.bouquet_code, amount: BigInt(row.amount) },
-    ...{ at, txnDate: row.txn_date, status, udf1: row.udf1 ?? undefined, udf2: row.udf2 ?? undefined },
+    checkoutId: row.checkout_id,
+    txnId: row.txn_id,
+    partnerId: row.partner_id,
+    environment: row.environment,
+    cuid: row.cuid,
+    service: row.service,
+    reqId: row.req_id,
+    bouquetCode: row.bouquet_code,
+    amount: BigInt(row.amount),
+    at: row.at,
+    txnDate: row.txn_date,
+    status: row.status,
+    udf1: row.udf1 ?? undefined,
+    udf2: row.udf2 ?? undefined,
   };
 }
 
@@ -271,26 +287,4 @@ export function auditRow({ reason, before, after, ...entry }: AuditEntry): Audit
 
 export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
   return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
-}
-
-export const EVENT_COLUMNS = [
-  ...(["seq", "kind", "at", "environment", "cuid", "service", "req_id", "partner_id", "state"] as const),
-] satisfies readonly (keyof EventRow)[];
-
-/** An event as it is written; the store numbers it. */
-export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<EventRow, "seq"> {
-  const { environment, cuid, service, reqId: req_id } = key;
-  const { txnId, checkoutId, bouquetCode, amount } = topUp ?? {};
-  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, amount: amount && Number(amount) });
-  return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
-}
-
-/** @param row beside the name of its partner. */
-export function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
-  const { seq, kind, at, environment, cuid, service, req_id: reqId, partner_id: partnerId, partner } = row;
-  const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount } = JSON.parse(row.state);
-  const isTopUp = partnerId !== null;
-  const topUp = isTopUp ? { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) } : undefined;
-  const key = { environment, cuid, service, reqId };
-  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
 }

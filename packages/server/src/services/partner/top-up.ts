@@ -1,7 +1,7 @@
 import { openCheckout } from "../../domain/checkout.ts";
 import { done, type Result, refused } from "../../domain/failure.ts";
 import type { Money } from "../../domain/money.ts";
-import { decideAgain, type Transaction } from "../../domain/top-up.ts";
+import { decideAgain, type SettledTopUp, type Transaction } from "../../domain/top-up.ts";
 import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../domain/transaction-id.ts";
 import type { Caller, Ports } from "../ports.ts";
 import type { PackagesRequest } from "./list-packages.ts";
@@ -29,19 +29,35 @@ export async function topUp(
   request: TopUpRequest,
 ): Promise<Result<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
-  const { bouquetId, udf1, udf2, ...rest } = request;
-  const { partnerId, environment } = caller;
-  const asked = { partnerId, environment, ...rest, bouquetCode: bouquetId };
+  const { checkoutId, cuid, service, reqId, bouquetId: bouquetCode, amount, udf1, udf2 } = request;
+  const { partnerId, environment, tokenId } = caller;
   if (checkout === undefined) {
-    const recorded = await findOwnRecord({ store }, caller, request.checkoutId);
-    return recorded === undefined ? refused("checkout_unknown") : answerAgain(decideAgain(recorded, asked));
+    const recorded = await findOwnRecord({ store }, caller, checkoutId);
+    if (recorded === undefined) return refused("checkout_unknown");
+    return answerAgain(decideAgain(recorded, { partnerId, environment, cuid, service, reqId, bouquetCode, amount }));
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
-  const command = { checkout, txnDigits, tokenId: caller.tokenId, udf1, udf2, ...asked };
-  const outcome = await store.settleTopUp(command).catch((error: unknown) => {
+  let outcome: SettledTopUp;
+  try {
+    outcome = await store.settleTopUp({
+      checkoutId,
+      checkout,
+      txnDigits,
+      partnerId,
+      environment,
+      cuid,
+      service,
+      reqId,
+      bouquetCode,
+      amount,
+      udf1,
+      udf2,
+      tokenId,
+    });
+  } catch (error) {
     tell(() => recording?.failed(error));
     throw error;
-  });
+  }
   if (outcome.kind === "refused") return refused(outcome.refusal);
   if (outcome.kind === "recorded") {
     tell(() => observer?.topUpRecorded(outcome.transaction));

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { NewEvent, RecordedEvent } from "../../domain/event.ts";
-import { eventRow, toRecordedEvent } from "../rows.ts";
+import { eventRow, toRecordedEvent } from "../event-rows.ts";
 import type { Tables } from "../tables.ts";
 import type { Engine } from "./engine.ts";
 

@@ -10,7 +10,7 @@ import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
-import { type Database, toRow, type Value } from "./database.ts";
+import { type Database, rowMaker, type Value } from "./database.ts";
 import { kyselyOn, othersFirst } from "./engine.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
@@ -147,9 +147,10 @@ function findMany<Row>(
   const statement = database.prepareRows<{ found: string }>(
     `SELECT json_group_array(json_array(${columns.join(", ")})) AS found FROM (${query})`,
   );
+  const toRow = rowMaker<Row>(columns);
   return (cuids, environment) => {
     const lists = JSON.parse(statement(cuids, environment)[0]?.found ?? "[]") as unknown[][];
-    return lists.map((list) => toRow<Row>(columns, list));
+    return lists.map(toRow);
   };
 }
 

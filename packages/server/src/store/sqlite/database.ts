@@ -14,6 +14,10 @@ export type Value = string | number | null | Uint8Array;
 /** One connection to the file, with the durability that topupd promises. */
 export class Database {
   readonly #connection: DatabaseSyncInstance;
+  readonly #begin: StatementSyncInstance;
+  readonly #beginImmediate: StatementSyncInstance;
+  readonly #rollBack: StatementSyncInstance;
+  readonly #commit: StatementSyncInstance;
   /** Whether the transaction that is open is the turn's, for reading. */
   #isReading = false;
   #view = 0;
@@ -23,6 +27,10 @@ export class Database {
   /** @throws StoreRefused where the file is no database of topupd's, cannot be written, or is not durable. */
   constructor(path: string, { mustExist }: { readonly mustExist: boolean }) {
     this.#connection = openFile(path, mustExist);
+    this.#begin = this.prepare("BEGIN");
+    this.#beginImmediate = this.prepare("BEGIN IMMEDIATE");
+    this.#rollBack = this.prepare("ROLLBACK");
+    this.#commit = this.prepare("COMMIT");
     try {
       this.verifyDurability();
     } catch (error) {
@@ -40,12 +48,12 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
-  /** A query and its rows. From lists of their values, they are made faster than the driver makes them. */
+  /** A query and its rows, each made by one literal from the list of its values: faster than the driver makes them. */
   prepareRows<Row>(sql: string): (...values: Value[]) => Row[] {
     const statement = this.prepare(sql);
-    const names = statement.columns().map(({ name }) => name);
+    const toRow = rowMaker<Row>(statement.columns().map(({ name }) => name));
     statement.setReturnArrays(true);
-    return (...values) => (statement.all(...values) as unknown[][]).map((list) => toRow<Row>(names, list));
+    return (...values) => (statement.all(...values) as unknown[][]).map(toRow);
   }
 
   exec(sql: string): void {
@@ -71,7 +79,7 @@ export class Database {
    */
   async write<Result>(work: () => Result): Promise<Result> {
     return this.#patiently(() => {
-      this.#begin("BEGIN IMMEDIATE");
+      this.#beginWith(this.#beginImmediate);
       try {
         const result = work();
         this.commit();
@@ -89,7 +97,7 @@ export class Database {
    * @throws StoreUnavailable as {@link write}.
    */
   async beginWriting(): Promise<void> {
-    await this.#patiently(() => this.#begin("BEGIN IMMEDIATE"));
+    await this.#patiently(() => this.#beginWith(this.#beginImmediate));
   }
 
   /**
@@ -99,18 +107,19 @@ export class Database {
    */
   async beginView(): Promise<void> {
     await this.#patiently(() => {
+      this.#beginWith(this.#begin);
       // SQLite looks at the database, and at nothing later, from the first read on.
-      this.#begin("BEGIN; SELECT count(*) FROM provider");
+      this.exec("SELECT count(*) FROM provider");
     });
   }
 
   commit(): void {
     this.#hasWritten = true;
-    this.exec("COMMIT");
+    this.#commit.run();
   }
 
   rollBack(): void {
-    if (this.#connection.isTransaction) this.exec("ROLLBACK");
+    if (this.#connection.isTransaction) this.#rollBack.run();
   }
 
   /**
@@ -121,7 +130,7 @@ export class Database {
   read<Result>(work: () => Result): Result {
     return translating(() => {
       if (!this.#isReading) {
-        this.#begin("BEGIN");
+        this.#beginWith(this.#begin);
         this.#isReading = true;
         this.#view += 1;
         setImmediate(() => this.seeAnew());
@@ -185,11 +194,11 @@ export class Database {
     }
   }
 
-  #begin(statement: string): void {
+  #beginWith(statement: StatementSyncInstance): void {
     this.#isReading = false;
-    // Whatever is open: the turn's view, or what a disk that failed did not let go.
+    // Whatever is open: the turn's view, or a transaction that a failing disk has left.
     this.rollBack();
-    this.exec(statement);
+    statement.run();
   }
 
   #endReading(): void {
@@ -211,11 +220,10 @@ export class Database {
   }
 }
 
-/** A row of the values of its columns. */
-export function toRow<Row>(columns: readonly string[], values: readonly unknown[]): Row {
-  const row: Record<string, unknown> = {};
-  for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = values[index];
-  return row as Row;
+/** Compiles what makes a row of the values of its columns: V8 makes a literal in a tenth of the time of an assembled object. */
+export function rowMaker<Row>(columns: readonly string[]): (values: readonly unknown[]) => Row {
+  const fields = columns.map((column, index) => `${JSON.stringify(column)}: values[${index}]`);
+  return new Function("values", `return { ${fields.join(", ")} };`) as (values: readonly unknown[]) => Row;
 }
 
 /** Runs `work`, and says of the database's own trouble that the store is unavailable. */

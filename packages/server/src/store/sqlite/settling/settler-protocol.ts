@@ -32,23 +32,44 @@ export interface Failure {
 
 export function packItem(item: SettlingItem): PackedItem {
   if (item.kind === "conclusion") return item.checkoutId;
-  const { checkoutId, checkout, txnDigits, partnerId, environment, cuid, service, reqId, ...what } = item.command;
+  const { command } = item;
   return [
-    ...([checkoutId, checkout.issuedAt, checkout.revision, txnDigits, partnerId] as const),
-    ...([environment, cuid, service, reqId] as const),
-    ...([what.bouquetCode, what.amount, what.udf1, what.udf2, what.tokenId] as const),
+    command.checkoutId,
+    command.checkout.issuedAt,
+    command.checkout.revision,
+    command.txnDigits,
+    command.partnerId,
+    command.environment,
+    command.cuid,
+    command.service,
+    command.reqId,
+    command.bouquetCode,
+    command.amount,
+    command.udf1,
+    command.udf2,
+    command.tokenId,
   ];
 }
 
 export function unpackItem(packed: PackedItem): SettlingItem {
   if (typeof packed === "string") return { kind: "conclusion", checkoutId: packed };
-  const [checkoutId, issuedAt, revision, txnDigits, partnerId, environment, cuid, service, reqId, ...what] = packed;
-  const [bouquetCode, amount, udf1, udf2, tokenId] = what;
-  const key = { environment, cuid, service, reqId };
-  const checkout = { issuedAt, revision };
   return {
     kind: "top_up",
-    command: { checkoutId, checkout, txnDigits, partnerId, ...key, bouquetCode, amount, udf1, udf2, tokenId },
+    command: {
+      checkoutId: packed[0],
+      checkout: { issuedAt: packed[1], revision: packed[2] },
+      txnDigits: packed[3],
+      partnerId: packed[4],
+      environment: packed[5],
+      cuid: packed[6],
+      service: packed[7],
+      reqId: packed[8],
+      bouquetCode: packed[9],
+      amount: packed[10],
+      udf1: packed[11],
+      udf2: packed[12],
+      tokenId: packed[13],
+    },
   };
 }
 
