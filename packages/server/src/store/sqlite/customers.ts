@@ -19,20 +19,27 @@ const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1,
 /** A row for each ledger of the connection, or of one that is gone; where the customer has no such connection, one without. */
 const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
     n.service, n.req_id, n.status, n.blocked, n.segment,
-    s.plan, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
+    s.plan, s.last_entry, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
   FROM customer AS c
   LEFT JOIN connection AS n ON n.cuid = ?1 AND n.environment = ?2 AND n.service = ?3 AND n.req_id = ?4
   LEFT JOIN subscription AS s ON s.cuid = ?1 AND s.environment = ?2 AND s.service = ?3 AND s.req_id = ?4
   WHERE c.cuid = ?1 AND c.environment = ?2`;
+
+export interface ConnectionToTopUp {
+  readonly found: FoundConnection | undefined;
+  /** The row of the last entry of a plan's ledger; undefined if there is none. */
+  readonly lastEntryOf: (plan: string) => number | undefined;
+}
 
 export type CustomerTables = ReturnType<typeof customerTables>;
 
 /** What partners' requests ask of customers. None of it reads ledgers, or it would take longer from year to year. */
 export function customerTables(database: Database, provider: ProviderSettings) {
   type Row = OverviewRow & { readonly position: number | null };
+  type LedgerRow = CustomerConnectionRow & { readonly plan: string | null; readonly last_entry: number };
   const ofCode = database.prepareRows<Row>(overviewsOf(OF_CODE));
   const ofTwoCodes = database.prepareRows<Row>(overviewsOf(OF_TWO_CODES));
-  const connection = database.prepareRows<CustomerConnectionRow>(CONNECTION);
+  const connection = database.prepareRows<LedgerRow>(CONNECTION);
   return {
     lookUp(environment: Environment, code: string): CustomerOverview[] {
       const [first, second] = codesToFind(code, provider);
@@ -43,6 +50,13 @@ export function customerTables(database: Database, provider: ProviderSettings) {
 
     findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
       return toFoundConnection(cuid, connection(cuid, environment, service, reqId));
+    },
+
+    /** The same, with what a top-up appends to. */
+    findToTopUp({ cuid, environment, service, reqId }: ConnectionKey): ConnectionToTopUp {
+      const rows = connection(cuid, environment, service, reqId);
+      const lastEntryOf = (plan: string) => rows.find((row) => row.plan === plan)?.last_entry;
+      return { found: toFoundConnection(cuid, rows), lastEntryOf };
     },
   };
 }

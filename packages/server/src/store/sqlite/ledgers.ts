@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
-import type { Entry } from "../../domain/ledger.ts";
-import { ENTRY_COLUMNS, entryRow, type HEAD_COLUMNS, LEDGER_KEY } from "../rows.ts";
-import type { Value } from "./database.ts";
+import type { Entry, TopUpEntry } from "../../domain/ledger.ts";
+import { ENTRY_COLUMNS, entryRow, flag, type HEAD_COLUMNS, LEDGER_KEY } from "../rows.ts";
+import type { Database, Value } from "./database.ts";
 
 const LEDGER = LEDGER_KEY.join(", ");
 /** For {@link ledgerValues}. */
@@ -67,3 +67,77 @@ export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
  */
 export const DELETE_ENTRIES = `${chainFrom(`SELECT last_entry FROM subscription WHERE ${OF_LEDGER}`)}
   DELETE FROM ledger_entry WHERE id IN (SELECT id FROM chain) AND seq < ?6`;
+
+/** The entry of a top-up: columns that it leaves empty are not named, and what was bought names the subscription after it. */
+const APPEND_TOP_UP = `INSERT INTO ledger_entry (previous, cuid, environment, service, req_id, plan,
+    seq, at, wall, code, name, add_on, months, days, txn_id,
+    after_start, after_anchor, after_months, after_days, after_end, after_since, after_goodwill_days,
+    kind, after_code, after_name, after_add_on)
+  VALUES (${Array(22).fill("?").join(", ")}, 'top_up', ?10, ?11, ?12)`;
+const MOVE_HEAD = `UPDATE subscription SET last_entry = ?, seq = ?, code = ?, name = ?, add_on = ?,
+    start_time = ?, anchor_time = ?, months = ?, days = ?, end_time = ?, since = ?, goodwill_days = ?
+  WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?`;
+
+/** Appends the entry of a top-up and moves the ledger's head to it. @returns takes the row of the ledger's last entry. */
+export function topUpAppending(database: Database) {
+  const appendEntry = database.prepare(APPEND_ENTRY);
+  const putHead = database.prepare(PUT_HEAD);
+  const appendTopUp = database.prepare(APPEND_TOP_UP);
+  const moveHead = database.prepare(MOVE_HEAD);
+  return (key: ConnectionKey, plan: string, entry: TopUpEntry, lastEntry: number | undefined): void => {
+    const { after } = entry;
+    if (lastEntry === undefined || after === undefined) {
+      appendEntry.run(...entryValues(key, plan, entry));
+      putHead.run();
+      return;
+    }
+    const { cuid, environment, service, reqId } = key;
+    const { seq, at, bouquet, period, txnId } = entry;
+    const { start, anchor, months, days, end, since, goodwillDays } = after;
+    const addOn = flag(bouquet.addOn);
+    // One list of arguments each, since a list that is put together takes as long as the statement.
+    const { lastInsertRowid } = appendTopUp.run(
+      lastEntry,
+      cuid,
+      environment,
+      service,
+      reqId,
+      plan,
+      seq,
+      at.instant,
+      at.wall,
+      bouquet.code,
+      bouquet.name,
+      addOn,
+      period.months,
+      period.days,
+      txnId,
+      start,
+      anchor,
+      months,
+      days,
+      end,
+      since,
+      goodwillDays,
+    );
+    moveHead.run(
+      lastInsertRowid,
+      seq,
+      bouquet.code,
+      bouquet.name,
+      addOn,
+      start,
+      anchor,
+      months,
+      days,
+      end,
+      since,
+      goodwillDays,
+      cuid,
+      environment,
+      service,
+      reqId,
+      plan,
+    );
+  };
+}

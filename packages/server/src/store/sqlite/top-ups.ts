@@ -6,13 +6,13 @@ import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } f
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../back-office/access.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../batcher.ts";
-import { TOP_UP_COLUMNS, topUpRow, toTransaction } from "../rows.ts";
+import { TOP_UP_COLUMNS, toTransaction } from "../rows.ts";
 import type { Conclusion, Outcome, ProviderSettings } from "../store.ts";
 import type { TopUpRow } from "../tables.ts";
 import type { CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
-import { APPEND_ENTRY, entryValues, PUT_HEAD } from "./ledgers.ts";
+import { topUpAppending } from "./ledgers.ts";
 import type { ReferenceTables } from "./reference.ts";
 
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
@@ -22,6 +22,9 @@ const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
 const FIND_TOKEN = `SELECT t.expires_at, t.revoked_at, p.status
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
+/** What is on record with a checkout: a top-up, that it was retired, or both. */
+const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
+  UNION ALL SELECT 'retired' FROM retired_checkout WHERE checkout_id = ?1`;
 const HORIZON = "SELECT pruned_before FROM retention";
 
 export interface TopUpParts {
@@ -49,8 +52,8 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const retire = database.prepare(RETIRE);
   const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
-  const appendEntry = database.prepare(APPEND_ENTRY);
-  const putHead = database.prepare(PUT_HEAD);
+  const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
+  const append = topUpAppending(database);
   const findTarget = database.prepareRows(FIND_TARGET);
   const insertEvent = eventInsertion(database);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
@@ -68,10 +71,11 @@ export function topUpTables({ database, provider, clock, customers, reference }:
 
   const topUp = (command: TopUpCommand, { now, hasTarget, tokenOf }: BatchParts): TopUpOutcome => {
     const { checkoutId, checkout } = command;
-    const found = customers.findConnection(command);
-    const retired = findRetiredAt(checkoutId) !== undefined;
+    const { found, lastEntryOf } = customers.findToTopUp(command);
+    const recorded = onRecord(checkoutId);
+    const retired = recorded.some(({ what }) => what === "retired");
     const snapshot = {
-      recorded: find(checkoutId),
+      recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
       token: tokenOf,
       retired,
       customerStatus: found?.profile.status,
@@ -81,18 +85,33 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     };
     const outcome = decideTopUp(snapshot, command, now, provider.basePlans);
     if (outcome.kind === "recorded") {
-      record(outcome);
+      record(outcome, lastEntryOf(outcome.plan));
       if (hasTarget) tell(outcome, found?.connection as Connection);
     }
     if (outcome.kind === "refused" && outcome.retires && !retired) retire.run(checkoutId, now.instant);
     return outcome;
   };
 
-  const record = ({ transaction, plan, entry }: RecordedTopUp): void => {
-    appendEntry.run(...entryValues(transaction, plan, entry));
-    putHead.run();
-    const row = topUpRow(transaction);
-    insertRow.run(...TOP_UP_COLUMNS.map((column) => row[column]));
+  const record = ({ transaction, plan, entry }: RecordedTopUp, lastEntry: number | undefined): void => {
+    append(transaction, plan, entry, lastEntry);
+    const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
+    const { amount, at, txnDate, status } = transaction;
+    insertRow.run(
+      checkoutId,
+      txnId,
+      partnerId,
+      environment,
+      cuid,
+      service,
+      reqId,
+      bouquetCode,
+      Number(amount),
+      at,
+      txnDate,
+      status,
+      udf1 ?? null,
+      udf2 ?? null,
+    );
   };
 
   const tell = ({ transaction, plan, entry }: RecordedTopUp, before: Connection): void => {
