@@ -223,6 +223,8 @@ export class Database {
 /** Compiles what makes a row of the values of its columns: V8 makes a literal in a tenth of the time of an assembled object. */
 export function rowMaker<Row>(columns: readonly string[]): (values: readonly unknown[]) => Row {
   const fields = columns.map((column, index) => `${JSON.stringify(column)}: values[${index}]`);
+  // The text is made of the columns of topupd's own statements alone.
+  // oxlint-disable-next-line typescript/no-implied-eval
   return new Function("values", `return { ${fields.join(", ")} };`) as (values: readonly unknown[]) => Row;
 }
 
