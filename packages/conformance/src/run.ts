@@ -55,7 +55,7 @@ async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Pro
   throw new ServiceUnreachable(`${readBaseUrl(options.baseUrl).origin} cannot be reached: ${lookUp.problem}`);
 }
 
-/** With the reason that topupd gives, such as `unknown_token`; another text could be anything. */
+/** The message with topupd's reason, such as `unknown_token`; another text could be anything. */
 function describeRefusal(lookUp: Answer): string {
   const reason = member(asObject(member(lookUp.json, "body")), "reason");
   const named = typeof reason === "string" && /^[a-z]+_token$/.test(reason) ? `, ${reason}` : "";

@@ -151,7 +151,7 @@ export interface LedgerEntry {
   reason: string | null;
   /** Of an import: up to when the records held what was made here, on the provider's clock. */
   asOf: string | null;
-  /** Of an import: whether the records hold goodwill. */
+  /** Whether the records of an import hold goodwill. */
   goodwill: GoodwillReading | null;
   /** Whether what was before it has been let go. */
   isOpening: boolean;
@@ -228,7 +228,7 @@ export interface HeldBackSubscription {
   keptEnd: string | null;
   statedEnd: string | null;
   txnId: string | null;
-  /** Of goodwill that alone keeps it, though the records are said to hold goodwill. */
+  /** Days of goodwill, if goodwill alone keeps the end and the records are said to hold goodwill. */
   goodwillDays: number | null;
   /** Given here, if it must be said whether the records hold it; and where they end the subscription if they lack it. */
   goodwill: { days: number; at: string; lackingEnd: string | null } | null;

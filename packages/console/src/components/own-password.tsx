@@ -3,7 +3,7 @@ import { texts } from "../texts/index.ts";
 import { TextInput } from "./controls.tsx";
 import { Field, type FormValues } from "./form.tsx";
 
-/** Asks for the password of whoever is logged in, before a change that would outlast a stolen session. */
+/** A field for one's own password, asked before a change that would outlast a stolen session. */
 export function OwnPasswordField() {
   const { name } = useMe();
   return (
@@ -17,7 +17,7 @@ export function OwnPasswordField() {
   );
 }
 
-/** What the staff API takes of the field. */
+/** The field of the staff API's request. */
 export function ownPassword(values: FormValues): { readonly ownPassword: string } {
   return { ownPassword: values.raw("ownPassword") };
 }

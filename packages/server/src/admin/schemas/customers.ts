@@ -23,7 +23,9 @@ export const HELD_BACK_FIELDS = {
   ),
   txnId: orNull(Type.String({ description: "The newest top-up; null where goodwill alone keeps it." })),
   goodwillDays: orNull(
-    Type.Integer({ description: "Of goodwill that alone keeps it, though the records are said to hold goodwill." }),
+    Type.Integer({
+      description: "Days of goodwill, if goodwill alone keeps the end and the records are said to hold it.",
+    }),
   ),
   goodwill: orNull(
     Type.Object(
