@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
@@ -137,13 +138,24 @@ export interface Sent {
  * it is replayed or made.
  */
 export async function verifySent(client: PartnerClient, { purchase, acknowledged }: Sent): Promise<void> {
-  const before = await client.query(purchase.checkoutId);
+  const before = await available(() => client.query(purchase.checkoutId));
   if (acknowledged !== undefined && before.text !== acknowledged)
     throw new Error(`acknowledged as ${acknowledged}, but now ${before.text}`);
   if (before.status !== 200 && before.code !== "400ab107") throw new Error(`no clear status: ${before.text}`);
-  const again = await client.topUp(purchase);
+  const again = await available(() => client.topUp(purchase));
   if (again.status !== 200 || again.replayed !== (before.status === 200))
     throw new Error(`sent again after ${before.text}, answered ${again.text}`);
+}
+
+const BACK_WITHIN_MS = 10_000;
+
+/** Asks until the service is available: it is ready as soon as look-ups work, also while its settler starts again. */
+async function available(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let waited = 0; ; waited += 100) {
+    const answer = await ask();
+    if (answer.code !== "400ae002" || waited >= BACK_WITHIN_MS) return answer;
+    await sleep(100);
+  }
 }
 
 /** Every customer has the months that were bought, and not one more. @param all every purchase that was made. */
