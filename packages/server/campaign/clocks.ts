@@ -18,6 +18,7 @@ import { serveSettling } from "../src/store/sqlite/settling/settler-server.ts";
 import type { Store } from "../src/store/store.ts";
 import { EXPECT_GOOD, expectDone, ndjson } from "../test/support/open-service.ts";
 import { seededRandom } from "../test/support/random.ts";
+import { agree } from "./month.ts";
 import type { Ground } from "./processes.ts";
 import { Choices } from "./random.ts";
 
@@ -30,9 +31,9 @@ export interface ClocksOptions extends Ground {
 const START = Date.parse("2026-11-20T09:00:00Z");
 const DAY_MS = 86_400_000;
 const SPAN_DAYS = 40;
-/** By so much, in milliseconds, the clock is set at most. */
+/** The clock is set by at most this many milliseconds. */
 const STEPS = [20 * 60_000, 2 * DAY_MS, SPAN_DAYS * DAY_MS] as const;
-/** In each round, top-ups of so many customers. */
+/** Customers who are topped up in a round. */
 const CUSTOMERS = 8;
 const BOUQUETS = 5;
 const ROWS_AT_ONCE = 500;
@@ -96,7 +97,7 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-/** As a service has it: a settler records what workers ask for. */
+/** A settler records what workers ask for, as in a service. */
 async function openSqlite(path: string, clock: SetClock, seed: number): Promise<Opened> {
   const options = { path, ...wishes(clock, seed) };
   const made = await openSqliteStore(options);
@@ -170,7 +171,7 @@ class Clocks {
   readonly #choices: Choices;
   readonly #ports: Ports;
   #caller: Caller | undefined;
-  /** Of all that was asked for; with the answer, if one was given. */
+  /** All top-ups that were asked for, each with its answer if one was given. */
   readonly #asked = new Map<string, Transaction | undefined>();
 
   constructor(opened: Opened, clock: SetClock, choices: Choices, random: (bytes: number) => Uint8Array) {
@@ -227,7 +228,7 @@ class Clocks {
 
   async #topUp(request: TopUpRequest): Promise<void> {
     const answer = await topUp(this.#ports, this.#caller as Caller, request).catch((error: unknown) => {
-      // What became of it shows at the end.
+      // The end of the round shows whether it was recorded.
       if (error instanceof StoreUnavailable) return undefined;
       throw error;
     });
@@ -286,13 +287,7 @@ class Clocks {
   }
 }
 
-/** In the provider's zone. */
+/** The day of an instant in the provider's zone. */
 function dayOf(at: number): string {
   return new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kathmandu" }).format(at);
-}
-
-/** In any order. */
-function agree(what: string, real: readonly string[], expected: readonly string[]): void {
-  const [a, b] = [real.toSorted().join(", "), expected.toSorted().join(", ")];
-  if (a !== b) throw new Error(`${what}: topupd says ${a}; it was ${b}`);
 }

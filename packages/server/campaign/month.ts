@@ -280,8 +280,8 @@ async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** In any order. */
-function agree(what: string, real: readonly string[], expected: readonly string[]): void {
+/** @throws Error unless both lists hold the same lines, in any order. */
+export function agree(what: string, real: readonly string[], expected: readonly string[]): void {
   const [a, b] = [real.toSorted(), expected.toSorted()];
   if (a.length === b.length && a.every((line, index) => line === b[index])) return;
   const [surplus, missing] = [a.find((line) => !b.includes(line)), b.find((line) => !a.includes(line))];

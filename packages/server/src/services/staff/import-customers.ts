@@ -91,10 +91,10 @@ const MOST_CHANGED = 0.1;
 
 /**
  * Lays a file of customers over those stored, by cuid (ledger's page, section 3). The file is read twice: first all of it
- * is checked and its change weighed, then it is written, so that nothing is written of a file with a bad line, and memory
- * stays flat for a file of any size. Imported again after an interruption, it comes to the same. A row of which the first
- * reading finds that nothing changes is not decided again: with what is topped up or reversed meanwhile, it changes nothing
- * either. A row that names another customer's connection is written after all others, which may free it, and rejected if
+ * is checked and its change weighed, then it is written, so that nothing is written of a file with a bad line. Memory
+ * holds the cuids of a file and never its rows. Imported again after an interruption, it comes to the same. A row of which
+ * the first reading finds that nothing changes is not decided again: with what is topped up or reversed meanwhile, it
+ * changes nothing either. A row that names another customer's connection is written after all others, which may free it, and rejected if
  * they do not.
  * A file with a name is remembered, and what was held back of it takes the place of what was before.
  * @throws FileChanged
