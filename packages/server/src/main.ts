@@ -109,6 +109,7 @@ const runtime: Runtime = {
   userName,
   isTerminal: process.stderr.isTTY,
   clock: Date.now,
+  stopwatch: () => performance.now(),
   random,
   openStore: async ({ database, databaseConnections, workers, ...config }, options) => {
     const { timeZone, currencyExponent, defaultCountry, basePlans } = config;

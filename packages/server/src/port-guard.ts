@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { type AddressList, callerAddress, networkOf } from "./domain/address-list.ts";
 
 /* What every port refuses, so that one caller cannot take the memory or the sockets of the others. */
@@ -136,6 +136,12 @@ export class PortGuard {
  * documentation of Node's has it; a test holds what it does.
  */
 export const PARSE_ERROR = -1;
+
+/** Where a server listens, without a slash at its end. */
+export function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
 
 /** Whether a request has several `Authorization` headers: Node gives the first, and a proxy may have judged another. */
 export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {

@@ -39,7 +39,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
     /^cli\//,
     [
       ...[DOMAIN, PORT, SERVICES, /^cli\//, /^csv\//, /^backup\//, /^config\.ts$/],
-      ...[/^http\/app\.ts$/, /^admin\/app\.ts$/, /^metrics\/metrics\.ts$/],
+      ...[PORT_GUARD, /^http\/app\.ts$/, /^admin\/app\.ts$/, /^metrics\/metrics\.ts$/],
     ],
   ],
   [/^config\.ts$/, [DOMAIN, LOG]],

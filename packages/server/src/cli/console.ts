@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { type AdminWorld, buildAdminApp } from "../admin/app.ts";
 import type { Config } from "../config.ts";
+import { urlOf } from "../port-guard.ts";
 import { type ServiceState, wellState } from "../services/service-state.ts";
 import type { Store } from "../store/store.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
-import { listening, urlOf } from "./service.ts";
+import { listening } from "./service.ts";
 import { hearSupervisor, type SupervisorProcess } from "./worker.ts";
 
 export interface ConsoleParts {
@@ -48,7 +49,7 @@ export async function serveConsole(
   // By itself: what processes of a cluster listen on is shared, and two that take any free port would get the same.
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
-  return { url: urlOf(app), stop: () => close(app, runtime, config) };
+  return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
 }
 
 async function close(app: FastifyInstance, { sleep }: Runtime, { shutdownSeconds }: Config): Promise<void> {

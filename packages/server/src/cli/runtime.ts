@@ -12,6 +12,8 @@ import type { SupervisorProcess } from "./worker.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Pick<Ports, "clock" | "random"> {
+  /** Milliseconds that pass evenly, whatever is done to the clock. */
+  readonly stopwatch: () => number;
   /** Of topupd. */
   readonly version: string;
   /** What to type to call it again, from the folder that it was started in. */

@@ -1,5 +1,3 @@
-import { type AddressInfo, Server as NetServer } from "node:net";
-import type { FastifyInstance } from "fastify";
 import { type Config, SETTINGS } from "../config.ts";
 import type { Target } from "../domain/target.ts";
 import { buildApp, type Phase } from "../http/app.ts";
@@ -56,7 +54,7 @@ export interface ServingParts {
 
 /** Serves from a store that is open. @throws CommandFailed where a port or address cannot be had. */
 export async function serveFrom(
-  { clock, random, sleep, targets }: Runtime,
+  { clock, random, stopwatch, sleep, targets }: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
   { store, observer, deliveryObserver, state }: ServingParts,
@@ -71,20 +69,21 @@ export async function serveFrom(
     onFailure: warnOf("when tokens were last used could not be written yet"),
   });
   const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be noted") });
-  const { app, sockets } = await buildApp({
+  const app = buildApp({
     ports: { store, clock, random, tokenUses, observer },
+    stopwatch,
     trustedProxies: config.trustedProxies,
     prefix: config.prefix,
     publicUrl: config.publicUrl,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
-    logger,
+    log: (level, fields, message) => logger[level](fields, message),
     logLine,
     phase: () => phase,
     attempts,
     state,
   });
-  await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
+  const url = await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
   attempts.keepWriting(sleep);
   const workerPorts = {
@@ -97,7 +96,7 @@ export async function serveFrom(
   // A connection that cannot be taken is no reason to end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
   return {
-    url: urlOf(app),
+    url,
     async stop({ drainSeconds }) {
       phase = "draining";
       const handedOver = Promise.all(workers.map((worker) => worker.stop()));
@@ -105,9 +104,8 @@ export async function serveFrom(
       // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
       // are taken, and those that are there get a moment to be told, with an answer, that they end.
       phase = "closing";
-      NetServer.prototype.close.call(app.server);
+      app.stopListening();
       await sleep(FAREWELL_MS);
-      sockets.destroyIdle();
       const closed = app.close();
       const deadline = new AbortController();
       const inTime = await Promise.race([
@@ -117,7 +115,7 @@ export async function serveFrom(
       deadline.abort();
       if (!inTime) {
         logger.warn("requests that were still in hand at the deadline are cut off");
-        sockets.destroyAll();
+        app.destroyAll();
         await closed;
       }
       await handedOver;
@@ -143,9 +141,4 @@ export async function listening<Result>(
       `cannot listen on ${config[host]}, port ${config[port]}: ${(error as Error).message}. Choose others with --${byHost.flag} or ${byHost.env}, --${byPort.flag} or ${byPort.env}`,
     );
   }
-}
-
-export function urlOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

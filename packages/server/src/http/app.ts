@@ -1,33 +1,32 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { createServer, type Server } from "node:http";
+import { Server as NetServer, type Socket } from "node:net";
 import type { AddressList } from "../domain/address-list.ts";
+import { HEAD_LIMITS, urlOf } from "../port-guard.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { Recording, tell } from "../services/partner/observer.ts";
 import type { Ports } from "../services/ports.ts";
 import { type ServiceState, wellState } from "../services/service-state.ts";
-import { authenticateRequests } from "./authenticate.ts";
-import { BODY_MAX_BYTES, errorSender } from "./failures.ts";
-import { addHealth } from "./health.ts";
-import { publishContract } from "./openapi/publish.ts";
-import { receiveRequests, requestIds } from "./reception.ts";
+import { AnswerText } from "./answer-text.ts";
+import { FastDoor } from "./fast-door.ts";
+import { healthPages } from "./health.ts";
+import { NodeDoor } from "./node-door.ts";
+import { contractPages } from "./openapi/publish.ts";
+import { operationsOf } from "./operations.ts";
+import {
+  KEEP_ALIVE_TIMEOUT_MS,
+  LOOKING_EVERY_MS,
+  Pipeline,
+  REQUEST_TIMEOUT_MS,
+  requestIds,
+  UNREAD_TIMEOUT_MS,
+} from "./pipeline.ts";
 import { logRequests, noteAttempts, observeRequests } from "./request-hearers.ts";
-import { addOperations, readBodiesAsJson } from "./routes.ts";
-import type { Sockets } from "./sockets.ts";
-import { type Retirement, retirementHeaders, VERSIONS, type Version } from "./versions/version.ts";
-
-const ESCAPED_PATH = /^[^?]*%/;
-const UNKNOWN_PATH = "/unknown";
-
-/** A request must have arrived whole in this time. */
-const REQUEST_TIMEOUT_MS = 10_000;
-/** How often slow requests are looked for: Node's own half minute would let them go on for as long. */
-const CHECKING_INTERVAL_MS = 1_000;
-/** How long an answer may lie unread. {@link Sockets} spares whoever waits for one. */
-const UNREAD_TIMEOUT_MS = 30_000;
-/** Longer than the idle timeout of common proxies, so that it is they who close. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+import { type Retirement, retirementHeaders, type Version } from "./versions/version.ts";
 
 export interface AppOptions {
   readonly ports: Ports;
+  /** Milliseconds that pass evenly, whatever is done to the clock. */
+  readonly stopwatch: () => number;
   /** What stands before the version in every path. */
   readonly prefix: string;
   /** Scheme, host and port by which partners reach the service; undefined if nobody has said it. */
@@ -38,7 +37,7 @@ export interface AppOptions {
   readonly trustedProxies: AddressList | undefined;
   /** By the name of the version; a version that is not named stays. */
   readonly retirements: Readonly<Record<string, Retirement>>;
-  readonly logger: FastifyBaseLogger;
+  readonly log: (level: "info" | "warn" | "error", fields: object, message: string) => void;
   /** Takes a line of the log for each request; undefined where there is none to be. */
   readonly logLine: ((line: string) => void) | undefined;
   /** How far the process is on its way to its end. */
@@ -47,83 +46,105 @@ export interface AppOptions {
   readonly attempts?: Pick<AttemptNotes, "note"> | undefined;
   /** Shared with the service's other processes. */
   readonly state?: ServiceState | undefined;
+  /** False leaves every request to node:http: for tests that hold the doors against each other. */
+  readonly hasFastDoor?: boolean | undefined;
 }
 
 /** `draining` still takes everything, and says that it should be sent nothing; `closing` ends every socket after its answer. */
 export type Phase = "serving" | "draining" | "closing";
 
-/** The service, and the means to end it. */
+/** The service, and the means to begin and end it. */
 export interface App {
-  readonly app: FastifyInstance;
-  readonly sockets: Pick<Sockets, "destroyAll" | "destroyIdle">;
+  readonly server: Server;
+  /** Of calls that came by the fast door. */
+  readonly fastCalls: () => number;
+  /** Resolves with the URL, without a slash at its end. */
+  readonly listen: (options: { readonly host: string; readonly port: number }) => Promise<string>;
+  /** Takes no more sockets. */
+  readonly stopListening: () => void;
+  /** Resolves once all that is in hand is answered, and every socket has ended. */
+  readonly close: () => Promise<void>;
+  /** Destroys all sockets, whatever is in hand. */
+  readonly destroyAll: () => void;
 }
 
 /** Builds the service: the only place that does, for serving and for tests alike. */
-export async function buildApp(options: AppOptions): Promise<App> {
-  const { logger, logLine, phase, attempts, state = wellState() } = options;
+export function buildApp(options: AppOptions): App {
+  const { log, logLine, phase, attempts, stopwatch, trustedProxies, state = wellState() } = options;
   const { store, clock, observer } = options.ports;
-  const nextId = requestIds(options.ports.random);
-  // A library's words may quote what was sent: it has no log.
-  const app = fastify({
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: nextId,
-    bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    connectionTimeout: UNREAD_TIMEOUT_MS,
-    // Requests that arrive while the process stops are in hand too, and are answered.
-    return503OnClosing: false,
-    clientErrorHandler: (error, socket) => sockets.onClientError(error, socket),
-    // No path that is served needs an escape. Decoded, an escaped one would be served all the same, and one that cannot
-    // be decoded would meet no hook.
-    rewriteUrl: ({ url = "" }) => (ESCAPED_PATH.test(url) ? UNKNOWN_PATH : url),
-    http: {
-      requireHostHeader: false,
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECKING_INTERVAL_MS,
-    },
-  }) as unknown as FastifyInstance;
-
-  const sockets = receiveRequests(app, {
-    nextId,
+  const recording = new Recording(clock, state, (cause) => {
+    tell(() => observer?.recordingChanged(state.recordingFailsSince));
+    if (cause === undefined) log("info", {}, "top-ups are recorded again");
+    else log("warn", { cause }, "no top-up can be recorded");
+  });
+  const ports = { ...options.ports, recording };
+  let isClosing = false;
+  const pipeline = new Pipeline({
+    ...{ ports, stopwatch, log },
+    nextId: requestIds(ports.random),
     hearers: [
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
       ...(observer === undefined ? [] : [observeRequests(observer)]),
       ...(attempts === undefined ? [] : [noteAttempts(clock, attempts)]),
     ],
-    isClosing: () => phase() === "closing",
-    onWriteError: ({ id: requestId }, err) => logger.error({ requestId, err }, "an answer could not be written"),
+    isClosing: () => isClosing || phase() === "closing",
   });
-  readBodiesAsJson(app);
-  for (const name of ["caller", "refusedHolder"]) app.decorateRequest(name, undefined);
-  const sendError = errorSender(logger);
-  app.setErrorHandler((error, _request, reply) => sendError(error, reply));
-
-  const recording = new Recording(clock, state, (cause) => {
-    tell(() => observer?.recordingChanged(state.recordingFailsSince));
-    if (cause === undefined) logger.info("top-ups are recorded again");
-    else logger.warn({ cause }, "no top-up can be recorded");
+  const { prefix, lapsedDays, retirements } = options;
+  const headersOf = ({ name, successor }: Version) => {
+    const retirement = retirements[name];
+    if (retirement === undefined || successor === undefined) return [];
+    return retirementHeaders(retirement, `${prefix}/${successor}/`);
+  };
+  const operations = operationsOf({ ports, prefix, lapsedDays, headersOf });
+  const health = healthPages({ store, state, log, isDraining: () => phase() !== "serving" });
+  const routes = [...operations, ...health, ...contractPages({ ...options, provider: store.provider })];
+  const answerText = new AnswerText(clock);
+  const server = createServer({
+    ...HEAD_LIMITS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    requireHostHeader: false,
   });
-  addHealth(app, { store, state, logger, isDraining: () => phase() !== "serving" });
-  publishContract(app, { ...options, provider: store.provider });
-  const ports = { ...options.ports, recording };
-  for (const version of VERSIONS) {
-    const addVersion = async (scope: FastifyInstance) => {
-      announceRetirement(scope, version, options);
-      authenticateRequests(scope, ports, options.trustedProxies, sendError);
-      addOperations(scope, version, { ports, lapsedDays: options.lapsedDays, sendError });
-    };
-    await app.register(addVersion, { prefix: options.prefix });
-  }
-  return { app, sockets };
-}
-
-function announceRetirement(scope: FastifyInstance, { name, successor }: Version, options: AppOptions): void {
-  const retirement = options.retirements[name];
-  if (retirement === undefined || successor === undefined) return;
-  const headers = retirementHeaders(retirement, `${options.prefix}/${successor}/`);
-  scope.addHook("onRequest", (_request, reply, done) => {
-    reply.headers(headers);
-    done();
+  server.timeout = UNREAD_TIMEOUT_MS;
+  const nodeDoor = new NodeDoor({ pipeline, routes, trustedProxies, answerText });
+  nodeDoor.watch(server);
+  const [toNode] = server.listeners("connection") as ((socket: Socket) => void)[];
+  const handOver = (socket: Socket) => toNode?.call(server, socket);
+  const fastDoor = new FastDoor({ pipeline, operations, trustedProxies, answerText, handOver });
+  if (options.hasFastDoor !== false) server.removeAllListeners("connection").on("connection", fastDoor.take);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
+  server.once("listening", () => {
+    const looking = setInterval(() => {
+      pipeline.answerLate();
+      fastDoor.look();
+    }, LOOKING_EVERY_MS).unref();
+    server.once("close", () => clearInterval(looking));
+  });
+  return {
+    server,
+    fastCalls: () => fastDoor.served,
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once("error", reject).listen({ host, port }, () => {
+          server.off("error", reject);
+          resolve(urlOf(server));
+        });
+      }),
+    // Node's HTTP server would cut sockets whose next request is still on its way.
+    stopListening: () => NetServer.prototype.close.call(server),
+    close: () =>
+      new Promise((resolve) => {
+        isClosing = true;
+        server.once("close", resolve).close();
+        // Node does not count a socket as idle that was never used.
+        for (const socket of sockets) if (!fastDoor.isBusy(socket) && !nodeDoor.isBusy(socket)) socket.destroy();
+      }),
+    destroyAll: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }

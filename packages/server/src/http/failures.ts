@@ -1,8 +1,6 @@
-import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
 import type { Refusal } from "../domain/failure.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
-import { StoreUnavailable } from "../store/errors.ts";
-import { TOP_UP_OPERATION } from "./contract.ts";
+import type { Answer } from "./call.ts";
 
 export const BODY_MAX_BYTES = 4096;
 /** What every answer is, a failure too. */
@@ -109,69 +107,32 @@ export interface FailureDetail {
   readonly isTopUp?: boolean;
 }
 
-export interface FailureAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 /** The answer for a failure, in the envelope (interface, section 2). */
-export function renderFailure(reason: FailureReason, requestId: string, detail: FailureDetail = {}): FailureAnswer {
+export function renderFailure(
+  reason: FailureReason,
+  requestId: string,
+  detail: FailureDetail = {},
+): Answer & { readonly body: string } {
   const { code, status, retry } = FAILURES[reason];
   const isUncertain = reason === "unavailable" && detail.isTopUp === true;
   const advice = isUncertain ? UNAVAILABLE_TOP_UP : { message: MESSAGES[reason], retry };
   const fields = detail.fields === undefined ? {} : { fields: detail.fields.map(shorten) };
-  return {
-    status,
-    headers: failureHeaders(reason, status),
-    body: JSON.stringify({ success: false, code, body: { reason, ...advice, requestId, ...fields } }),
-  };
+  const body = { reason, ...advice, requestId, ...fields };
+  return { status, headers: headersOf(reason), body: JSON.stringify({ success: false, code, body }) };
 }
 
-export function sendFailure(reply: FastifyReply, reason: FailureReason, detail?: FailureDetail): FastifyReply {
-  const { status, headers, body } = renderFailure(reason, reply.request.id, detail);
-  reply.request.outcome = reason;
-  return reply.code(status).headers(headers).serializer(asIs).send(body);
-}
+const JSON_HEADERS = ["content-type", JSON_TYPE, "cache-control", NEVER_KEPT];
+const UNAUTHORIZED_HEADERS = [...JSON_HEADERS, "www-authenticate", "Bearer"];
+const METHOD_HEADERS = [...JSON_HEADERS, "allow", "POST"];
+const LATER_HEADERS = [...JSON_HEADERS, "retry-after", String(RETRY_AFTER_SECONDS)];
 
-function failureHeaders(reason: FailureReason, status: number): Record<string, string> {
-  const headers: Record<string, string> = { "content-type": JSON_TYPE, "cache-control": NEVER_KEPT };
-  if (status === 401) headers["www-authenticate"] = "Bearer";
-  if (reason === "method_not_allowed") headers["allow"] = "POST";
-  if (reason === "unavailable" || reason === "rate_limited") headers["retry-after"] = String(RETRY_AFTER_SECONDS);
-  return headers;
+function headersOf(reason: FailureReason): readonly string[] {
+  if (FAILURES[reason].status === 401) return UNAUTHORIZED_HEADERS;
+  if (reason === "method_not_allowed") return METHOD_HEADERS;
+  return reason === "unavailable" || reason === "rate_limited" ? LATER_HEADERS : JSON_HEADERS;
 }
 
 /** A field is named by the caller: no more of the name goes back than the longest of ours. */
 function shorten({ field, problem }: FieldProblem): FieldProblem {
   return { field: field.slice(0, IDENTIFIER_MAX_LENGTH), problem };
-}
-
-function asIs(body: unknown): string {
-  return body as string;
-}
-
-/** Answers a request that something was thrown for, unless its answer is on its way already. */
-export type SendError = (error: unknown, reply: FastifyReply) => void;
-
-export function errorSender(logger: FastifyBaseLogger): SendError {
-  return (error, reply) => {
-    const { request } = reply;
-    if (request.isDecided) return;
-    const reason = reasonOf(error);
-    const { id: requestId } = request;
-    if (reason === "internal_error") logger.error({ requestId, err: error }, "a request failed");
-    if (reason === "unavailable")
-      logger.warn({ requestId, cause: (error as Error).message }, "the store is unavailable");
-    sendFailure(reply, reason, { isTopUp: request.routeOptions.url?.endsWith(`/${TOP_UP_OPERATION}`) === true });
-  };
-}
-
-function reasonOf(error: unknown): FailureReason {
-  if (error instanceof StoreUnavailable) return "unavailable";
-  if (!(error instanceof Error)) return "internal_error";
-  const { code, statusCode = 500 } = error as Partial<FastifyError>;
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "unsupported_media_type";
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "body_too_large";
-  return statusCode < 500 ? "malformed_json" : "internal_error";
 }

@@ -1,12 +1,14 @@
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { ServiceState } from "../services/service-state.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
+import type { Answer } from "./call.ts";
+import { JSON_TYPE } from "./failures.ts";
+import { type Page, page } from "./pages.ts";
 
 interface HealthOptions {
   readonly store: Pick<Store, "ping">;
   readonly state: Readonly<ServiceState>;
-  readonly logger: FastifyBaseLogger;
+  readonly log: (level: "info" | "warn", fields: object, message: string) => void;
   readonly isDraining: () => boolean;
 }
 
@@ -14,25 +16,30 @@ interface HealthOptions {
  * For the provider's own supervision, not for partners: `/healthz` says that the process lives,
  * `/readyz` that it should be sent requests. It should while only top-ups fail: look-ups still work.
  */
-export function addHealth(app: FastifyInstance, { store, state, logger, isDraining }: HealthOptions): void {
+export function healthPages({ store, state, log, isDraining }: HealthOptions): Page[] {
   let wasAway = false;
-  app.get("/healthz", async () => ({ status: "ok" }));
-  app.get("/readyz", async (request, reply) => {
-    if (isDraining()) return reply.code(503).send({ status: "shutting down" });
+  const ready = async () => {
+    if (isDraining()) return json(503, { status: "shutting down" });
     const trouble = await store.ping().then(() => undefined, describeTrouble);
     const isAway = trouble !== undefined;
     // Where a proxy goes by this answer, no request comes whose failure would tell why.
-    if (wasAway && !isAway) logger.info("the store is back");
-    if (isAway && !wasAway) logger.warn(trouble, "the store is away");
+    if (wasAway && !isAway) log("info", {}, "the store is back");
+    if (isAway && !wasAway) log("warn", trouble, "the store is away");
     wasAway = isAway;
-    if (request.isDecided) return reply;
     const { recordingFailsSince, clockSetBackFrom } = state;
-    return reply.code(isAway ? 503 : 200).send({
+    return json(isAway ? 503 : 200, {
       status: isAway ? "store away" : "ready",
       ...(recordingFailsSince !== undefined && { recordingFailsSince: new Date(recordingFailsSince).toISOString() }),
       ...(clockSetBackFrom !== undefined && { clockSetBackFrom: new Date(clockSetBackFrom).toISOString() }),
     });
-  });
+  };
+  return [page("/healthz", async () => json(200, { status: "ok" })), page("/readyz", ready)];
+}
+
+const JSON_HEADERS = ["content-type", JSON_TYPE];
+
+function json(status: number, value: object): Answer {
+  return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
 function describeTrouble(error: unknown): { cause: string } | { err: unknown } {

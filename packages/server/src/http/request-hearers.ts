@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
 import type { Instant } from "../domain/wall-time.ts";
@@ -6,9 +5,17 @@ import { logUnauthenticated } from "../log-unauthenticated.ts";
 import type { AttemptNotes } from "../services/partner/attempts.ts";
 import { type Observer, tell } from "../services/partner/observer.ts";
 import type { Caller } from "../services/ports.ts";
+import type { Call, Ending } from "./call.ts";
 import { TOP_UP_OPERATION } from "./contract.ts";
-import { FAILURES } from "./failures.ts";
-import type { Ending, RequestHearer, Route } from "./reception.ts";
+import { FAILURES, type FailureReason } from "./failures.ts";
+
+/** Who hears of what became of calls. */
+export interface RequestHearer {
+  /** Of every call, once, when it has ended. @param ms from its arrival. */
+  readonly ended: (call: Call, ending: Ending, ms: number) => void;
+  /** Of bytes that were answered, and are no request. */
+  readonly refusedBare: (reason: FailureReason, requestId: string) => void;
+}
 
 /** Failures of the service, whoever calls: each has its line. */
 const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavailable"]);
@@ -37,12 +44,13 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
   };
   const unauthenticated = logUnauthenticated(clock, write);
   return {
-    ended: (request, reply, ending, route) => {
-      const line = () => lineOf(request.id, membersOf(request, reply, ending, route));
-      const isFailure = OURS.has(request.outcome) && !request.isTurnedAway;
-      if (request.caller !== undefined || isFailure) write(line());
+    ended: (call, ending, ms) => {
+      const { caller, outcome, isTurnedAway, route } = call;
+      const line = () => lineOf(call.id, membersOf(call, ending, ms));
+      const isFailure = OURS.has(outcome) && !isTurnedAway;
+      if (caller !== undefined || isFailure) write(line());
       else if (route === undefined || route.operation !== undefined)
-        unauthenticated(line, ending === "gave_up" ? ending : (request.outcome ?? "success"));
+        unauthenticated(line, ending === "gave_up" ? ending : (outcome ?? "success"));
     },
     refusedBare: (reason, requestId) =>
       unauthenticated(() => lineOf(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`), reason),
@@ -50,20 +58,16 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
 }
 
 /** What may be in it is known to need no escaping, but for the partner's name. */
-function membersOf(
-  { caller, refusedHolder, outcome, body }: FastifyRequest,
-  { statusCode, elapsedTime }: FastifyReply,
-  ending: Ending,
-  route: Route | undefined,
-): string {
+function membersOf(call: Call, ending: Ending, ms: number): string {
+  const { caller, refusedHolder, outcome, body, route, answer } = call;
   const where = route === undefined ? "" : `"route":"${route.url}",`;
-  const status = ending === "gave_up" ? "" : `"status":${statusCode}`;
+  const status = ending === "gave_up" ? "" : `"status":${answer?.status}`;
   const became = ending === "gave_up" ? `"outcome":"gave_up"` : outcome === undefined ? "" : `,"outcome":"${outcome}"`;
   const holder = caller ?? refusedHolder;
   const who = holder === undefined ? "" : `,"partner":${holder.partnerId},"environment":"${holder.environment}"`;
   const isTopUp = caller !== undefined && route?.operation?.name === TOP_UP_OPERATION;
   const what = isTopUp ? topUpMembers(caller, body) : "";
-  return `${where}${status}${became}${who}${what},"ms":${Math.round(elapsedTime * 1000) / 1000}`;
+  return `${where}${status}${became}${who}${what},"ms":${Math.round(ms * 1000) / 1000}`;
 }
 
 /** Who topped up, and with which checkoutId: what partner and provider talk about when a top-up is in doubt. */
@@ -79,12 +83,12 @@ function topUpMembers({ partnerName }: Caller, body: unknown): string {
  */
 export function observeRequests(observer: Observer): RequestHearer {
   return {
-    ended: ({ caller, outcome }, reply, ending, route) => {
+    ended: ({ caller, outcome, route, isReplay }, ending, ms) => {
       const operation = route?.operation;
       const became = ending === "gave_up" ? ending : outcome;
       if (operation === undefined && became === undefined) return;
-      const success = reply.hasHeader("idempotent-replayed") ? "replayed" : "success";
-      tell(() => observer.requestAnswered(operation, caller, became ?? success, reply.elapsedTime / 1000));
+      const success = isReplay ? "replayed" : "success";
+      tell(() => observer.requestAnswered(operation, caller, became ?? success, ms / 1000));
     },
     refusedBare: (reason) => tell(() => observer.requestAnswered(undefined, undefined, reason, 0)),
   };
@@ -93,9 +97,8 @@ export function observeRequests(observer: Observer): RequestHearer {
 /** Notes every refused call whose partner is known, with whom it named: what staff look at when a customer complains. */
 export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestHearer {
   return {
-    ended: (request, _reply, _ending, route) => {
-      if (request.outcome === undefined) return;
-      const { id: requestId, outcome: reason, caller, refusedHolder, body } = request;
+    ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
+      if (reason === undefined) return;
       const holder = caller ?? refusedHolder;
       const operation = route?.operation?.name;
       if (holder === undefined || operation === undefined) return;

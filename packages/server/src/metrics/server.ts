@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard } from "../port-guard.ts";
+import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard, urlOf } from "../port-guard.ts";
 import { CONTENT_TYPE, type Family, writeMetrics } from "./exposition.ts";
 
 export interface MetricsAddress {
@@ -42,7 +41,7 @@ export async function serveMetrics(
   // A connection that cannot be taken is no reason to end the service.
   server.on("error", () => {});
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: urlOf(server),
     async close() {
       const closed = once(server, "close");
       server.close();
@@ -59,8 +58,4 @@ async function answer(response: ServerResponse, collect: () => Promise<Buffer>):
   } catch {
     response.writeHead(500).end();
   }
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

@@ -24,7 +24,7 @@ describe("the line of a request", () => {
     await service.call("txn-status", {}, { token: "none" });
     // Of those without a token, the first of a second alone has a line.
     const other = await startTestService();
-    await other.app.inject({ method: "POST", url: `/no"where` });
+    await other.inject({ method: "POST", url: `/no"where` });
     const logs = [service, other].flatMap((each) => each.logs);
     const lines = logs.filter((line) => line.includes('"msg":"request"'));
     expect(lines.map((line) => JSON.parse(line)).map(({ status, outcome }) => [status, outcome])).toEqual([
@@ -55,11 +55,11 @@ test("health checks and pages have no line, and do not count as requests without
   onTestFinished(() => void vi.useRealTimers());
   const service = await startTestService();
   for (const url of ["/readyz", "/healthz", "/docs", "/readyz", "/healthz?deep=1"])
-    expect((await service.app.inject({ method: "GET", url })).statusCode).toBe(200);
+    expect((await service.inject({ method: "GET", url })).statusCode).toBe(200);
   vi.advanceTimersByTime(1_000);
   expect(service.logs.filter((line) => line.includes("request"))).toEqual([]);
   await service.call("txn-status", {}, { token: "none" });
-  await service.app.inject({ method: "GET", url: "/readyz" });
+  await service.inject({ method: "GET", url: "/readyz" });
   await service.call("txn-status", {}, { token: "none" });
   vi.advanceTimersByTime(1_000);
   expect(service.logs.map((line) => JSON.parse(line)).at(-1)).toMatchObject({

@@ -1,11 +1,8 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import fastify from "fastify";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { receiveRequests } from "../../src/http/reception.ts";
-import { Sockets } from "../../src/http/sockets.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Pipeline } from "../../src/http/pipeline.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 import { prepareTopUp, startTestService, type TestService } from "../support/service.ts";
@@ -35,25 +32,43 @@ describe("a connection", () => {
     });
     const settleLater: Instead = (settle, args) => released.then(() => settle(...args));
     const service = await startTestService({ wrapStore: interposed(new Map([["settleTopUp", settleLater]])) });
-    const take = vi.spyOn(Sockets.prototype, "take");
+    const serve = vi.spyOn(Pipeline.prototype, "serve");
     const one = requestText(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
-    take.mockClear();
+    serve.mockClear();
     const { socket, received, closed } = await openSocket(service);
     socket.write(one.repeat(200));
-    await vi.waitFor(() => expect(take).toHaveBeenCalledTimes(33), 10_000);
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(32), 10_000);
     release();
     await closed;
-    const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
-    expect(statuses).toEqual([...Array.from({ length: 32 }, () => "200"), "429"]);
+    expect(statusesIn(received())).toEqual([...Array.from({ length: 32 }, () => "200"), "429"]);
     expect(received()).toContain('"code":"400ac006"');
     expect(received()).toMatch(/retry-after: 1/i);
     expect(received().match(/connection: close/gi)).toHaveLength(1);
-    expect(take).toHaveBeenCalledTimes(33);
+    expect(serve).toHaveBeenCalledTimes(32);
+  });
+
+  test("has one request in progress until a token was accepted on it, and ends with the first that is refused", async () => {
+    const service = await startTestService();
+    const admit = vi.spyOn(Pipeline.prototype, "admit");
+    const one = requestText(service, "txn-status", { checkoutId: "x" });
+    const unknown = one.replace(service.trialToken, "unknown");
+    for (const pieces of [[unknown], [unknown + one.repeat(29)], [unknown.slice(0, -3), unknown.slice(-3)]]) {
+      admit.mockClear();
+      const { socket, received, closed } = await openSocket(service);
+      for (const piece of pieces) {
+        socket.write(piece);
+        await sleep(20);
+      }
+      await closed;
+      expect(statusesIn(received())).toEqual(["401"]);
+      expect(received().match(/\r\nConnection: close\r\n/g)).toHaveLength(1);
+      expect(admit).toHaveBeenCalledTimes(1);
+    }
   });
 
   test("that sends thousands of requests and reads nothing is cut off, while others are answered", async () => {
     const service = await startTestService();
-    const take = vi.spyOn(Sockets.prototype, "take");
+    const take = vi.spyOn(Pipeline.prototype, "take");
     const cutOff: Promise<unknown>[] = [];
     service.app.server.on("connection", (socket) => cutOff.push(once(socket, "close")));
     const thousands = Buffer.from("GET / HTTP/1.1\r\n\r\n".repeat(3600));
@@ -71,6 +86,10 @@ describe("a connection", () => {
   });
 });
 
+function statusesIn(received: string): string[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = ""]) => status);
+}
+
 describe("nothing", () => {
   test("is said on a socket that was opened ahead of need and never used", async () => {
     const service = await startTestService();
@@ -84,11 +103,11 @@ describe("nothing", () => {
     const service = await startTestService();
     const { socket, received, closed } = await openSocket(service);
     const whole = requestText(service, "txn-status", { checkoutId: "x" }, { length: 100 });
-    socket.write(whole.replace(service.trialToken, "unknown"));
+    socket.write(whole.replace("txn-status", "no-operation"));
     await once(socket, "data");
     socket.end();
     await closed;
-    expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401"]);
+    expect(statusesIn(received())).toEqual(["404"]);
   });
 });
 
@@ -144,66 +163,5 @@ describe("requests in one piece", () => {
     const unknown = requestText(service, "txn-status", { checkoutId: "unknown" });
     const told = await codesOf(service, [first + unknown, lookUp(service)]);
     expect(told).toEqual({ codes: ["400aa010", "400ab101", "400aa010"], isEnded: false });
-  });
-});
-
-describe("a socket that is silent", () => {
-  const SILENCE_MS = 200;
-  /** More than the system keeps of what nobody reads. */
-  const MORE_THAN_WAITS_BYTES = 64 * 1024 * 1024;
-
-  /** A bare service whose sockets are watched, and time out soon; it answers when the test does. */
-  async function startWatched() {
-    const app = fastify({ connectionTimeout: SILENCE_MS });
-    const sockets = receiveRequests(app, {
-      nextId: () => "id",
-      hearers: [],
-      isClosing: () => false,
-      onWriteError: () => {},
-    });
-    const asked = new Promise<ServerResponse>((resolve) => {
-      app.addHook("onRequest", (_request, reply) => resolve(reply.hijack().raw));
-    });
-    app.all("/", () => {});
-    onTestFinished(async () => {
-      sockets.destroyAll();
-      await app.close();
-    });
-    return { ...(await openSocket({ app } as unknown as TestService)), asked };
-  }
-
-  test("is not cut while its request has no answer yet, however long that takes", async () => {
-    const { socket, received, closed, asked } = await startWatched();
-    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    const response = await asked;
-    await sleep(4 * SILENCE_MS);
-    expect([response.destroyed, socket.destroyed]).toEqual([false, false]);
-    response.setHeader("connection", "close");
-    response.end("an answer");
-    await closed;
-    expect(received()).toContain("an answer");
-  });
-
-  test("is cut where its answer lies unread", async () => {
-    const { socket, closed, asked } = await startWatched();
-    socket.pause();
-    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    const response = await asked;
-    const cut = once(response, "close");
-    response.end(Buffer.alloc(MORE_THAN_WAITS_BYTES));
-    await cut;
-    socket.resume();
-    await closed;
-    expect(socket.bytesRead).toBeLessThan(MORE_THAN_WAITS_BYTES);
-  });
-
-  test("is cut where nothing is asked on it, or its request does not go on", async () => {
-    const { socket, asked } = await startWatched();
-    const another = await startWatched();
-    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
-    const response = await asked;
-    await Promise.all([once(response, "close"), another.closed]);
-    expect(response.writableFinished).toBe(false);
-    expect(another.received()).toBe("");
   });
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, TurnWrites } from "../../src/http/reception.ts";
+import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, Pipeline } from "../../src/http/pipeline.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectInContract } from "../support/contract.ts";
@@ -136,9 +136,9 @@ describe("a store that stands still", () => {
   test("leaves an answer alone that is ready when the time is over", async () => {
     const { service, call } = await startWithStandstill();
     const purchase = await prepareTopUp(service, FIBER);
-    const hold = Reflect.get(TurnWrites.prototype, "hold") as (...held: unknown[]) => void;
-    vi.spyOn(TurnWrites.prototype, "hold").mockImplementationOnce(function (this: TurnWrites, ...held) {
-      Reflect.apply(hold, this, held);
+    const decide = Reflect.get(Pipeline.prototype, "decide") as (...decided: unknown[]) => void;
+    vi.spyOn(Pipeline.prototype, "decide").mockImplementationOnce(function (this: Pipeline, ...decided) {
+      Reflect.apply(decide, this, decided);
       // As where the event loop was blocked while the top-up was written to disk: timers run before the turn's end.
       passed += ENOUGH_MS;
       vi.advanceTimersByTime(LOOKING_EVERY_MS);

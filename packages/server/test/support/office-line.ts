@@ -88,7 +88,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
   };
   const runtimeOf = (said: { stdout: string; stderr: string }): Runtime => ({
     ...{ version: "0.0.0", program: "topupd", env: line.env, isTerminal, userName: () => "somebody" },
-    ...{ clock: () => line.now, random, openStore, lowerPriority: () => {} },
+    ...{ clock: () => line.now, stopwatch: () => performance.now(), random, openStore, lowerPriority: () => {} },
     stdout: (text) => (said.stdout += text),
     stderr: (text) => (said.stderr += text),
     streamOut: async (pieces) => {

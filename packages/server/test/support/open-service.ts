@@ -1,9 +1,9 @@
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
+import inject, { type InjectOptions, type Response } from "light-my-request";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import { type AppOptions, buildApp } from "../../src/http/app.ts";
+import { type App, type AppOptions, buildApp } from "../../src/http/app.ts";
 import { createLogger } from "../../src/log.ts";
 import type { Observer } from "../../src/services/partner/observer.ts";
 import type { Actor } from "../../src/services/ports.ts";
@@ -45,7 +45,7 @@ export type Answer = { readonly status: number; readonly headers: Record<string,
 
 /** The whole service on a real database file, with a clock that the test turns. */
 export interface TestService {
-  readonly app: FastifyInstance;
+  readonly app: App;
   readonly store: Store;
   readonly path: string;
   /** Log lines so far. */
@@ -65,7 +65,7 @@ export interface TestService {
   issue(partner: Partner, environment: Environment): Promise<string>;
   /** Calls an operation, by default in v1.0.1 with the trial token. Any answer that is not in the contract is an error. */
   call(operation: OperationName, body: object, options?: CallOptions): Promise<Answer>;
-  inject(request: InjectOptions | string): Promise<LightMyRequestResponse>;
+  inject(request: InjectOptions | string): Promise<Response>;
   importCatalogue(rows: readonly object[], environment?: Environment): Promise<CatalogueReport>;
   importCustomers(rows: readonly object[], request?: Partial<CustomersImport>): Promise<CustomersReport>;
   close(): Promise<void>;
@@ -96,6 +96,7 @@ export interface OpenOptions {
   readonly observeBatch?: ObserveBatch;
   readonly attempts?: AppOptions["attempts"];
   readonly state?: AppOptions["state"];
+  readonly hasFastDoor?: boolean;
 }
 
 /** What every store is opened with. */
@@ -132,7 +133,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     logs,
     ports,
     actor,
-    app: undefined as unknown as FastifyInstance,
+    app: undefined as unknown as App,
     trialToken: "",
     liveToken: "",
     async addPartner(name) {
@@ -146,7 +147,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       return issued.token;
     },
     async call(operation, body, { version = "v1.0.1", token = service.trialToken, from, headers } = {}) {
-      const response = await service.app.inject({
+      const response = await service.inject({
         method: "POST",
         url: `${options.prefix ?? PREFIX}/${version}/${operation}`,
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
@@ -156,7 +157,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       expectInContract(version, operation, response.statusCode, response.json(), response.headers);
       return { status: response.statusCode, headers: response.headers, json: response.json() };
     },
-    inject: (request) => service.app.inject(request),
+    inject: (request) => inject((...pair) => service.app.server.emit("request", ...pair), request),
     async close() {
       await service.app.close();
       await store.close();
@@ -170,17 +171,19 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       return expectDone(await importCustomers(ports, actor, { ...usual, ...request }, EXPECT_GOOD));
     },
   };
-  const { app } = await buildApp({
+  const logger = createLogger("debug", { write: (line) => logs.push(line) });
+  const app = buildApp({
     ports: { ...ports, observer },
+    stopwatch: () => performance.now(),
     prefix: options.prefix ?? PREFIX,
     publicUrl: options.publicUrl,
     trustedProxies: options.trustedProxies,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },
-    logger: createLogger("debug", { write: (line) => logs.push(line) }),
+    log: (level, fields, message) => logger[level](fields, message),
     logLine: (line) => logs.push(line),
     phase: () => "serving",
-    ...{ attempts: options.attempts, state: options.state },
+    ...{ attempts: options.attempts, state: options.state, hasFastDoor: options.hasFastDoor },
   });
   const found = await store.partners.find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { PREFIX, type TestService } from "./open-service.ts";
 
@@ -9,7 +10,17 @@ export interface RawSocket {
 }
 
 /** Connects to a service, which then listens, as a caller does who writes HTTP by hand. */
-export async function openSocket({ app }: Pick<TestService, "app">, options: { allowHalfOpen?: boolean } = {}) {
+export async function openSocket(
+  {
+    app,
+  }: {
+    readonly app: {
+      readonly server: Server;
+      readonly listen: (options: { host: string; port: number }) => Promise<unknown>;
+    };
+  },
+  options: { allowHalfOpen?: boolean } = {},
+) {
   if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as { port: number };
   const socket = connect({ port, host: "127.0.0.1", ...options }).on("error", () => {});

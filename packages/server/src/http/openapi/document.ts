@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { headerNames } from "../call.ts";
 import { contractOf, type OperationContract, TOP_UP_OPERATION } from "../contract.ts";
 import type { Version } from "../versions/version.ts";
 import { NOT_RETIRED, type Retirement, retirementHeaders } from "../versions/version.ts";
@@ -24,7 +25,7 @@ export type OpenApiDocument = Readonly<Record<string, Json>>;
 /** The contract of one version, made of the schemas by which its requests are read and its answers written. */
 export function openApiDocument(version: Version, options: DocumentOptions): OpenApiDocument {
   const { prefix, publicUrl = "", provider } = options;
-  const announced = Object.keys(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
+  const announced = headerNames(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
   const components: Components = {};
   const shared: Shared = { exponent: provider.currencyExponent, announced, components, publicUrl };
   const contract = contractOf(version);

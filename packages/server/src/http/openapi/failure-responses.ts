@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type TSchema, Type } from "typebox";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
+import { headerNames } from "../call.ts";
 import { FAILURES, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
 import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
 
@@ -59,7 +60,7 @@ function failureResponse(
     const detail = { isTopUp, ...(reason === "invalid_field" && { fields: EXAMPLE_PROBLEMS }) };
     return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, detail)] as const;
   });
-  const headers = answers.flatMap(([, answer]) => Object.keys(answer.headers));
+  const headers = answers.flatMap(([, answer]) => headerNames(answer.headers));
   return {
     description: `${STATUS_CODES[status]}: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
     headers: describeHeaders(["x-request-id", ...announced, ...headers]),

@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { FastifyInstance } from "fastify";
 import type { ProviderSettings } from "../../store/store.ts";
 import { JSON_TYPE } from "../failures.ts";
+import { type Page, page } from "../pages.ts";
 import type { Retirement } from "../versions/version.ts";
 import { VERSIONS } from "../versions/version.ts";
 import { openApiDocument } from "./document.ts";
@@ -39,11 +39,11 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const HEADERS = {
-  "content-security-policy": CONTENT_SECURITY_POLICY,
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-};
+const HEADERS = [
+  ...["content-security-policy", CONTENT_SECURITY_POLICY],
+  ...["referrer-policy", "no-referrer"],
+  ...["x-content-type-options", "nosniff"],
+];
 
 const SCRIPT = { type: "text/javascript; charset=utf-8", headers: HEADERS };
 const STYLE = { type: "text/css; charset=utf-8", headers: HEADERS };
@@ -67,29 +67,32 @@ const EXAMPLE_PREFIX = "/staging/api/third-party";
  * Serves the contract of each version at `/openapi/{version}.json`, and as a page at `/docs/{version}`; the current one
  * at `/docs` too. The guides are beside them.
  */
-export function publishContract(app: FastifyInstance, options: PublishOptions): void {
+export function contractPages(options: PublishOptions): Page[] {
   const { prefix, publicUrl, provider, retirements } = options;
   const folder = join(dirname(require.resolve("@fastify/swagger-ui")), "static");
-  for (const [name, kind] of Object.entries(ASSETS))
-    serveResource(app, `/docs/${name}`, { ...kind, load: () => readFile(join(folder, name)) });
-  for (const [index, version] of VERSIONS.entries()) {
+  const assets = Object.entries(ASSETS).map(([name, kind]) =>
+    resource(`/docs/${name}`, { ...kind, load: () => readFile(join(folder, name)) }),
+  );
+  const versions = VERSIONS.flatMap((version, index) => {
     const { name } = version;
     const url = `/openapi/${name}.json`;
     const make = () => openApiDocument(version, { prefix, publicUrl, provider, retirement: retirements[name] });
-    serveResource(app, url, { type: JSON_TYPE, load: () => Buffer.from(JSON.stringify(make())) });
-    serveResource(app, `/docs/${name}.js`, { ...SCRIPT, load: () => Buffer.from(renderScript(url)) });
-    const page = { ...PAGE, load: () => Buffer.from(renderOperations({ name, url })) };
-    for (const path of index === 0 ? ["/docs", "/docs/", `/docs/${name}`] : [`/docs/${name}`])
-      serveResource(app, path, page);
-  }
-  for (const guide of GUIDES) {
+    const operations = { ...PAGE, load: () => Buffer.from(renderOperations({ name, url })) };
+    return [
+      resource(url, { type: JSON_TYPE, load: () => Buffer.from(JSON.stringify(make())) }),
+      resource(`/docs/${name}.js`, { ...SCRIPT, load: () => Buffer.from(renderScript(url)) }),
+      ...[`/docs/${name}`, ...(index === 0 ? ["/docs", "/docs/"] : [])].map((path) => resource(path, operations)),
+    ];
+  });
+  const guides = GUIDES.map((guide) => {
     const load = async () => {
       const text = await readFile(join(PAGES_FOLDER, `${guide.url.slice("/docs/".length)}.html`), "utf8");
       const examples = text.replaceAll(EXAMPLE_BASE + EXAMPLE_PREFIX, (publicUrl ?? EXAMPLE_BASE) + prefix);
       return Buffer.from(renderLayout(guide, `<main class="text">\n${examples}</main>`));
     };
-    serveResource(app, guide.url, { ...PAGE, load });
-  }
+    return resource(guide.url, { ...PAGE, load });
+  });
+  return [...assets, ...versions, ...guides];
 }
 
 function renderOperations({ name, url }: Shown): string {
@@ -142,22 +145,32 @@ interface Resource {
   readonly type: string;
   /** Asked for once, by the first who wants it. */
   readonly load: () => Promise<Buffer> | Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: readonly string[];
 }
 
 /**
  * Serves a resource from memory. Never from a stream: of requests that were sent one behind the other on a connection
  * which then breaks, Node leaves those waiting as they are, and each would keep its file open for ever.
  */
-function serveResource(app: FastifyInstance, url: string, { type, load, headers = {} }: Resource): void {
+function resource(url: string, { type, load, headers = [] }: Resource): Page {
   let loading: ReturnType<typeof pack> | undefined;
-  app.get(url, async (request, reply) => {
+  return page(url, async (asked) => {
     loading ??= pack(load);
     const { plain, zipped, etag } = await loading;
-    reply.headers({ "content-type": type, etag, vary: "accept-encoding", "cache-control": "no-cache", ...headers });
-    if (request.headers["if-none-match"]?.includes(etag) === true) return reply.code(304).send();
-    if (!/\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""))) return reply.send(plain);
-    return reply.header("content-encoding", "gzip").send(zipped);
+    const own = [
+      "content-type",
+      type,
+      "etag",
+      etag,
+      "vary",
+      "accept-encoding",
+      "cache-control",
+      "no-cache",
+      ...headers,
+    ];
+    if (asked["if-none-match"]?.includes(etag) === true) return { status: 304, headers: own, body: "" };
+    if (!/\bgzip\b/.test(String(asked["accept-encoding"] ?? ""))) return { status: 200, headers: own, body: plain };
+    return { status: 200, headers: [...own, "content-encoding", "gzip"], body: zipped };
   });
 }
 

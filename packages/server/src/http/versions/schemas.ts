@@ -2,8 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 
 /*
- * What answers hold, in both versions (interface, section 2). These schemas serialize the answers, and the contract is
- * made of them: a schema with a title becomes a component of that name.
+ * What answers hold, in both versions (interface, section 2). The contract is made of these schemas: a schema with a title becomes a component of that name.
  */
 
 /** A decimal number in major units, such as 1130 or 2847.15. */

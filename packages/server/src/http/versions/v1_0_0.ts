@@ -4,7 +4,7 @@ import type { Packages } from "../../services/partner/list-packages.ts";
 import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
 import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
-import { serializeListing, v1_0_1 } from "./v1_0_1.ts";
+import { v1_0_1, writeListing } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -29,7 +29,7 @@ export const v1_0_0: Version = {
   successor: v1_0_1.name,
   topUp: TOP_UP_1_0_0,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
+  packages: { schema: PackagesBody, render: renderPackages, write: writeListing },
 };
 
 function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody> {

@@ -18,7 +18,7 @@ import {
   TransactionBody,
   type TvConnection,
 } from "./schemas.ts";
-import type { Version } from "./version.ts";
+import type { Envelope, Version } from "./version.ts";
 
 /*
  * The current version. Fields and their order are those of the interface, section 2; what it leaves
@@ -46,7 +46,7 @@ export const v1_0_1 = {
   successor: undefined,
   topUp: TOP_UP,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages, serialize: serializeListing },
+  packages: { schema: PackagesBody, render: renderPackages, write: writeListing },
   transaction: { schema: TransactionBody, render: renderTransaction },
 } satisfies Version;
 
@@ -119,10 +119,8 @@ function renderBouquets(bouquets: readonly Bouquet[], exponent: CurrencyExponent
   return rendered;
 }
 
-/** An answer of get-subscription-package: the list is the last thing in it. */
-interface ListingEnvelope {
-  readonly body: { readonly [service in Service]?: { bouquets: readonly object[] } };
-}
+/** The body of a listing: the bouquets are the last thing in it. */
+type Listing = { readonly [service in Service]?: { bouquets: readonly object[] } };
 
 const AFTER_THE_LIST = "}}}";
 const EMPTY_END = `[]${AFTER_THE_LIST}`;
@@ -130,21 +128,16 @@ const EMPTY_END = `[]${AFTER_THE_LIST}`;
 const writtenLists = new WeakMap<readonly object[], string>();
 
 /**
- * A list of bouquets is the same for many listings, and the longest part of each. Its JSON is taken once out of what the
- * serializer has written, so that it holds what the schema has and nothing else.
+ * Writes a listing as JSON.stringify does. Its bouquets are the same for many listings, and the longest part of each:
+ * their JSON is made once.
  * @param envelope of one answer; its list is taken out of it.
  */
-export function serializeListing<Envelope extends ListingEnvelope>(
-  envelope: Envelope,
-  serialize: (envelope: Envelope) => string,
-): string {
-  const { tv, internet, iptv } = envelope.body;
+export function writeListing(envelope: Envelope): string {
+  const { tv, internet, iptv } = envelope.body as Listing;
   const listing = (tv ?? internet ?? iptv) as { bouquets: readonly object[] };
   const { bouquets } = listing;
-  const written = writtenLists.get(bouquets) ?? serialize(envelope);
+  const written = writtenLists.get(bouquets) ?? JSON.stringify(bouquets);
+  writtenLists.set(bouquets, written);
   listing.bouquets = [];
-  const beforeTheList = serialize(envelope).slice(0, -EMPTY_END.length);
-  if (writtenLists.has(bouquets)) return beforeTheList + written + AFTER_THE_LIST;
-  writtenLists.set(bouquets, written.slice(beforeTheList.length, -AFTER_THE_LIST.length));
-  return written;
+  return JSON.stringify(envelope).slice(0, -EMPTY_END.length) + written + AFTER_THE_LIST;
 }

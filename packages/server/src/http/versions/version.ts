@@ -9,12 +9,12 @@ import type { RequestForm } from "../requests.ts";
 import { v1_0_0 } from "./v1_0_0.ts";
 import { v1_0_1 } from "./v1_0_1.ts";
 
-/** How one operation's answer looks in one version: the schema serializes exactly its fields, and no more. */
+/** How one operation's answer looks in one version. */
 export interface Rendering<Answer> {
   readonly schema: TSchema;
   readonly render: (answer: Answer, exponent: CurrencyExponent) => object;
-  /** A quicker way to the same text that `serialize` makes of the envelope. */
-  readonly serialize?: (envelope: Envelope, serialize: (envelope: Envelope) => string) => string;
+  /** A quicker way to what JSON.stringify makes of the envelope. */
+  readonly write?: (envelope: Envelope) => string;
 }
 
 /** What every answer comes in (interface, section 2). */
@@ -49,11 +49,11 @@ export interface Retirement {
 export const NOT_RETIRED: Retirement = { deprecatedAt: undefined, sunsetAt: undefined };
 
 /** The headers that tell partners so: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
-export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): Record<string, string> {
-  if (deprecatedAt === undefined && sunsetAt === undefined) return {};
-  return {
-    ...(deprecatedAt !== undefined && { deprecation: `@${Math.floor(deprecatedAt / 1000)}` }),
-    ...(sunsetAt !== undefined && { sunset: new Date(sunsetAt).toUTCString() }),
-    link: `<${successor}>; rel="successor-version"`,
-  };
+export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): string[] {
+  if (deprecatedAt === undefined && sunsetAt === undefined) return [];
+  return [
+    ...(deprecatedAt === undefined ? [] : ["deprecation", `@${Math.floor(deprecatedAt / 1000)}`]),
+    ...(sunsetAt === undefined ? [] : ["sunset", new Date(sunsetAt).toUTCString()]),
+    ...["link", `<${successor}>; rel="successor-version"`],
+  ];
 }
