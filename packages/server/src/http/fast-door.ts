@@ -24,7 +24,7 @@ export interface FastDoorOptions {
   readonly operations: readonly Operation[];
   readonly answerText: AnswerText;
   readonly trustedProxies: AddressList | undefined;
-  /** Gives a socket to node:http for good. Its bytes that were read wait in it. */
+  /** Gives a socket to node:http for good. */
   readonly handOver: (socket: Socket) => void;
 }
 
@@ -120,7 +120,7 @@ class Lane {
   readonly #onData = (bytes: Buffer): void => {
     if (this.call === undefined) this.#receive(bytes);
     else {
-      this.#held = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
+      this.#held = bytes;
       this.socket.pause();
     }
   };
@@ -142,10 +142,10 @@ class Lane {
     this.#door.leave(socket);
     socket.off("data", this.#onData).off("end", this.#onEnd).off("drain", this.#onDrain);
     socket.off("close", this.#onClose).off("error", ignore);
-    socket.pause();
-    socket.unshift(bytes);
     this.#door.options.handOver(socket);
-    socket.resume();
+    socket.emit("data", bytes);
+    if (this.#isHalfClosed) socket.emit("end");
+    else socket.resume();
   }
 
   readonly #onEnd = (): void => {
@@ -156,7 +156,7 @@ class Lane {
   /** @param isLast whether the answer that was written says that the socket ends with it. */
   written(isLast: boolean): void {
     this.#since = this.#door.options.pipeline.stopwatch();
-    if (isLast || this.#isHalfClosed) this.socket.destroySoon();
+    if (isLast || (this.#isHalfClosed && this.#held === undefined)) this.socket.destroySoon();
     else this.#onDrain();
   }
 

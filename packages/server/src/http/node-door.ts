@@ -12,6 +12,8 @@ import type { Pipeline } from "./pipeline.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;
+/** The same, until a token was accepted on the socket: Node reads all that come in one piece before the first is refused. */
+const MAX_IN_HAND_OF_STRANGER = 4;
 
 /** What a socket is about, beyond what Node keeps of it. */
 interface SocketState {
@@ -19,7 +21,7 @@ interface SocketState {
   readonly inHand: NodeCall[];
   /** The request that came last. */
   latest: NodeCall | undefined;
-  /** Whether a token was accepted on it. Until then, its requests are begun one after the other. */
+  /** Whether a token was accepted on it. */
   isTrusted: boolean;
   /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
   isBroken: boolean;
@@ -64,10 +66,9 @@ export class NodeDoor {
     return this.#stateOf(socket).inHand.length > 0;
   }
 
-  /** Lets all requests of a socket on which a token was accepted be in progress at the same time. */
-  trust(socket: Socket): void {
+  /** Is told that the token of a request was accepted. */
+  admitted(socket: Socket): void {
     const state = this.#stateOf(socket);
-    if (state.isTrusted) return;
     state.isTrusted = true;
     this.#goOn(state);
   }
@@ -89,7 +90,7 @@ export class NodeDoor {
       if (state.isBroken && !isAnswering(state)) socket.destroySoon();
       if (!call.isLast) this.#goOn(state);
     });
-    if (state.inHand.length > MAX_IN_HAND) {
+    if (state.inHand.length > (state.isTrusted ? MAX_IN_HAND : MAX_IN_HAND_OF_STRANGER)) {
       stopParsing(socket);
       call.hasBegun = true;
       this.options.pipeline.take(call);
@@ -97,11 +98,11 @@ export class NodeDoor {
     } else this.#goOn(state);
   }
 
-  /** Begins what may be in progress of a socket. */
-  #goOn({ inHand, isTrusted }: SocketState): void {
+  /** Begins each request once the one before it was admitted: behind one that ends the socket, none may be carried out. */
+  #goOn({ inHand }: SocketState): void {
     for (const call of inHand) {
       if (!call.hasBegun) this.#begin(call);
-      if (!isTrusted || call.isLast) return;
+      if (call.caller === undefined || call.isLast) return;
     }
   }
 
@@ -220,7 +221,7 @@ class NodeCall extends Call {
   receive(): void {
     const { request } = this;
     const { pipeline } = this.#door.options;
-    this.#door.trust(request.socket);
+    this.#door.admitted(request.socket);
     const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
     if (!JSON_MEDIA.test(type)) {
       pipeline.refuse(this, "unsupported_media_type");
