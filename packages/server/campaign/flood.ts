@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expectTopupd, type Ground, type Served, startServing } from "./processes.ts";
+import { expectTopupd, type Ground, memoryOf, p99, type Served, startServing } from "./processes.ts";
 
 export interface FloodOptions extends Ground {
   /** How often honest requests are sent while the flood goes on. */
@@ -80,17 +79,4 @@ async function urlIn({ stderr }: Served, message: string): Promise<string> {
     await sleep(PAUSE_MS);
   }
   throw new Error(`nobody is ${message}: ${stderr()}`);
-}
-
-/** Of all processes of the service, in KiB. @param field now (`VmRSS`) or at most so far (`VmHWM`). */
-function memoryOf({ pid, children }: Served, field: "VmRSS" | "VmHWM"): number {
-  const sizes = [pid, ...children()].map((each) => {
-    const status = readFileSync(`/proc/${each}/status`, "utf8");
-    return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1]);
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function p99(values: readonly number[]): number {
-  return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0);
 }

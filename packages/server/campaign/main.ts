@@ -9,7 +9,9 @@ import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { clocks } from "./clocks.ts";
 import { deliver } from "./deliver.ts";
+import { doors } from "./doors.ts";
 import { flood } from "./flood.ts";
+import { floodPartners } from "./flood-partners.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
@@ -38,7 +40,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   kill,
   lossy,
   clocks,
-  flood,
+  doors,
+  flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
     const path = join(size.cwd, "month.db");
@@ -104,8 +107,8 @@ const numbers = [values.seed, values.rounds, values.events, values.processes, va
 const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
 if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|flood|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
-      "(lossy, flood and paid-time: on sqlite only; deliver makes --events and kills --rounds processes)\n",
+    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
+      "(lossy, doors, flood and paid-time: on sqlite only; deliver makes --events and kills --rounds processes)\n",
   );
   process.exit(2);
 }

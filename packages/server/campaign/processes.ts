@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
@@ -112,4 +113,18 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
   return () => Buffer.concat(chunks).toString("utf8");
+}
+
+/** Of all processes of the service, in KiB. @param field now (`VmRSS`) or at most so far (`VmHWM`). */
+export function memoryOf({ pid, children }: Served, field: "VmRSS" | "VmHWM"): number {
+  const sizes = [pid, ...children()].map((each) => {
+    const status = readFileSync(`/proc/${each}/status`, "utf8");
+    return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1]);
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** In whole milliseconds. */
+export function p99(values: readonly number[]): number {
+  return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0);
 }

@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clocks } from "../campaign/clocks.ts";
 import { deliver } from "../campaign/deliver.ts";
+import { doors } from "../campaign/doors.ts";
 import { flood } from "../campaign/flood.ts";
+import { floodPartners } from "../campaign/flood-partners.ts";
 import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
@@ -15,7 +17,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|flood|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -33,10 +35,23 @@ describe("on SQLite", () => {
     await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
   }, 300_000);
 
+  test("requests of every form get the same answers from both doors of the partners' port", async () => {
+    await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
+  }, 120_000);
+
   test.runIf(process.platform === "linux")(
     "a flood of the console's and the metrics port takes little memory, and staff and scrapers are answered",
     async () => {
       await expect(flood({ rounds: 40, cwd: temporaryFolder() })).resolves.toMatch(/^40 rounds/);
+    },
+    120_000,
+  );
+
+  test.runIf(process.platform === "linux")(
+    "a flood of the partners' port takes bounded memory, is closed by its first 401, and honest calls are answered",
+    async () => {
+      const campaign = floodPartners({ rounds: 20, sockets: 60, cwd: temporaryFolder() });
+      await expect(campaign).resolves.toMatch(/^20 rounds/);
     },
     120_000,
   );

@@ -97,6 +97,8 @@ export interface OpenOptions {
   readonly attempts?: AppOptions["attempts"];
   readonly state?: AppOptions["state"];
   readonly hasFastDoor?: boolean;
+  /** Builds the app: another build of it, to be held against this one. */
+  readonly build?: typeof buildApp;
 }
 
 /** What every store is opened with. */
@@ -172,7 +174,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     },
   };
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
-  const app = buildApp({
+  const app = (options.build ?? buildApp)({
     ports: { ...ports, observer },
     stopwatch: () => performance.now(),
     prefix: options.prefix ?? PREFIX,
