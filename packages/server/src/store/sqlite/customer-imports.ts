@@ -4,16 +4,22 @@ import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
 import { rightsQuery } from "../back-office/authority.ts";
-import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
+import {
+  auditOfFile,
+  type ConnectionOwner,
+  CustomerFilePart,
+  type CustomerFileWrites,
+  type NewEntry,
+} from "../customer-files.ts";
 import { RightsEnded } from "../errors.ts";
-import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY } from "../rows.ts";
+import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY, ENTRY_COLUMNS, entryRow } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
 import { type Database, rowMaker, type Value } from "./database.ts";
 import { kyselyOn, othersFirst } from "./engine.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
-import { appendEntries, ENTRIES, ENTRY_VALUES, entryValues, putHeads } from "./ledgers.ts";
+import { appendEntries, ENTRIES, ENTRY_VALUES, putHeads } from "./ledgers.ts";
 
 /** What is looked up together: with all that was ever entered, it must not fill the memory. */
 const CUSTOMERS_AT_ONCE = 250;
@@ -27,6 +33,22 @@ const CONFIRM = `UPDATE customer SET as_of = max(coalesce(as_of, 0), k.value ->>
   FROM jsonb_each(?1) AS k WHERE cuid = k.value ->> 0 AND environment = ?2`;
 const OWNERS = `SELECT n.cuid, n.req_id FROM json_each(?1) AS k
   CROSS JOIN connection AS n ON n.name_key = k.value AND n.environment = ?2`;
+/** Columns of entries that are the same in a portion of a file: bound once. */
+const SAME = [
+  ["environment", "?2"],
+  ["at", "?3"],
+  ["wall", "?4"],
+  ["kind", "'import'"],
+] as const;
+const EMPTY_IN_IMPORTS: readonly string[] = ["months", "days", "txn_id", "reverses", "author", "reason"];
+const OF_LEDGER = ["cuid", "service", "req_id", "plan"] as const;
+const OF_ENTRY = ENTRY_COLUMNS.filter(
+  (name) => !EMPTY_IN_IMPORTS.includes(name) && !SAME.some(([same]) => same === name),
+);
+const APPEND_IMPORTS = appendEntries(
+  [...SAME, ...[...OF_LEDGER, ...OF_ENTRY].map((name, index) => [name, jsonValue(name, index)] as const)],
+  "FROM jsonb_each(?1)",
+);
 const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
 
@@ -51,7 +73,7 @@ export function customerImports(
   const deleteCodes = deleteMany(database, "customer_code", CODE);
   const addCodes = insertMany(database, "INSERT OR IGNORE INTO customer_code", CODE);
   const lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
-  const append = database.prepare(appendEntries(ENTRY_VALUES.map(jsonValue), JSON_ROWS));
+  const append = database.prepare(APPEND_IMPORTS);
   const putHeadsSince = database.prepare(putHeads("id > ?"));
   const findTarget = database.prepareRows(FIND_TARGET);
   const insertEvent = eventInsertion(database);
@@ -75,7 +97,7 @@ export function customerImports(
     return part.apply(owners, rules, provider);
   };
 
-  const write = (writes: CustomerFileWrites): void => {
+  const write = (environment: Environment, writes: CustomerFileWrites, { now }: FileRules): void => {
     putCustomers(writes.customers);
     deleteConnections(writes.removedConnections);
     putConnections(writes.connections);
@@ -83,7 +105,7 @@ export function customerImports(
     addCodes(writes.addedCodes);
     if (writes.entries.length === 0) return;
     const last = lastEntry()[0]?.id ?? 0;
-    append.run(JSON.stringify(writes.entries.map(({ key, plan, entry }) => entryValues(key, plan, entry))));
+    append.run(JSON.stringify(writes.entries.map(importValues)), environment, now.instant, now.wall);
     putHeadsSince.run(last);
   };
 
@@ -102,7 +124,7 @@ export function customerImports(
         const hasTarget = findTarget().length > 0;
         for (const part of partsOf(rows)) {
           const { effects, writes, events } = change(environment, part, rules);
-          write(writes);
+          write(environment, writes, rules);
           if (hasTarget) for (const event of events()) insertEvent(event);
           for (const effect of effects) imported.push(effect);
         }
@@ -155,7 +177,11 @@ function findMany<Row>(
 }
 
 const JSON_ROWS = "FROM jsonb_each(?)";
-const jsonValue = (_: string, index: number) => `value ->> ${index}`;
+
+/** SQLite passes over the values before it: the shorter a row's list, the better. */
+function jsonValue(_: string, index: number): string {
+  return `value ->> ${index}`;
+}
 
 /** @param insert how the statement begins: `INSERT INTO` a table, as it were. */
 function insertMany<Column extends string>(database: Database, insert: string, columns: readonly Column[]) {
@@ -181,6 +207,11 @@ function putMany<Column extends string>(
 function deleteMany<Column extends string>(database: Database, table: string, key: readonly Column[]) {
   const values = key.map(jsonValue).join(", ");
   return writeMany(database, `DELETE FROM ${table} WHERE (${key.join(", ")}) IN (SELECT ${values} ${JSON_ROWS})`, key);
+}
+
+function importValues({ key: { cuid, service, reqId }, plan, entry }: NewEntry): Value[] {
+  const row = entryRow(entry);
+  return [cuid, service, reqId, plan, ...OF_ENTRY.map((name) => row[name])];
 }
 
 function writeMany<Column extends string>(database: Database, sql: string, columns: readonly Column[]) {

@@ -10,10 +10,11 @@ export const OF_LEDGER = LEDGER_KEY.map((column, index) => `${column} = ?${index
 /** Of {@link entryValues}. */
 export const ENTRY_VALUES = [...LEDGER_KEY, ...ENTRY_COLUMNS] as const;
 
-/** @param values where each of {@link ENTRY_VALUES} is found. @param from where they come from. */
-export function appendEntries(values: readonly string[], from = ""): string {
-  const isLedger = LEDGER_KEY.map((column, index) => `s.${column} = ${values[index]}`).join(" AND ");
-  return `INSERT INTO ledger_entry (previous, ${ENTRY_VALUES.join(", ")})
+/** @param found where the value of each column is found; the other columns stay empty. @param from where they come from. */
+export function appendEntries(found: readonly (readonly [(typeof ENTRY_VALUES)[number], string])[], from = ""): string {
+  const [columns, values] = [found.map(([column]) => column), found.map(([, value]) => value)];
+  const isLedger = LEDGER_KEY.map((column) => `s.${column} = ${values[columns.indexOf(column)]}`).join(" AND ");
+  return `INSERT INTO ledger_entry (previous, ${columns.join(", ")})
     SELECT (SELECT last_entry FROM subscription AS s WHERE ${isLedger}), ${values.join(", ")} ${from}`;
 }
 
@@ -34,7 +35,7 @@ const AFTER: Readonly<Record<(typeof HEAD_COLUMNS)[number], string>> = {
 };
 
 /** Appends one entry: for {@link entryValues}. Then follows {@link PUT_HEAD}. */
-export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((_, index) => `?${index + 1}`));
+export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((column, index) => [column, `?${index + 1}`]));
 export const PUT_HEAD = putHeads("id = last_insert_rowid()");
 
 export function entryValues(key: ConnectionKey, plan: string, entry: Entry): Value[] {
