@@ -68,7 +68,7 @@ function addCatalogueCommand(parent: Command, runtime: Runtime): void {
         onChange: (bouquet: BouquetEffect) => {
           const reach = reachWords(bouquet);
           if (reach !== undefined) output.say("warnings", reach);
-          output.change(bouquet, bouquetWords(bouquet));
+          output.change(bouquet, () => bouquetWords(bouquet));
         },
       };
       const run = (source: SourceFile) => importCatalogue(session, session.actor, { ...given, ...source }, hooks);
@@ -112,7 +112,7 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
       const output = new ImportOutput(session, given.dryRun === true);
       const hooks: CustomersHooks = {
         ...output.hooks,
-        onChange: (change) => output.change(change, customerWords(change)),
+        onChange: (change) => output.change(change, () => customerWords(change)),
         onHeldBack: (held) => output.say("held back", heldBackWords(held)),
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };

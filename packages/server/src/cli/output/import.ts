@@ -46,10 +46,11 @@ export class ImportOutput {
     this.#session.runtime.stderr(words);
   }
 
-  change(data: object, words: string): void {
+  /** @param words are put together only if they are shown. */
+  change(data: object, words: () => string): void {
     if (!this.#isDryRun) return;
     this.progress.clear();
-    if (!this.#session.isJson) this.#session.runtime.stdout(words);
+    if (!this.#session.isJson) this.#session.runtime.stdout(words());
     else if (this.#changes.length < MOST_SAID) this.#changes.push(data);
   }
 
