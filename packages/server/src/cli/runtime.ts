@@ -48,7 +48,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
     pieces: AsyncIterable<Uint8Array>,
     options: { readonly overwrite: boolean },
   ) => Promise<number>;
-  /** Makes a file that only this process knows: for what staff send, and for stdin if it is read twice. */
+  /** Makes a file that only this process knows: for what staff send, and for stdin, which may be read twice. */
   readonly createTemporaryFile: () => TemporaryFile;
   /** Where the files of the console are, once it is built. */
   readonly consoleFolder: string;

@@ -70,7 +70,7 @@ export interface Store {
     rules: FileRules,
   ): Promise<readonly CustomerEffect[]>;
   /** Takes the moments of rows that state what is stored, and writes nothing else. */
-  confirmCustomers(environment: Environment, rows: readonly CustomerRowOfFile[]): Promise<void>;
+  confirmCustomers(environment: Environment, customers: readonly ConfirmedCustomer[]): Promise<void>;
   /** What an import would do with each, written by nobody and holding nobody up. */
   previewCustomers(
     environment: Environment,
@@ -115,6 +115,12 @@ export interface Store {
 /** A customer's row, and up to when it holds what was made here. */
 export interface CustomerRowOfFile {
   readonly stated: StatedCustomer;
+  readonly asOf: Moment;
+}
+
+/** A customer whose row states what is stored, and up to when the row holds what was made here. */
+export interface ConfirmedCustomer {
+  readonly cuid: string;
   readonly asOf: Moment;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { MOST_KEPT } from "../../src/services/staff/checked-rows.ts";
 import { reverseTransaction } from "../../src/services/staff/transactions.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
@@ -13,6 +14,19 @@ async function toppedUp(): Promise<World> {
   expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
   world.now += DAY_MS;
   return world;
+}
+
+const manyCustomers = (count: number) => Array.from({ length: count }, (_, index) => customer(String(index)));
+
+/** A file that cannot be read a second time. */
+function readOnce(rows: readonly object[]) {
+  let isRead = false;
+  const open = () => {
+    if (isRead) throw new Error("the file was read twice");
+    isRead = true;
+    return ndjson(rows);
+  };
+  return { open };
 }
 
 /** Up to when the records hold everything, where they are as young as can be. */
@@ -134,15 +148,30 @@ describe("a customers file", () => {
     expect((await world.importCustomers(rows)).result).toMatchObject({ report: { added: 200, unchanged: 1000 } });
   });
 
-  test("that has changed between its two readings is not written on", async () => {
+  test("of which few rows change anything is read once, and nothing is written before its last line is checked", async () => {
+    const world = await openWorld();
+    const stored = manyCustomers(MOST_KEPT + 1);
+    await world.importCustomers(stored);
+    const rows = [customer("0", { last_name: "Thapa" }), ...stored.slice(1)];
+    const bad = await world.importCustomers([], readOnce([...rows, {}]));
+    expect(bad.result).toEqual({ kind: "bad_lines", rejected: 1, hasGood: true });
+    expect(await world.store.search.findCustomer("production", "0")).toMatchObject({ lastName: "Rai" });
+    const good = await world.importCustomers([], readOnce(rows));
+    expect(good.result).toMatchObject({ kind: "done", report: { changed: 1, unchanged: MOST_KEPT } });
+    expect(good.progress.at(-1)).toEqual({ step: "writing", lines: rows.length });
+  });
+
+  test("of which more rows change something is read again, and not written on if it has changed", async () => {
     const world = await openWorld();
     let readings = 0;
     const open = () => {
       readings += 1;
-      return ndjson(readings === 1 ? [customer("1")] : [{}, customer("1")]);
+      return ndjson(readings === 1 ? manyCustomers(MOST_KEPT + 1) : [{}, customer("0")]);
     };
     await expect(world.importCustomers([], { open })).rejects.toThrow("the file was changed");
-    expect(await world.store.search.findCustomer("production", "1")).toBeUndefined();
+    expect(await world.store.search.findCustomer("production", "0")).toBeUndefined();
+    const most = manyCustomers(MOST_KEPT);
+    expect((await world.importCustomers([], readOnce(most))).result).toMatchObject({ report: { added: MOST_KEPT } });
   });
 
   test("warns of a connection that is stated inactive while its base subscription runs", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
+import type { CustomerRowOfFile } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { countTurns } from "../support/turns.ts";
 import { plain } from "./customers.ts";
@@ -20,6 +21,8 @@ import {
 } from "./provider.ts";
 
 const { internet, iptv } = SITA.connections;
+
+const confirmed = (rows: readonly CustomerRowOfFile[]) => rows.map(({ stated, asOf }) => ({ cuid: stated.cuid, asOf }));
 
 /** What is decided is the domain's: here is that all of it is written, and read back. */
 export function testCustomerImports(makeDatabase: MakeDatabase): void {
@@ -61,7 +64,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
       const take = {
         previewCustomers: () => store.previewCustomers("production", rows, fileRules(store, now)),
         importCustomers: () => store.importCustomers("production", rows, by(now), fileRules(store, now)),
-        confirmCustomers: () => store.confirmCustomers("production", rows),
+        confirmCustomers: () => store.confirmCustomers("production", confirmed(rows)),
       }[step];
       await take();
       const turns = countTurns();
@@ -74,8 +77,8 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
     const asOf = (at: number) => [{ stated: statedCustomer(SITA), asOf: moment(store, at) }];
-    await store.confirmCustomers("production", asOf(now + 2_000));
-    await store.confirmCustomers("production", asOf(now + 1_000));
+    await store.confirmCustomers("production", confirmed(asOf(now + 2_000)));
+    await store.confirmCustomers("production", confirmed(asOf(now + 1_000)));
     const preview = async (at: number) => store.previewCustomers("production", asOf(at), fileRules(store, now));
     expect(await preview(now + 1_999)).toMatchObject([{ isStale: true }]);
     expect(await preview(now + 2_000)).toMatchObject([{ isStale: false, kind: "unchanged" }]);

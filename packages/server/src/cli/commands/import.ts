@@ -139,7 +139,7 @@ const readCustomersCsv: ReadRows = async function* (pieces) {
   yield* (await import("../../csv/reading.ts")).readCustomersCsv(pieces);
 };
 
-/** Imports a file, or stdin: a copy of it, since files are read twice. */
+/** Imports a file, or stdin: a copy of it, since a large file is read twice. */
 async function withSource<Imported>(
   { openFile, openStdin, createTemporaryFile }: Runtime,
   file: string,

@@ -82,7 +82,7 @@ function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefi
   };
 }
 
-interface Chunk {
+export interface Chunk {
   readonly rows: readonly NumberedRow[];
   readonly rejected: readonly Rejected[];
   /** Up to which line it goes. */

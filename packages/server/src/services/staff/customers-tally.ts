@@ -1,5 +1,5 @@
 import { type CustomerEffect, losesValue, type SharedName, sharedWords } from "../../domain/customer-audit.ts";
-import type { CustomerRowOfFile } from "../../store/store.ts";
+import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
 import type { NumberedRow } from "./customer-rows.ts";
 import type { CustomersHooks, CustomersReport } from "./import-customers.ts";
 import type { RejectedLine } from "./import-file.ts";
@@ -9,6 +9,7 @@ interface SharedRow extends NumberedRow {
   readonly shared: SharedName;
 }
 
+type Confirm = (customers: readonly ConfirmedCustomer[]) => Promise<void>;
 type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerEffect[]>;
 
 /** Counts what an import does, or would do, and tells of it. */
@@ -46,11 +47,11 @@ export class CustomersTally {
     return !this.#touched.has(cuid);
   }
 
-  /** Takes rows that state what is stored. */
-  async confirm(rows: readonly NumberedRow[], confirm: (rows: readonly CustomerRowOfFile[]) => Promise<void>) {
-    if (rows.length === 0) return;
-    await confirm(rows.map(({ row }) => row));
-    this.#counts.unchanged += rows.length;
+  /** Takes customers whose rows state what is stored. */
+  async confirm(customers: readonly ConfirmedCustomer[], confirm: Confirm): Promise<void> {
+    if (customers.length === 0) return;
+    await confirm(customers);
+    this.#counts.unchanged += customers.length;
   }
 
   /** Boxes move between customers in either order of rows: whatever is freed is given, until nothing is any more. */

@@ -2,10 +2,12 @@ import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import type { AsOfProblem } from "../../domain/ledger-import.ts";
-import type { CustomerRowOfFile, FileRules } from "../../store/store.ts";
+import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
+import { type CheckedPart, CheckedRows } from "./checked-rows.ts";
 import {
   AS_OF_REQUIRED,
+  type Chunk,
   CUSTOMERS_AT_ONCE,
   customerRowReader,
   type NumberedRow,
@@ -90,12 +92,12 @@ export type CustomersImported =
 const MOST_CHANGED = 0.1;
 
 /**
- * Lays a file of customers over those stored, by cuid (ledger's page, section 3). The file is read twice: first all of it
- * is checked and its change weighed, then it is written, so that nothing is written of a file with a bad line. Memory
- * holds the cuids of a file and never its rows. Imported again after an interruption, it comes to the same. A row of which
- * the first reading finds that nothing changes is not decided again: with what is topped up or reversed meanwhile, it
- * changes nothing either. A row that names another customer's connection is written after all others, which may free it, and rejected if
- * they do not.
+ * Lays a file of customers over those stored, by cuid (ledger's page, section 3). First all of it is checked and its
+ * change weighed, then it is written, so that nothing is written of a file with a bad line. Memory holds the cuids of a file
+ * and up to 5,000 rows that may change something; a file with more of these is read a second time. Imported again after an
+ * interruption, it comes to the same. A row that the check finds to change nothing is not decided again: with what is topped
+ * up or reversed meanwhile, it changes nothing either. A row that names another customer's connection is written after all
+ * others, which may free it, and rejected if they do not.
  * A file with a name is remembered, and what was held back of it takes the place of what was before.
  * @throws FileChanged
  */
@@ -139,18 +141,27 @@ async function layOver(
     const rules = rulesNow();
     return store.importCustomers(environment, rows, attributionAt(rules.now.instant, actor, reason), rules);
   };
-  const confirm = (rows: readonly CustomerRowOfFile[]) => store.confirmCustomers(environment, rows);
+  const confirm = (customers: readonly ConfirmedCustomer[]) => store.confirmCustomers(environment, customers);
 
   const isWeighed = dryRun || (allowLargeChange !== true && (await hasCustomers(ports, environment)));
   const weighed = new CustomersTally(dryRun ? hooks : undefined);
+  const checked = new CheckedRows();
+  const divide = ({ rows, lines }: Chunk): CheckedPart => {
+    const isUnchanged = ({ row }: NumberedRow) => isWeighed && weighed.isUnchanged(row.stated.cuid);
+    const changing = rows.filter((row) => !isUnchanged(row));
+    const unchanged = rows.filter(isUnchanged).map(({ row: { stated, asOf } }) => ({ cuid: stated.cuid, asOf }));
+    return { changing, unchanged, lines };
+  };
   let [good, bad] = [0, 0];
-  for await (const { rows, rejected, lines } of readChunks(readRows(open()), reader)) {
+  for await (const chunk of readChunks(readRows(open()), reader)) {
+    const { rows, rejected, lines } = chunk;
     for (const { row, problems } of rejected) {
       if (problems === AS_OF_REQUIRED) return { kind: "as_of_refused", problem: "required" };
       onRejected({ line: row.line, problems });
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
     if (isWeighed) await weighed.take(rows, preview);
+    if (!dryRun) checked.add(divide(chunk));
     onProgress({ step: "checking", lines });
   }
   if (good === 0 || (bad > 0 && skipInvalid !== true)) return { kind: "bad_lines", rejected: bad, hasGood: good > 0 };
@@ -159,20 +170,21 @@ async function layOver(
   if (changes.length > 0) return { kind: "large_change", report: weighed.report(bad), changes };
   if (dryRun) return doneWith(weighed.report(bad));
 
+  const readAgain = async function* (): AsyncGenerator<CheckedPart> {
+    let [goodAgain, badAgain] = [0, 0];
+    for await (const chunk of readChunks(readRows(open()), reader)) {
+      [goodAgain, badAgain] = [goodAgain + chunk.rows.length, badAgain + chunk.rejected.length];
+      if (goodAgain > good || badAgain > bad) throw new FileChanged();
+      yield divide(chunk);
+    }
+    if (goodAgain !== good) throw new FileChanged();
+  };
   const written = new CustomersTally(hooks);
-  let [goodAgain, badAgain] = [0, 0];
-  for await (const { rows, rejected, lines } of readChunks(readRows(open()), reader)) {
-    [goodAgain, badAgain] = [goodAgain + rows.length, badAgain + rejected.length];
-    if (goodAgain > good || badAgain > bad) throw new FileChanged();
-    const isPlain = ({ row }: NumberedRow) => isWeighed && weighed.isUnchanged(row.stated.cuid);
-    await written.confirm(rows.filter(isPlain), confirm);
-    await written.take(
-      rows.filter((row) => !isPlain(row)),
-      write,
-    );
+  for await (const { changing, unchanged, lines } of checked.parts() ?? readAgain()) {
+    await written.confirm(unchanged, confirm);
+    await written.take(changing, write);
     onProgress({ step: "writing", lines });
   }
-  if (goodAgain !== good) throw new FileChanged();
   await written.retryShared(write, CUSTOMERS_AT_ONCE);
   written.rejectShared(onRejected);
   return doneWith(written.report(bad));

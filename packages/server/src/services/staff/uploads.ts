@@ -156,13 +156,22 @@ export class Uploads {
   ): Promise<void> {
     const told = { changes: [], problems: [], heldBack: [], warnings: [] } as Told;
     Object.assign(job, told, { state: step, lines: 0, problem: undefined, largeChanges: [] });
-    const { environment, asOf, goodwill, oldRecords, skipInvalid, toleranceDays, readRows, file: name } = job.request;
-    const open = () => untilEnding(job.request.open(), ending);
+    const {
+      environment,
+      asOf,
+      goodwill,
+      oldRecords,
+      skipInvalid,
+      toleranceDays,
+      readRows,
+      file: name,
+      open,
+    } = job.request;
     const said = { asOf, goodwill, oldRecords, skipInvalid, toleranceDays, readRows, ...request };
     const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
     const asked = { environment, open, name, dryRun: step === "checking", ...given };
     try {
-      conclude(job, await importCustomers(this.#ports, actor, asked, hooksOf(job, told)), step);
+      conclude(job, await importCustomers(this.#ports, actor, asked, hooksOf(job, told, ending)), step);
     } catch (error) {
       job.state = "failed";
       job.problem = this.#wordsOf(error) + (step === "writing" ? PARTLY_WRITTEN : "");
@@ -208,13 +217,6 @@ function holdsFile(state: UploadState): boolean {
   return state !== "done" && state !== "refused";
 }
 
-async function* untilEnding(pieces: AsyncIterable<Uint8Array>, ending: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    if (ending.aborted) throw new Stopped();
-    yield piece;
-  }
-}
-
 const PARTLY_WRITTEN = ". A part of the file may be written; writing it again mends it";
 
 interface Told {
@@ -224,7 +226,7 @@ interface Told {
   readonly warnings: ImportWarning[];
 }
 
-function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told): CustomersHooks {
+function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told, ending: AbortSignal): CustomersHooks {
   const tell = <Item>(list: Item[], item: Item) => {
     if (list.length < MOST_TOLD) list.push(item);
   };
@@ -234,6 +236,7 @@ function hooksOf(job: Job, { changes, problems, heldBack, warnings }: Told): Cus
     onHeldBack: (held) => tell(heldBack, held),
     onWarning: (warning) => tell(warnings, warning),
     onProgress: ({ lines }) => {
+      if (ending.aborted) throw new Stopped();
       job.lines = lines;
     },
   };

@@ -141,8 +141,8 @@ export function customerImports(
       });
     },
 
-    async confirmCustomers(environment, rows) {
-      const moments = JSON.stringify(rows.map(({ stated, asOf }) => [stated.cuid, asOf.instant]));
+    async confirmCustomers(environment, customers) {
+      const moments = JSON.stringify(customers.map(({ cuid, asOf }) => [cuid, asOf.instant]));
       await othersFirst();
       await database.write(() => confirm.run(moments, environment));
     },

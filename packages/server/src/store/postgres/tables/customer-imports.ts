@@ -93,8 +93,8 @@ export function customerImports(
       });
     },
 
-    async confirmCustomers(environment, rows) {
-      const moments = rows.map(({ stated, asOf }) => ({ cuid: stated.cuid, environment, as_of: asOf.instant }));
+    async confirmCustomers(environment, customers) {
+      const moments = customers.map(({ cuid, asOf }) => ({ cuid, environment, as_of: asOf.instant }));
       await database.transactPatiently([LOCK_CUSTOMERS(moments)], (_, session) => session.commit([CONFIRM(moments)]));
     },
 

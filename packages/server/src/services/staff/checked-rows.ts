@@ -1,0 +1,50 @@
+import type { ConfirmedCustomer } from "../../store/store.ts";
+import { CUSTOMERS_AT_ONCE, type NumberedRow } from "./customer-rows.ts";
+
+/** More rows that may change something are not kept. */
+export const MOST_KEPT = 5_000;
+
+/** A part of a customers file that was checked. */
+export interface CheckedPart {
+  /** Rows that may change something. */
+  readonly changing: readonly NumberedRow[];
+  /** Customers whose rows state what is stored. */
+  readonly unchanged: readonly ConfirmedCustomer[];
+  /** Up to which line it goes. */
+  readonly lines: number;
+}
+
+/** What the check of a file leaves to be written, unless so many rows change something that the file must be read again. */
+export class CheckedRows {
+  readonly #changing: NumberedRow[] = [];
+  readonly #unchanged: ConfirmedCustomer[] = [];
+  #lines = 0;
+  #isWhole = true;
+
+  add({ changing, unchanged, lines }: CheckedPart): void {
+    if (!this.#isWhole) return;
+    this.#changing.push(...changing);
+    this.#unchanged.push(...unchanged);
+    this.#lines = lines;
+    if (this.#changing.length <= MOST_KEPT) return;
+    this.#isWhole = false;
+    this.#changing.length = 0;
+    this.#unchanged.length = 0;
+  }
+
+  /** The parts to write; undefined if the file must be read again. */
+  parts(): Iterable<CheckedPart> | undefined {
+    return this.#isWhole ? this.#portions() : undefined;
+  }
+
+  *#portions(): Generator<CheckedPart> {
+    for (let from = 0; from < this.#changing.length; from += CUSTOMERS_AT_ONCE) {
+      const changing = this.#changing.slice(from, from + CUSTOMERS_AT_ONCE);
+      yield { changing, unchanged: [], lines: changing.at(-1)?.line ?? 0 };
+    }
+    for (let from = 0; from < this.#unchanged.length; from += CUSTOMERS_AT_ONCE) {
+      const unchanged = this.#unchanged.slice(from, from + CUSTOMERS_AT_ONCE);
+      yield { changing: [], unchanged, lines: this.#lines };
+    }
+  }
+}
