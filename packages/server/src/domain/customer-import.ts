@@ -80,6 +80,7 @@ export function changeCustomer(
   const profile = { cuid, firstName, lastName, mobile, status };
   const { customer: former, ledgers } = stored;
   const before = former?.connections ?? [];
+  const { asOf, now, toleranceDays } = rules;
   const isReset = rules.mode === "reset";
   if (!isReset && stored.asOf !== undefined && rules.asOf.instant < stored.asOf) return staleChange(former, profile);
 
@@ -90,7 +91,7 @@ export function changeCustomer(
     const allowsShorter = rules.allowShorter.has(cuid);
     const decision = isReset
       ? resetLedger(ledger, subscription, rules.now)
-      : decideImport(ledger, subscription, { ...rules, goodwill: stated.goodwill, allowsShorter });
+      : decideImport(ledger, subscription, { asOf, now, toleranceDays, goodwill: stated.goodwill, allowsShorter });
     const { service, reqId } = name;
     if (decision.kind === "changed")
       entries.push({ service, reqId, plan, before: headOf(ledger).subscription, entry: decision.entry });
@@ -179,13 +180,13 @@ function runsAfter(ledgers: readonly ConnectionLedger[], entries: readonly PlanE
     (ledger) => !entries.some((entry) => isSameConnection(entry, ledger) && entry.plan === ledger.plan),
   );
   return [
-    ...unchanged.map((ledger) => ({ ...nameOf(ledger), subscription: headOf(ledger).subscription })),
-    ...entries.map((each) => ({ ...nameOf(each), subscription: each.entry.after })),
+    ...unchanged.map((ledger) => runOf(ledger, headOf(ledger).subscription)),
+    ...entries.map((each) => runOf(each, each.entry.after)),
   ];
 }
 
-function nameOf({ service, reqId }: ConnectionName): ConnectionName {
-  return { service, reqId };
+function runOf({ service, reqId }: ConnectionName, subscription: Subscription | undefined) {
+  return { service, reqId, subscription };
 }
 
 function isLedgerOf(ledger: ConnectionLedger, name: ConnectionName, plan: string): boolean {
