@@ -8,16 +8,19 @@ import { measureLoneTopUp } from "./lone-top-up.ts";
 import { measureOperations } from "./operations.ts";
 import { type BenchOptions, readOptions } from "./options.ts";
 import { measureOverload } from "./overload.ts";
+import { pgbenchProgram } from "./postgres/cluster.ts";
+import { measurePostgres } from "./postgres/measure.ts";
 import { SERVE, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { measureReports } from "./reports.ts";
-import { type Figure, say } from "./results.ts";
+import { type Figure, type Results, say } from "./results.ts";
 import { type Filled, fill } from "./world.ts";
 
 /* npm run bench: topupd beside the least that a server can do. README.md says how. */
 
 const IMPORTED_CUSTOMERS = 200_000;
 const LEAST_IMPORTED = 30_000;
+const NOTHING: Results = { comparisons: [], figures: [] };
 
 // It is told now, and not when much has been measured, if there is none.
 loadGenerator();
@@ -29,8 +32,22 @@ else if (words[0] === "reports") await measureReports(words.slice(1));
 else await measureAll(readOptions(words));
 
 async function measureAll(options: BenchOptions): Promise<void> {
-  const { customers, rounds, seconds, parts, writes } = options;
+  const { customers, rounds, seconds, stores, writes } = options;
+  const pgbench = stores.includes("postgres") ? await pgbenchProgram() : undefined;
   const folder = temporaryFolder("world");
+  const { comparisons, figures } = stores.includes("sqlite") ? await measureSqlite(folder, options) : NOTHING;
+  const onPostgres = pgbench === undefined ? [] : await measurePostgres(pgbench, join(folder, "postgres"), options);
+  await report({ comparisons: [...comparisons, ...onPostgres], figures }, writes ? "RESULTS.md" : undefined, [
+    "Results",
+    `\`npm run bench\`: ${customers} customers, ${rounds} rounds of ${seconds} seconds each, in which topupd and what it is`,
+    "compared with take turns. Numbers are medians of the rounds, ratios the medians of those of rounds next to each other.",
+    "Where a cell holds two numbers, the first is topupd's. CPU is that of all processes of a server for each request,",
+    "PostgreSQL's included, and beside pgbench, for each of its transactions, PostgreSQL's alone.",
+  ]);
+}
+
+async function measureSqlite(folder: string, options: BenchOptions): Promise<Results> {
+  const { customers, parts } = options;
   const figures: Figure[] = [];
   if (parts.includes("import")) {
     say(`import of ${IMPORTED_CUSTOMERS} customers`);
@@ -39,16 +56,11 @@ async function measureAll(options: BenchOptions): Promise<void> {
   const filled = await fill(join(folder, "served"), customers);
   const server = await startServer(SERVE, {}, filled.folder);
   try {
-    const serving = { server, token: filled.token, target: filled.target };
+    const serving = { store: "SQLite", server, token: filled.token, target: filled.target } as const;
     const comparisons = await measureOperations(serving, options);
     if (parts.includes("lone-top-up")) figures.push(await measureLoneTopUp(serving, filled.folder));
     if (parts.includes("overload")) figures.push(...(await measureOverload(serving)));
-    await report({ comparisons, figures }, writes ? "RESULTS.md" : undefined, [
-      "Results",
-      `\`npm run bench\`: ${customers} customers, ${rounds} rounds of ${seconds} seconds each, in which topupd and the bare`,
-      "server take turns. Numbers are medians of the rounds, ratios the medians of those of rounds next to each other.",
-      "Where a cell holds two numbers, the first is topupd's. CPU is that of all processes of a server for each request.",
-    ]);
+    return { comparisons, figures };
   } finally {
     await server.stop();
   }

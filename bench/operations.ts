@@ -3,8 +3,8 @@ import { listings, lookUps, queries, type Target, topUps } from "./bodies.ts";
 import { call, pathOf } from "./calls.ts";
 import type { BenchOptions } from "./options.ts";
 import { type Server, startServer } from "./processes.ts";
-import { type Comparison, say } from "./results.ts";
-import { overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
+import { BARE_SERVER, type Comparison, say } from "./results.ts";
+import { type Contestant, overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
 
 /** Of wrk, or whatever sends: as a busy partner has. */
 export const CONNECTIONS = 64;
@@ -14,7 +14,6 @@ const BARE = fileURLToPath(new URL("servers/bare.mjs", import.meta.url));
 const RECORDED = 1_000;
 
 interface Scenario {
-  readonly target: Comparison["target"];
   readonly bodies: (count: number) => readonly string[];
   /** Whether the same request twice would be another thing. */
   readonly mustBeNew: boolean;
@@ -24,10 +23,31 @@ export const TOP_UP = "subscription-package-topup";
 const OPERATIONS = ["get-customer-information", "get-subscription-package", TOP_UP, "txn-status"] as const;
 type Operation = (typeof OPERATIONS)[number];
 
+/** Of the bare server's; of pgbench's transactions for top-ups on PostgreSQL. */
+const TARGETS = {
+  SQLite: {
+    "get-customer-information": { cpuAtMost: 2.4, throughputAtLeast: 0.6 },
+    "get-subscription-package": { cpuAtMost: 2.9, throughputAtLeast: 0.5 },
+    [TOP_UP]: { cpuAtMost: 5, throughputAtLeast: 0.28 },
+    manyTopUps: { throughputAtLeast: 0.33 },
+    "txn-status": { cpuAtMost: 2.3, throughputAtLeast: 0.6 },
+  },
+  PostgreSQL: {
+    "get-customer-information": { throughputAtLeast: 0.19 },
+    "get-subscription-package": { throughputAtLeast: 0.2 },
+    [TOP_UP]: { throughputAtLeast: 2.4 },
+    manyTopUps: { throughputAtLeast: 3.4 },
+    "txn-status": { throughputAtLeast: 0.24 },
+  },
+} as const satisfies Record<string, Record<Operation | "manyTopUps", Comparison["target"]>>;
+
 export interface Serving {
+  readonly store: keyof typeof TARGETS;
   readonly server: Server;
   readonly token: string;
   readonly target: Target;
+  /** What top-ups are measured beside, where it is not the bare server. */
+  readonly baseline?: { readonly name: string; readonly contestant: Contestant };
 }
 
 /** Each operation in turn with a bare server that parses the same requests and answers as much. */
@@ -35,11 +55,11 @@ export async function measureOperations(serving: Serving, options: BenchOptions)
   const comparisons: Comparison[] = [];
   for (const operation of OPERATIONS) {
     if (!options.parts.includes(operation)) continue;
-    say(`${operation} on SQLite`);
+    say(`${operation} on ${serving.store}`);
     comparisons.push(await measureOperation(operation, serving, options, CONNECTIONS));
     if (operation !== TOP_UP) continue;
     const { target: _, ...many } = await measureOperation(operation, serving, options, MANY_CONNECTIONS);
-    comparisons.push({ ...many, target: { throughputAtLeast: 0.33 } });
+    comparisons.push({ ...many, target: TARGETS[serving.store].manyTopUps });
   }
   return comparisons;
 }
@@ -50,19 +70,20 @@ async function measureOperation(
   options: RoundOptions,
   connections: number,
 ): Promise<Comparison> {
-  const { server, token } = serving;
-  const { target, bodies, mustBeNew } = await scenarioOf(operation, serving);
+  const { store, server, token } = serving;
+  const { bodies, mustBeNew } = await scenarioOf(operation, serving);
   const [body = ""] = bodies(1);
   const bare = await startBareServer(await call({ server, operation, token, body }));
   try {
     const http = { path: pathOf(operation), token, bodies, connections };
-    const contestants = [
-      overHttp({ server: bare, mustBeNew: false, ...http }),
-      overHttp({ server, mustBeNew, ...http }),
-    ];
+    const { name, contestant } = (operation === TOP_UP ? serving.baseline : undefined) ?? {
+      name: BARE_SERVER,
+      contestant: overHttp({ server: bare, mustBeNew: false, ...http }),
+    };
+    const contestants = [contestant, overHttp({ server, mustBeNew, ...http })];
     const [theirs, ours] = (await runRounds(contestants, options)) as [Round[], Round[]];
-    const measured = `${operation}, SQLite, ${connections} connections`;
-    return { measured, baseline: "bare node:http", target, ours, theirs };
+    const measured = `${operation}, ${store}, ${connections} connections`;
+    return { measured, baseline: name, target: TARGETS[store][operation], ours, theirs };
   } finally {
     await bare.stop();
   }
@@ -73,23 +94,23 @@ export function startBareServer(answer: string): Promise<Server> {
   return startServer([BARE, String(answer.length)]);
 }
 
-export async function scenarioOf(operation: Operation, { server, token, target }: Serving): Promise<Scenario> {
+export async function scenarioOf(
+  operation: Operation,
+  { server, token, target }: Omit<Serving, "store">,
+): Promise<Scenario> {
   switch (operation) {
     case "get-customer-information":
       return {
-        target: { cpuAtMost: 2.4, throughputAtLeast: 0.6 },
         bodies: (count) => lookUps(target, count),
         mustBeNew: false,
       };
     case "get-subscription-package":
       return {
-        target: { cpuAtMost: 2.9, throughputAtLeast: 0.5 },
         bodies: (count) => listings(target, count),
         mustBeNew: false,
       };
     case TOP_UP:
       return {
-        target: { cpuAtMost: 5, throughputAtLeast: 0.28 },
         bodies: (count) => topUps(target, count),
         mustBeNew: true,
       };
@@ -97,7 +118,6 @@ export async function scenarioOf(operation: Operation, { server, token, target }
       const recorded = topUps(target, RECORDED);
       for (const body of recorded) await call({ server, operation: TOP_UP, token, body });
       return {
-        target: { cpuAtMost: 2.3, throughputAtLeast: 0.6 },
         bodies: (count) => queries(recorded, count),
         mustBeNew: false,
       };

@@ -12,12 +12,17 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
+export const STORES = ["sqlite", "postgres"] as const;
+type StoreName = (typeof STORES)[number];
+
 export interface BenchOptions {
   readonly customers: number;
   readonly rounds: number;
   /** Of each contestant in each round. */
   readonly seconds: number;
   readonly parts: readonly Part[];
+  /** On PostgreSQL, the four operations alone are measured. */
+  readonly stores: readonly StoreName[];
   /** Whether the results are worth keeping. */
   readonly writes: boolean;
 }
@@ -33,12 +38,14 @@ export function readOptions(words: readonly string[]): BenchOptions {
       rounds: { type: "string", default: DEFAULTS.rounds },
       seconds: { type: "string", default: DEFAULTS.seconds },
       only: { type: "string", multiple: true },
+      store: { type: "string", multiple: true },
       write: { type: "boolean" },
     },
   });
-  const { only, write, customers, rounds, seconds } = values;
+  const { only, store, write, customers, rounds, seconds } = values;
   const isFull =
     only === undefined &&
+    store === undefined &&
     customers === DEFAULTS.customers &&
     rounds === DEFAULTS.rounds &&
     seconds === DEFAULTS.seconds;
@@ -46,7 +53,8 @@ export function readOptions(words: readonly string[]): BenchOptions {
     customers: readCount("customers", customers),
     rounds: readCount("rounds", rounds),
     seconds: readCount("seconds", seconds),
-    parts: only === undefined ? PARTS : only.map(readPart),
+    parts: only === undefined ? PARTS : only.map((text) => readName("only", PARTS, text)),
+    stores: store === undefined ? STORES : store.map((text) => readName("store", STORES, text)),
     writes: write ?? isFull,
   };
 }
@@ -57,8 +65,8 @@ export function readCount(name: string, text: string): number {
   return Number(text);
 }
 
-function readPart(text: string): Part {
-  const part = PARTS.find((name) => name === text);
-  if (part === undefined) throw new TypeError(`--only must be one of ${PARTS.join(", ")}, not "${text}"`);
-  return part;
+function readName<Name extends string>(option: string, names: readonly Name[], text: string): Name {
+  const found = names.find((name) => name === text);
+  if (found === undefined) throw new TypeError(`--${option} must be one of ${names.join(", ")}, not "${text}"`);
+  return found;
 }

@@ -13,6 +13,8 @@ export interface Server {
   readonly url: string;
   /** CPU time so far of all its processes, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
+  /** The same of its database, where that is a program of its own. */
+  readonly databaseCpuMs?: (() => number | undefined) | undefined;
   /** What all its processes hold now, in MiB; what they share counts once. */
   readonly memoryMiB: () => number | undefined;
   readonly stop: () => Promise<void>;

@@ -1,5 +1,8 @@
 import { median, type Round, ratio } from "./rounds.ts";
 
+/** What most is measured beside. */
+export const BARE_SERVER = "bare node:http";
+
 /** topupd beside something else that was measured in the same rounds. */
 export interface Comparison {
   readonly measured: string;
@@ -37,6 +40,7 @@ export interface Summary {
   readonly p50: number;
   readonly p99: number;
   readonly cpuMicroseconds: number;
+  readonly databaseMicroseconds: number;
   readonly memoryMiB: number;
 }
 
@@ -47,6 +51,7 @@ export function summary(rounds: readonly Round[]): Summary {
     p50: of("p50"),
     p99: of("p99"),
     cpuMicroseconds: of("cpuMicroseconds"),
+    databaseMicroseconds: of("databaseMicroseconds"),
     memoryMiB: of("memoryMiB"),
   };
 }

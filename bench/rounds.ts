@@ -7,14 +7,18 @@ export interface Contestant {
   readonly run: (seconds: number) => Promise<Measured>;
   /** CPU time so far of all that does it, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
+  /** The same of its database, where that is a program of its own. */
+  readonly databaseCpuMs?: (() => number | undefined) | undefined;
   /** What it holds now, in MiB. */
   readonly memoryMiB: () => number | undefined;
 }
 
 /** What one contestant did in one round. */
 export interface Round extends Measured {
-  /** CPU time for each request, in µs. */
+  /** CPU time for each request, in µs, that of a database included. */
   readonly cpuMicroseconds: number | undefined;
+  /** How much of it is the database's; undefined where that is no program of its own. */
+  readonly databaseMicroseconds: number | undefined;
   readonly memoryMiB: number | undefined;
 }
 
@@ -39,11 +43,15 @@ export async function runRounds(
 }
 
 async function runOne(contestant: Contestant, seconds: number): Promise<Round> {
-  const before = contestant.cpuMs();
+  const { cpuMs, databaseCpuMs } = contestant;
+  const before = [cpuMs(), databaseCpuMs?.()];
   const measured = await contestant.run(seconds);
-  const after = contestant.cpuMs();
-  const cpu = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / measured.requests;
-  return { ...measured, cpuMicroseconds: cpu, memoryMiB: contestant.memoryMiB() };
+  const [own, database] = [cpuMs(), databaseCpuMs?.()].map((after, index) => {
+    const since = before[index];
+    return since === undefined || after === undefined ? undefined : ((after - since) * 1000) / measured.requests;
+  });
+  const cpuMicroseconds = own === undefined ? undefined : own + (database ?? 0);
+  return { ...measured, cpuMicroseconds, databaseMicroseconds: database, memoryMiB: contestant.memoryMiB() };
 }
 
 export interface HttpContestantOptions {
@@ -73,6 +81,7 @@ export function overHttp(options: HttpContestantOptions): Contestant {
       return measured;
     },
     cpuMs: server.cpuMs,
+    databaseCpuMs: server.databaseCpuMs,
     memoryMiB: server.memoryMiB,
   };
 }

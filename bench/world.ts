@@ -73,10 +73,10 @@ export interface Filled {
   readonly importedAgainPerSecond: number;
 }
 
-/** Makes a database in a folder of its own. */
-export async function fill(folder: string, customers: number): Promise<Filled> {
+/** Makes a database in a folder of its own, or fills an empty one of PostgreSQL's. */
+export async function fill(folder: string, customers: number, postgresUrl?: string): Promise<Filled> {
   mkdirSync(folder);
-  const options = { cwd: folder };
+  const options = { cwd: folder, env: postgresUrl === undefined ? {} : { TOPUPD_DATABASE: postgresUrl } };
   await writeFiles(folder, customers);
   await runTopupd(["partner", "add", "bench"], options);
   await runTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
@@ -88,6 +88,6 @@ export async function fill(folder: string, customers: number): Promise<Filled> {
   const [importedPerSecond, importedAgainPerSecond] = [await importOnce(), await importOnce()];
   const issue = ["token", "issue", "--partner", "bench", "--environment", "production"];
   const token = (await runTopupd(issue, options)).trim();
-  const target = await readTarget(join(folder, "topupd.db"), customers);
+  const target = await readTarget(postgresUrl ?? join(folder, "topupd.db"), customers);
   return { folder, token, target, importedPerSecond, importedAgainPerSecond };
 }

@@ -23,6 +23,8 @@ export interface PostgresServer {
 /** Of PostgreSQL, as its configuration file takes them. */
 type PostgresSettings = Readonly<Record<string, string>>;
 
+type ServerUser = ReturnType<typeof serverUser>;
+
 const SIGNALS = { immediate: "SIGQUIT", fast: "SIGINT" } as const;
 
 const SETTINGS: PostgresSettings = {
@@ -39,8 +41,11 @@ const MEMORY = "/dev/shm";
 /** Ten times what one server of the tests comes to, its log of 256 MB included. */
 const PLENTY_BYTES = 4 * 2 ** 30;
 
-/** Makes a new, empty cluster in a temporary folder and starts it on a free port of the loopback address. */
-export async function startPostgres(settings: PostgresSettings = {}): Promise<PostgresServer> {
+/**
+ * Makes a new, empty cluster in a temporary folder and starts it on a free port of the loopback address.
+ * @param placeFor where the folder is made.
+ */
+export async function startPostgres(settings: PostgresSettings = {}, placeFor = memoryFor): Promise<PostgresServer> {
   const found = await findPostgres();
   const user = serverUser();
   const folder = mkdtempSync(join(placeFor(user), "topupd-postgres-"));
@@ -77,12 +82,16 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Po
 }
 
 /** In memory where there is plenty: to make and drop a database for each test is mostly flushing its files. */
-function placeFor({ uid }: ReturnType<typeof serverUser>): string {
+function memoryFor(user: ServerUser): string {
   if (existsSync(MEMORY)) {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize > PLENTY_BYTES) return MEMORY;
   }
-  // What TMPDIR names may be closed to the user that the server of root runs as.
+  return diskFor(user);
+}
+
+/** What TMPDIR names may be closed to the user that the server of root runs as. */
+export function diskFor({ uid }: ServerUser): string {
   return uid === undefined ? tmpdir() : "/tmp";
 }
 
