@@ -36,6 +36,23 @@ test("PostgreSQL itself ends what takes longer than the deadline of recording", 
   expect(STATEMENTS_AFTER_DECISION * (statement + idle)).toBeLessThan(RECORDING_DEADLINE_MS);
 });
 
+test("a session that serves plans a statement once, whatever it is asked with", async () => {
+  const numbered = { name: "numbered", text: "SELECT n FROM generate_series(1, $1::bigint) AS n WHERE n > $2::bigint" };
+  const plans = {
+    name: "plans",
+    text: "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = $1",
+  };
+  const counted = await openDatabase().withSession(async (session) => {
+    for (const values of [
+      [9, 1],
+      [9_000, 8_000],
+    ])
+      await session.run({ ...numbered, values });
+    return session.run({ ...plans, values: ["numbered"] });
+  });
+  expect(counted).toEqual([{ generic_plans: 2, custom_plans: 0 }]);
+});
+
 test("a session that was ended before it was to commit leaves nothing, and says that it is not known", async () => {
   const pid = { name: "pid", text: "SELECT pg_backend_pid() AS pid" };
   const { result } = await timed(() =>
