@@ -11,6 +11,14 @@ export type CommitFault =
   /** Everything stands still from just before the commit on, until `pass`. */
   | "held";
 
+/** What becomes of a transaction at the nth message that one side sends from BEGIN on. */
+export interface TransactionFault {
+  readonly from: "client" | "server";
+  readonly at: number;
+  /** The connection is cut before the message arrives, or everything stands still, until `pass`. */
+  readonly what: "cut" | "held";
+}
+
 /** Stands between a client and its PostgreSQL server, and does what networks do. */
 export class PostgresProxy {
   /** Of the same database, through the proxy. */
@@ -18,6 +26,8 @@ export class PostgresProxy {
   /** Commits that clients have sent so far, whatever became of them. */
   commits = 0;
   commitFault: CommitFault | undefined;
+  /** Of the first transaction that comes so far. */
+  transactionFault: TransactionFault | undefined;
 
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -92,15 +102,33 @@ class Link {
     this.#sides = [client, server];
     for (const side of this.#sides) side.setNoDelay();
     const cut = () => this.cut();
+    const sent = { client: 0, server: 0 };
+    const isStruck = (from: "client" | "server") => {
+      const fault = proxy.transactionFault;
+      if (fault === undefined || fault.from !== from || !isBegun) return false;
+      sent[from] += 1;
+      if (sent[from] <= fault.at) return false;
+      proxy.transactionFault = undefined;
+      if (fault.what === "held") proxy.hold();
+      return fault.what === "cut";
+    };
+    let isBegun = false;
     const toServer = (message: Message) => {
+      if (isBegin(message)) {
+        isBegun = true;
+        Object.assign(sent, { client: 0, server: 0 });
+      }
+      if (isStruck("client")) return "cut";
       if (!isCommit(message)) return "pass";
       const fault = takeFault(proxy, ["lost", "held"]);
       if (fault === "held") proxy.hold();
       else if (fault === "lost" || message.type !== "P") proxy.commits += 1;
       return fault === "lost" ? "cut" : "pass";
     };
-    const toClient = (message: Message) =>
-      isCommitted(message) && takeFault(proxy, ["unanswered"]) !== undefined ? "cut" : "pass";
+    const toClient = (message: Message) => {
+      if (isStruck("server")) return "cut";
+      return isCommitted(message) && takeFault(proxy, ["unanswered"]) !== undefined ? "cut" : "pass";
+    };
     const isHolding = () => proxy.isHolding;
     this.#ways = [
       new Way(client, server, new Framing("client"), toServer, isHolding, cut),
@@ -176,6 +204,10 @@ function isCommit({ type, bytes }: Message): boolean {
   return type === "Q"
     ? bytes.includes("COMMIT")
     : ["P", "B"].includes(type) && statementOf({ type, bytes }) === "commit";
+}
+
+function isBegin(message: Message): boolean {
+  return message.type === "B" && statementOf(message) === "begin";
 }
 
 function isCommitted({ type, bytes }: Message): boolean {

@@ -16,6 +16,7 @@ import {
 } from "./session/locks.ts";
 import { BEGIN, type Prepared, type Query, Session } from "./session/session.ts";
 import { translateAtConnecting } from "./session/trouble.ts";
+import { textArray } from "./tables/columns.ts";
 import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
 
 export interface PostgresEngineParts {
@@ -57,7 +58,7 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
       return row?.holder;
     },
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [cuids, environment] }));
+      return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
     },
     async appendEntry(tx, key, plan, entry) {
       for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);

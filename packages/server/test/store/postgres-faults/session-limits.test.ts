@@ -14,7 +14,7 @@ const STATEMENTS_AFTER_DECISION = 5;
 const SETTINGS = {
   name: "settings",
   text: `SELECT name, setting::int FROM pg_settings
-    WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`,
+    WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') OR name ~ '^tcp_keep'`,
 };
 
 function openDatabase(): Database {
@@ -34,6 +34,8 @@ test("PostgreSQL itself ends what takes longer than the deadline of recording", 
   for (const limit of [statement, lock, idle]) expect(limit).toBeGreaterThan(0);
   expect(lock).toBeLessThan(statement);
   expect(STATEMENTS_AFTER_DECISION * (statement + idle)).toBeLessThan(RECORDING_DEADLINE_MS);
+  const { tcp_keepalives_idle = 0, tcp_keepalives_interval = 0, tcp_keepalives_count = 0 } = limits;
+  expect(tcp_keepalives_idle + tcp_keepalives_interval * tcp_keepalives_count).toBe(11);
 });
 
 test("a session that serves plans a statement once, whatever it is asked with", async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
-import pg from "pg";
+import type pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../../errors.ts";
+import { type Answer, Exchange, getTypeParser } from "./exchange.ts";
 import { translate, translateAtCommit } from "./trouble.ts";
 
 /** A statement of SQL that is prepared once in each session, under its name. */
@@ -9,9 +10,11 @@ export interface Prepared {
   readonly text: string;
 }
 
+export type Value = string | number | null;
+
 /** A statement with its parameters. */
 export interface Query extends Prepared {
-  readonly values?: readonly unknown[];
+  readonly values?: readonly Value[];
 }
 
 /**
@@ -89,9 +92,12 @@ function setUpText(purpose: Purpose): string {
   const whole = isServing ? "off" : "on";
   // Every statement has one good plan, so that it need not be planned for each request.
   const plans = isServing ? "force_generic_plan" : "auto";
+  // No timeout counts while PostgreSQL waits for the rest of an exchange: a host that has vanished would hold its locks.
+  const keepalives = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3";
   return `SET statement_timeout = ${statement}; SET lock_timeout = ${lock};
     SET idle_in_transaction_session_timeout = ${idleInTransaction}; SET jit = off;
     SET plan_cache_mode = ${plans};
+    ${keepalives};
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
@@ -115,53 +121,51 @@ export class Session {
   }
 
   async run<Row>(query: Query): Promise<Row[]> {
-    return (await this.#send(query)).rows as Row[];
+    const [rows] = await this.runAll([query]);
+    return rows as Row[];
   }
 
-  /** Sends all at once, to be run one after the other. Rejects with what failed first. */
+  /** Sends all at once, to be run one after the other up to the first that fails, with which it rejects. */
   async runAll(queries: readonly Query[]): Promise<unknown[][]> {
-    return (await this.#sendAll(queries)).map(({ rows }) => rows as unknown[]);
+    if (queries.length === 0) return [];
+    return (await this.#exchange(queries)).map(({ rows }) => rows);
   }
 
   /** A statement that is asked too seldom to be prepared; or, without values, several. */
   ask(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
-    return this.#send({ text, values });
-  }
-
-  /**
-   * Writes, and commits with it.
-   * @throws StoreUnavailable where it is not known whether the commit happened.
-   */
-  async commit(queries: readonly Query[] = []): Promise<void> {
-    const results = await this.#sendAll([...queries, COMMIT]).catch((error: unknown) => {
-      throw translateAtCommit(error);
-    });
-    // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
-    if (results.at(-1)?.command !== "COMMIT") throw new Error("PostgreSQL rolled back what was to be committed");
-  }
-
-  async #sendAll(queries: readonly Query[]): Promise<pg.QueryResult[]> {
-    const stream = socketOf(this.#client);
-    // In many pieces, each would wake the other side by itself, which takes longer.
-    stream.cork();
-    const sent = queries.map((query) => this.#send(query));
-    stream.uncork();
-    const settled = await Promise.allSettled(sent);
-    const failed = settled.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    return settled.map((result) => (result as PromiseFulfilledResult<pg.QueryResult>).value);
-  }
-
-  #send(query: Omit<Query, "name">): Promise<pg.QueryResult> {
-    return this.#client.query(query as pg.QueryConfig).catch((error: unknown) => {
+    return this.#client.query({ text, values: [...values] }).catch((error: unknown) => {
       throw translate(error);
     });
   }
-}
 
-const INT8 = 20;
+  /**
+   * Writes, and commits with it: all at once, but each in an exchange of its own. A commit that arrives late must find
+   * that PostgreSQL has ended the session, since it was idle in a transaction.
+   * @throws StoreUnavailable where it is not known whether the commit happened.
+   */
+  async commit(queries: readonly Query[] = []): Promise<void> {
+    const stream = socketOf(this.#client);
+    stream.cork();
+    const sent = [...queries, COMMIT].map((query) => this.#exchange([query]));
+    stream.uncork();
+    const settled = await Promise.allSettled(sent);
+    const failed = settled.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw translateAtCommit(failed.reason);
+    // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
+    const [committed] = (settled.at(-1) as PromiseFulfilledResult<Answer[]>).value;
+    if (committed?.command !== COMMIT.text) throw new Error("PostgreSQL rolled back what was to be committed");
+  }
 
-/** Whole numbers are below 2^53, as the domain has them. */
-function getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
-  return oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text");
+  #exchange(queries: readonly Query[]): Promise<Answer[]> {
+    return new Promise((resolve, reject) => {
+      // The driver's types do not know that it takes an exchange.
+      void this.#client.query(
+        new Exchange(queries) as never,
+        ((error: unknown, answers: Answer[]) => {
+          if (error === null) resolve(answers);
+          else reject(translate(error));
+        }) as never,
+      );
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import type { Prepared, Query } from "../session/session.ts";
+import type { Prepared, Query, Value } from "../session/session.ts";
 
 const NUMBERS = new Set([
   ...["seq", "position", "partner_id", "amount", "at", "as_of", "reverses", "since", "run_since", "after_since"],
@@ -6,8 +6,6 @@ const NUMBERS = new Set([
   ...["goodwill_days", "after_goodwill_days"],
 ]);
 
-/** What a column of a row may hold here. */
-type Value = string | number | null;
 type Rows<Column extends string> = readonly Readonly<Record<Column, Value>>[];
 
 /** One statement that inserts any number of rows. @param conflict what is done with those that are there. */
@@ -30,7 +28,10 @@ export function deleteRows<Column extends string>(table: string, key: readonly C
 
 /** A statement whose parameters are the columns of rows. */
 export function withRows<Column extends string>(statement: Prepared, columns: readonly Column[]) {
-  return (rows: Rows<Column>): Query => ({ ...statement, values: columns.map((column) => arrayOf(rows, column)) });
+  return (rows: Rows<Column>): Query => ({
+    ...statement,
+    values: columns.map((column) => arrayOf(rows, (row) => row[column])),
+  });
 }
 
 /** The query of a statement, unless there is nothing that it is about. */
@@ -58,11 +59,15 @@ export function unnest(columns: readonly string[]): string {
   return `unnest(${columns.map((column, index) => `$${index + 1}::${NUMBERS.has(column) ? "bigint" : "text"}[]`).join(", ")})`;
 }
 
-/** As PostgreSQL reads an array: the driver takes several times as long to write it. */
-function arrayOf<Column extends string>(rows: Rows<Column>, column: Column): string {
+/** Of a value of each row, as PostgreSQL reads an array: the driver takes several times as long to write it. */
+export function arrayOf<Row>(rows: readonly Row[], value: (row: Row) => Value): string {
   let text = "";
-  for (const row of rows) text += `${text === "" ? "" : ","}${element(row[column])}`;
+  for (const row of rows) text += `${text === "" ? "" : ","}${element(value(row))}`;
   return `{${text}}`;
+}
+
+export function textArray(texts: readonly string[]): string {
+  return arrayOf(texts, (text) => text);
 }
 
 function element(value: Value): string {

@@ -12,7 +12,7 @@ import { kyselyOn } from "../engine.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_IMPORT } from "../session/locks.ts";
 import type { Prepared, Query, Session } from "../session/session.ts";
-import { asked, deleteRows, insertRows, isAsked, putRows, unlessEmpty, withRows } from "./columns.ts";
+import { asked, deleteRows, insertRows, isAsked, putRows, textArray, unlessEmpty, withRows } from "./columns.ts";
 import { appendEntries, ENTRIES } from "./customers.ts";
 import { appendEvents } from "./events.ts";
 
@@ -67,13 +67,15 @@ export function customerImports(
     rows: readonly CustomerRowOfFile[],
     rules: FileRules,
   ) => {
-    const cuids = rows.map(({ stated }) => stated.cuid);
+    const cuids = textArray(rows.map(({ stated }) => stated.cuid));
     const loaded = await session.runAll(STORED.map((statement) => ({ ...statement, values: [cuids, environment] })));
     const [customers, connections, entries] = loaded as [CustomerRow[], ConnectionRow[], LedgerEntryRow[]];
     const part = new CustomerFilePart(environment, rows, { customers, connections, entries });
     const names = part.newNames();
     const owners =
-      names.length > 0 ? await session.run<ConnectionOwner>({ ...OWNERS, values: [names, environment] }) : [];
+      names.length > 0
+        ? await session.run<ConnectionOwner>({ ...OWNERS, values: [textArray(names), environment] })
+        : [];
     return part.apply(owners, rules, provider);
   };
 

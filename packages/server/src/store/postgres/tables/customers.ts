@@ -17,7 +17,7 @@ import type { ProviderSettings, Store } from "../../store.ts";
 import type { SubscriptionRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
 import type { Prepared, Query } from "../session/session.ts";
-import { insertRows, isAsked, putRows, qualified } from "./columns.ts";
+import { insertRows, isAsked, putRows, qualified, textArray } from "./columns.ts";
 
 const APPEND = insertRows("ledger_entry", [...LEDGER_KEY, ...ENTRY_COLUMNS]);
 const PUT_HEADS = putRows("subscription", LEDGER_KEY, [...LEDGER_KEY, ...HEAD_COLUMNS]);
@@ -65,7 +65,7 @@ export function customerTables(
 ): Pick<Store, "lookUpCustomers" | "findConnection"> {
   return {
     async lookUpCustomers(environment, code) {
-      const values = [codesToFind(code, provider), environment];
+      const values = [textArray(codesToFind(code, provider)), environment];
       return toOverviews(await database.ask<OverviewRow>({ ...OVERVIEWS, values }));
     },
 
