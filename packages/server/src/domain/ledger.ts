@@ -106,7 +106,7 @@ export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
   return { plan, seq: known.at(-1)?.seq ?? 0, subscription: recount(plan, known).at(-1) };
 }
 
-export type TopUpEntry = Extract<Entry, { kind: "top_up" }>;
+export type TopUpEntry = Extract<Entry, { kind: "top_up" }> & { readonly after: Subscription };
 
 /** The entry that a top-up or goodwill makes. */
 export function appendGrant(head: LedgerHead, topUp: TopUp, at: Moment): TopUpEntry;

@@ -229,25 +229,6 @@ export const TOP_UP_COLUMNS = [
   ...(["amount", "at", "txn_date", "status", "udf1", "udf2"] as const),
 ] satisfies readonly (keyof TopUpRow)[];
 
-export function topUpRow(transaction: Transaction): TopUpRow {
-  return {
-    checkout_id: transaction.checkoutId,
-    txn_id: transaction.txnId,
-    partner_id: transaction.partnerId,
-    environment: transaction.environment,
-    cuid: transaction.cuid,
-    service: transaction.service,
-    req_id: transaction.reqId,
-    bouquet_code: transaction.bouquetCode,
-    amount: Number(transaction.amount),
-    at: transaction.at,
-    txn_date: transaction.txnDate,
-    status: transaction.status,
-    udf1: transaction.udf1 ?? null,
-    udf2: transaction.udf2 ?? null,
-  };
-}
-
 export function toTransaction(row: TopUpRow): Transaction {
   return {
     checkoutId: row.checkout_id,

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS, type SettledTopUp, type Transaction } from "../../src/domain/top-up.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
@@ -38,6 +40,51 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     expect(outcomes[0]).toEqual({ kind: "refused", refusal: "bouquet_unavailable" });
     expectRecorded(outcomes[1]);
     expectRecorded(outcomes[2]);
+  });
+
+  test("first and further top-ups of several customers that come together are recorded and told in order", async () => {
+    const { store, command, now } = await openProvider(makeDatabase);
+    await store.targets.add({ name: "billing", config: { kind: "feed" }, books: false, secrets: [] }, by(now));
+    const buy = (...purchases: (readonly [ConnectionKey, string])[]) =>
+      Promise.all(
+        purchases.map(async ([connection, code], index) => {
+          const udfs = {
+            udf1: index % 2 === 0 ? undefined : `{"${index}", \\}`,
+            udf2: index === 2 ? "NULL" : undefined,
+          };
+          return expectRecorded(await store.settleTopUp(command(connection, code, udfs)));
+        }),
+      );
+    const transactions = [
+      ...(await buy(
+        ...([
+          [SITA_NET, "NET-1M"],
+          [RAM_TV, "TV-1M"],
+          [RAM_TV, "KIDS-1M"],
+          [SITA_TV, "KIDS-1M"],
+        ] as const),
+        ...([
+          [RAM_TV, "KIDS-1M"],
+          [SITA_NET, "NET-3M"],
+          [RAM_NET, "NET-1M"],
+        ] as const),
+      )),
+      ...(await buy([RAM_TV, "KIDS-1M"], [RAM_TV, "TV-3M"], [SITA_NET, "NET-1M"])),
+    ];
+    expect(await Promise.all(transactions.map(({ checkoutId }) => store.findTransaction(checkoutId)))).toEqual(
+      transactions,
+    );
+    const told = await store.outbox.eventsAfter(0, 100);
+    expect(told.map(({ topUp }) => topUp?.txnId)).toEqual(transactions.map(({ txnId }) => txnId));
+    const kids = (await store.search.findLedgers(RAM_TV)).find(({ plan }) => plan.startsWith("Kids"));
+    expect(kids?.entries.map(({ seq, after }) => [seq, after?.end])).toEqual([
+      [1, "2026-12-20 09:00:00"],
+      [2, "2027-01-20 09:00:00"],
+      [3, "2027-02-20 09:00:00"],
+    ]);
+    expect(await endOf(store, RAM_TV, "Kids [AddOn]")).toBe("2027-02-20 09:00:00");
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-05-10 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("one that is refused does not touch the others", async () => {

@@ -86,14 +86,13 @@ export function topUpAppending(database: Database) {
   const appendTopUp = database.prepare(APPEND_TOP_UP);
   const moveHead = database.prepare(MOVE_HEAD);
   return (key: ConnectionKey, plan: string, entry: TopUpEntry, lastEntry: number | undefined): void => {
-    const { after } = entry;
-    if (lastEntry === undefined || after === undefined) {
+    if (lastEntry === undefined) {
       appendEntry.run(...entryValues(key, plan, entry));
       putHead.run();
       return;
     }
     const { cuid, environment, service, reqId } = key;
-    const { seq, at, bouquet, period, txnId } = entry;
+    const { seq, at, bouquet, period, txnId, after } = entry;
     const { start, anchor, months, days, end, since, goodwillDays } = after;
     const addOn = flag(bouquet.addOn);
     // One list of arguments each, since a list that is put together takes as long as the statement.

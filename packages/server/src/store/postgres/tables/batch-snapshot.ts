@@ -9,6 +9,7 @@ import { type TokenStateRow, toTokenState } from "../../back-office/access.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { Conclusion } from "../../store.ts";
 import type { CustomerRow, TopUpRow } from "../../tables.ts";
+import type { RecordedTopUp } from "./recording.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
@@ -19,8 +20,6 @@ export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant
 );
 
 export type TokenOfBatch = TokenStateRow & { readonly id: string };
-
-type Recorded = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** What a batch has loaded. */
 export interface LoadedBatch {
@@ -37,7 +36,7 @@ export interface LoadedBatch {
 
 /** A batch in memory: each decision sees the ones before it. What must be written gathers in `recorded` and `retired`. */
 export class BatchSnapshot {
-  readonly recorded: Recorded[] = [];
+  readonly recorded: RecordedTopUp[] = [];
   /** Of each that was recorded; none where nobody is to be told. */
   readonly events: NewEvent[] = [];
   /** The checkoutIds with which nothing may be recorded any more. */

@@ -66,7 +66,7 @@ export function arrayOf<Row>(rows: readonly Row[], value: (row: Row) => Value): 
   return `{${text}}`;
 }
 
-export function textArray(texts: readonly string[]): string {
+export function textArray(texts: readonly (string | null)[]): string {
   return arrayOf(texts, (text) => text);
 }
 

@@ -1,22 +1,16 @@
 import type { Catalogue } from "../../../domain/catalogue.ts";
 import type { Instant, Moment } from "../../../domain/wall-time.ts";
 import { refuseIfTooLate, type Settled, type SettlingItem } from "../../batcher.ts";
-import {
-  CONNECTION_KEY,
-  type ConnectionRows,
-  keyColumns,
-  TOP_UP_COLUMNS,
-  topUpRow,
-  toTransaction,
-} from "../../rows.ts";
+import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, toTransaction } from "../../rows.ts";
 import type { Outcome, ProviderSettings, Store } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
 import type { Prepared, Query } from "../session/session.ts";
 import { BatchSnapshot, type CheckoutRow, type LockedCustomer, type TokenOfBatch } from "./batch-snapshot.ts";
 import { asked, insertRows, isAsked, qualified, unlessEmpty, withRows } from "./columns.ts";
-import { appendEntries, CONNECTION_WITH_HEADS } from "./customers.ts";
+import { CONNECTION_WITH_HEADS } from "./customers.ts";
 import { appendEvents, FIND_TARGET } from "./events.ts";
+import { record } from "./recording.ts";
 
 const CONNECTIONS = withRows(
   {
@@ -52,7 +46,6 @@ const TOKENS = withRows(
 
 const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
 
-const INSERT_TOP_UPS = insertRows("top_up", TOP_UP_COLUMNS);
 const RETIRE = insertRows(
   "retired_checkout",
   ["checkout_id", "at"],
@@ -149,13 +142,6 @@ function checkoutIdOf(item: SettlingItem): string {
 }
 
 function writesOf({ recorded, events, retired }: BatchSnapshot, now: Moment): Query[] {
-  const topUps = recorded.map(({ transaction }) => topUpRow(transaction));
-  const entries = recorded.map(({ transaction, plan, entry }) => ({ key: transaction, plan, entry }));
   const retirements = [...retired].map((checkout_id) => ({ checkout_id, at: now.instant }));
-  return [
-    ...unlessEmpty(INSERT_TOP_UPS, topUps),
-    ...appendEntries(entries),
-    ...unlessEmpty(RETIRE, retirements),
-    ...appendEvents(events),
-  ];
+  return [...unlessEmpty(record, recorded), ...unlessEmpty(RETIRE, retirements), ...appendEvents(events)];
 }
