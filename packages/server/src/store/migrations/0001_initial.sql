@@ -148,6 +148,11 @@ CREATE TABLE subscription (
   PRIMARY KEY (cuid, environment, service, req_id, plan)
 ) STRICT, WITHOUT ROWID;
 
+--- postgres
+-- Each top-up changes a row: with room in its page, no index is changed with it.
+ALTER TABLE subscription SET (fillfactor = 60);
+
+--- both
 -- The ledgers: appended to, never changed.
 CREATE TABLE ledger_entry (
 --- sqlite
