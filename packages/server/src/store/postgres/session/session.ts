@@ -99,6 +99,7 @@ function setUpText(purpose: Purpose): string {
     SET plan_cache_mode = ${plans};
     ${keepalives};
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
+    SET enable_material = ${whole};
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
       current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
