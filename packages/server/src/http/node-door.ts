@@ -88,7 +88,7 @@ export class NodeDoor {
       const isAnswered = call.isAnsweredBare || (call.isWritten && !socket.readableEnded);
       this.options.pipeline.ended(call, isAnswered ? "answered" : "gave_up");
       if (state.isBroken && !isAnswering(state)) socket.destroySoon();
-      if (!call.isLast) this.#goOn(state);
+      else if (!call.isLast) this.#goOn(state);
     });
     if (state.inHand.length > (state.isTrusted ? MAX_IN_HAND : MAX_IN_HAND_OF_STRANGER)) {
       stopParsing(socket);
