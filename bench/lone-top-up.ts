@@ -12,6 +12,8 @@ const BLOCKS = 6;
 const BLOCK = 50;
 /** Until the code of the service is compiled, and its log as long, as of one which has run for a while. */
 const WARM_UP_BLOCKS = 50;
+/** In ms, by the number of workers: with two, the settler is a process of its own. */
+const AT_MOST = { 1: 0.3, 2: 0.5 } as const;
 /** About what topupd keeps of a top-up. */
 const ROW = "x".repeat(250);
 
@@ -20,15 +22,19 @@ const ROW = "x".repeat(250);
  * commit that is on disk. The three take turns, in blocks.
  * @param folder for a database beside that of topupd.
  */
-export async function measureLoneTopUp(serving: Serving, folder: string): Promise<Figure> {
-  say("a lone top-up");
+export async function measureLoneTopUp(
+  serving: Omit<Serving, "store">,
+  folder: string,
+  workers: keyof typeof AT_MOST,
+): Promise<Figure> {
+  say(`a lone top-up, workers: ${workers}`);
   const { server, token, target } = serving;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const bodies = topUps(target, (WARM_UP_BLOCKS + BLOCKS) * BLOCK);
   const bare = await startBareServer(
     await call({ server, operation: OPERATION, token, body: topUps(target, 1)[0] ?? "" }),
   );
-  const commits = openCommits(join(folder, "commits.db"));
+  const commits = openCommits(join(folder, `commits-${workers}.db`));
   const ways: readonly ((body: string) => unknown)[] = [
     (body) => call({ server, operation: OPERATION, token, body, agent }),
     (body) => call({ server: bare, operation: OPERATION, token, body, agent }),
@@ -45,11 +51,11 @@ export async function measureLoneTopUp(serving: Serving, folder: string): Promis
     }
     const [topUp, request, commit] = times.map(median) as [number, number, number];
     return {
-      measured: "a lone top-up, SQLite, beyond a bare request and a bare durable commit",
+      measured: `a lone top-up, SQLite, workers: ${workers}, beyond a bare request and a bare durable commit`,
       value: topUp - request - commit,
       unit: "ms",
       decimals: 2,
-      target: { atMost: 0.3 },
+      target: { atMost: AT_MOST[workers] },
       detail: `p50: ${topUp.toFixed(2)} ms; a bare request ${request.toFixed(2)} ms, a bare commit ${commit.toFixed(2)} ms`,
     };
   } finally {

@@ -58,9 +58,20 @@ async function measureSqlite(folder: string, options: BenchOptions): Promise<Res
   try {
     const serving = { store: "SQLite", server, token: filled.token, target: filled.target } as const;
     const comparisons = await measureOperations(serving, options);
-    if (parts.includes("lone-top-up")) figures.push(await measureLoneTopUp(serving, filled.folder));
+    if (parts.includes("lone-top-up")) figures.push(await measureLoneTopUp(serving, filled.folder, 2));
     if (parts.includes("overload")) figures.push(...(await measureOverload(serving)));
+    await server.stop();
+    if (parts.includes("lone-top-up")) figures.push(await measureWithOneWorker(filled));
     return { comparisons, figures };
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measureWithOneWorker({ folder, token, target }: Filled): Promise<Figure> {
+  const server = await startServer([...SERVE, "--workers", "1"], {}, folder);
+  try {
+    return await measureLoneTopUp({ server, token, target }, folder, 1);
   } finally {
     await server.stop();
   }

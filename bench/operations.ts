@@ -26,11 +26,11 @@ type Operation = (typeof OPERATIONS)[number];
 /** Of the bare server's; of pgbench's transactions for top-ups on PostgreSQL. */
 const TARGETS = {
   SQLite: {
-    "get-customer-information": { cpuAtMost: 2.4, throughputAtLeast: 0.6 },
-    "get-subscription-package": { cpuAtMost: 2.9, throughputAtLeast: 0.5 },
-    [TOP_UP]: { cpuAtMost: 5, throughputAtLeast: 0.28 },
+    "get-customer-information": { cpuAtMost: 1.6, throughputAtLeast: 0.8 },
+    "get-subscription-package": { cpuAtMost: 2, throughputAtLeast: 0.7 },
+    [TOP_UP]: { cpuAtMost: 4.4, throughputAtLeast: 0.29 },
     manyTopUps: { throughputAtLeast: 0.33 },
-    "txn-status": { cpuAtMost: 2.3, throughputAtLeast: 0.6 },
+    "txn-status": { cpuAtMost: 1.6, throughputAtLeast: 0.9 },
   },
   PostgreSQL: {
     "get-customer-information": { throughputAtLeast: 0.19 },
