@@ -46,7 +46,9 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
     run: (caller: Caller, request: Request) => Promise<Result<Done>>,
     isReplay: (done: Done) => boolean = () => false,
   ): Operation => {
-    const { render, write = JSON.stringify } = rendering;
+    const writeAnew: typeof rendering.write = (ofSuccess, answer, exponent) =>
+      JSON.stringify({ success: true, code: ofSuccess, body: rendering.render(answer, exponent) });
+    const { write = writeAnew } = rendering;
     return {
       url: `${prefix}/${version.name}/${name}`,
       operation: { name, version: version.name },
@@ -59,7 +61,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
         const result = await run(caller, reading.value);
         if (!result.ok) return { ok: false, reason: result.refusal };
         const replays = isReplay(result.value);
-        const body = write({ success: true, code, body: render(result.value, currencyExponent) });
+        const body = write(code, result.value, currencyExponent);
         return {
           ok: true,
           answer: { status: 200, headers: replays ? REPLAY_HEADERS : SUCCESS_HEADERS, body },

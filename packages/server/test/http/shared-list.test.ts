@@ -1,23 +1,26 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { writeListing } from "../../src/http/versions/v1_0_1.ts";
+import { VERSIONS } from "../../src/http/versions/version.ts";
+import type { Packages } from "../../src/services/partner/list-packages.ts";
 
 const bouquets = fc.array(
-  fc.record({ code: fc.string(), name: fc.string({ unit: "grapheme" }), price: fc.integer({ min: 1 }) }),
+  fc.record({
+    ...{ code: fc.string(), name: fc.string({ unit: "grapheme" }), price: fc.bigInt({ min: 1n, max: 99_999n }) },
+    ...{ segments: fc.constant(["secret"]) },
+  }),
 );
 
-test("a listing is written as JSON.stringify writes it", () => {
-  const customer = { cuid: "1", first_name: "\u2028", last_name: '"', status: "active" };
-  const subscriptions = [{ code: "A", name: "[]}}}", startdate: "x", enddate: "y" }];
+test.each(VERSIONS)("a listing of $name is written as JSON.stringify writes it", ({ packages: { render, write } }) => {
+  const customer = { cuid: "1", firstName: "\u2028", lastName: '"', mobile: undefined, status: "active" };
+  const subscriptions = [{ bouquet: { code: "A", name: "[]}}}" }, start: "x", end: "y" }];
   fc.assert(
     fc.property(bouquets, fc.constantFrom("tv", "internet", "iptv"), (list, service) => {
-      const connection = service === "tv" ? { stb: "1", status: "active" } : { username: "1", status: "active" };
-      const envelope = () => {
-        const body = { checkoutId: "c", customer, [service]: { connection, subscriptions, bouquets: list } };
-        return { success: true, code: "400aa010", body } as const;
-      };
+      const connection = { service, reqId: "1", status: "active" };
+      const packages = { checkoutId: "c", customer, connection, subscriptions, bouquets: list } as unknown as Packages;
+      const whole = JSON.stringify({ success: true, code: "400aa010", body: render(packages, 2) });
+      expect(whole).not.toContain("secret");
       // Twice, since a list that was seen is written from memory.
-      for (let turn = 0; turn < 2; turn += 1) expect(writeListing(envelope())).toBe(JSON.stringify(envelope()));
+      for (let turn = 0; turn < 2; turn += 1) expect(write?.("400aa010", packages, 2)).toBe(whole);
     }),
   );
 });

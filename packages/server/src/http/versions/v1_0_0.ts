@@ -3,8 +3,9 @@ import type { CurrencyExponent } from "../../domain/money.ts";
 import type { Packages } from "../../services/partner/list-packages.ts";
 import type { CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
+import { listingWriter } from "./listing.ts";
 import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
-import { v1_0_1, writeListing } from "./v1_0_1.ts";
+import { v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
 /*
@@ -29,7 +30,7 @@ export const v1_0_0: Version = {
   successor: v1_0_1.name,
   topUp: TOP_UP_1_0_0,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages, write: writeListing },
+  packages: { schema: PackagesBody, render: renderPackages, write: listingWriter(renderPackages) },
 };
 
 function renderCustomer(answer: CustomerInformation): Static<typeof CustomerBody> {
@@ -50,13 +51,7 @@ function renderPackages(answer: Packages, exponent: CurrencyExponent): Static<ty
 
 type CurrentBouquet = { readonly code: string; readonly name: string; readonly price: number };
 
-/** As the current version, a list that is offered again has been rendered before. */
-const renderedBouquets = new WeakMap<readonly CurrentBouquet[], Static<typeof BouquetItem>[]>();
-
 /** Whatever the listing's connection is, its bouquets change the name of their price. */
 function renderListing<Listing extends { bouquets: CurrentBouquet[] }>(listing: Listing) {
-  const known = renderedBouquets.get(listing.bouquets);
-  const bouquets = known ?? listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price }));
-  if (known === undefined) renderedBouquets.set(listing.bouquets, bouquets);
-  return { ...listing, bouquets };
+  return { ...listing, bouquets: listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
 }

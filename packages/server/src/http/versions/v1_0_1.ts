@@ -7,6 +7,7 @@ import type { Transaction } from "../../domain/top-up.ts";
 import type { Packages } from "../../services/partner/list-packages.ts";
 import type { ConnectionInformation, CustomerInformation } from "../../services/partner/look-up-customer.ts";
 import { TOP_UP } from "../requests.ts";
+import { listingWriter } from "./listing.ts";
 import {
   amount,
   BOUQUET_LABEL,
@@ -18,7 +19,7 @@ import {
   TransactionBody,
   type TvConnection,
 } from "./schemas.ts";
-import type { Envelope, Version } from "./version.ts";
+import type { Version } from "./version.ts";
 
 /*
  * The current version. Fields and their order are those of the interface, section 2; what it leaves
@@ -46,7 +47,7 @@ export const v1_0_1 = {
   successor: undefined,
   topUp: TOP_UP,
   customerInformation: { schema: CustomerBody, render: renderCustomer },
-  packages: { schema: PackagesBody, render: renderPackages, write: writeListing },
+  packages: { schema: PackagesBody, render: renderPackages, write: listingWriter(renderPackages) },
   transaction: { schema: TransactionBody, render: renderTransaction },
 } satisfies Version;
 
@@ -65,7 +66,7 @@ function renderPackages(packages: Packages, exponent: CurrencyExponent): Static<
   const { checkoutId, connection } = packages;
   const customer = renderProfile(packages.customer);
   const subscriptions = packages.subscriptions.map(renderSubscription);
-  const bouquets = renderBouquets(packages.bouquets, exponent);
+  const bouquets = packages.bouquets.map((bouquet) => renderBouquet(bouquet, exponent));
   switch (connection.service) {
     case "tv":
       return { checkoutId, customer, tv: { connection: renderSetTopBox(connection), subscriptions, bouquets } };
@@ -108,36 +109,6 @@ function renderSubscription({ bouquet, start, end }: Subscription): Static<typeo
   return { code: bouquet.code, name: bouquet.name, startdate: start, enddate: end };
 }
 
-/** A list that is offered again has been rendered before. */
-const renderedBouquets = new WeakMap<readonly Bouquet[], Static<typeof BouquetItem>[]>();
-
-function renderBouquets(bouquets: readonly Bouquet[], exponent: CurrencyExponent): Static<typeof BouquetItem>[] {
-  const known = renderedBouquets.get(bouquets);
-  if (known !== undefined) return known;
-  const rendered = bouquets.map(({ code, name, price }) => ({ code, name, price: moneyToJson(price, exponent) }));
-  renderedBouquets.set(bouquets, rendered);
-  return rendered;
-}
-
-/** The body of a listing: the bouquets are the last thing in it. */
-type Listing = { readonly [service in Service]?: { bouquets: readonly object[] } };
-
-const AFTER_THE_LIST = "}}}";
-const EMPTY_END = `[]${AFTER_THE_LIST}`;
-
-const writtenLists = new WeakMap<readonly object[], string>();
-
-/**
- * Writes a listing as JSON.stringify does. Its bouquets are the same for many listings, and the longest part of each:
- * their JSON is made once.
- * @param envelope of one answer; its list is taken out of it.
- */
-export function writeListing(envelope: Envelope): string {
-  const { tv, internet, iptv } = envelope.body as Listing;
-  const listing = (tv ?? internet ?? iptv) as { bouquets: readonly object[] };
-  const { bouquets } = listing;
-  const written = writtenLists.get(bouquets) ?? JSON.stringify(bouquets);
-  writtenLists.set(bouquets, written);
-  listing.bouquets = [];
-  return JSON.stringify(envelope).slice(0, -EMPTY_END.length) + written + AFTER_THE_LIST;
+function renderBouquet({ code, name, price }: Bouquet, exponent: CurrencyExponent): Static<typeof BouquetItem> {
+  return { code, name, price: moneyToJson(price, exponent) };
 }

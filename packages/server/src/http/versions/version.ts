@@ -13,15 +13,8 @@ import { v1_0_1 } from "./v1_0_1.ts";
 export interface Rendering<Answer> {
   readonly schema: TSchema;
   readonly render: (answer: Answer, exponent: CurrencyExponent) => object;
-  /** A quicker way to what JSON.stringify makes of the envelope. */
-  readonly write?: (envelope: Envelope) => string;
-}
-
-/** What every answer comes in (interface, section 2). */
-export interface Envelope {
-  readonly success: true;
-  readonly code: string;
-  readonly body: object;
+  /** A quicker way to what JSON.stringify makes of the envelope (interface, section 2). */
+  readonly write?: (code: string, answer: Answer, exponent: CurrencyExponent) => string;
 }
 
 /** One published version of the interface. */
