@@ -145,7 +145,6 @@ class Lane {
     this.#door.options.handOver(socket);
     socket.emit("data", bytes);
     if (this.#isHalfClosed) socket.emit("end");
-    else socket.resume();
   }
 
   readonly #onEnd = (): void => {
