@@ -158,8 +158,9 @@ const runtime: Runtime = {
   prepareProcesses,
   supervisor,
   openLog: ({ logLevel }) => {
-    const isFile = fstatSync(process.stderr.fd).isFile();
-    const lines = gatherLines(logs, isFile ? ENOUGH_BYTES : WHOLE_IN_A_PIPE_BYTES);
+    // A supervisor reads the pipe of each process by itself, and so puts lines together that came in pieces.
+    const isUnshared = supervisor !== undefined || fstatSync(process.stderr.fd).isFile();
+    const lines = gatherLines(logs, isUnshared ? ENOUGH_BYTES : WHOLE_IN_A_PIPE_BYTES);
     const logger = createLogger(logLevel, lines);
     return { logger, logLine: logger.isLevelEnabled("info") ? lines.hold : undefined };
   },
