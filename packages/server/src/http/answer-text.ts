@@ -24,13 +24,14 @@ export class AnswerText {
     more: readonly string[],
     { status, headers, body }: Answer,
     isLast: boolean,
+    onWritten: (error?: Error | null) => void = () => {},
   ): void {
     const length = Buffer.byteLength(body);
     const text =
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n${linesOf(more)}${linesOf(headers)}` +
       `content-length: ${length}\r\nDate: ${this.#now()}\r\n${isLast ? LAST_LINES : KEPT_LINES}\r\n${body.toString()}`;
     // Plain ASCII goes out as it lies in memory.
-    socket.write(text, length === body.length ? "latin1" : "utf8");
+    socket.write(text, length === body.length ? "latin1" : "utf8", onWritten);
   }
 
   #now(): string {

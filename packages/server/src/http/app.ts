@@ -109,7 +109,10 @@ export function buildApp(options: AppOptions): App {
   const nodeDoor = new NodeDoor({ pipeline, routes, trustedProxies, answerText });
   nodeDoor.watch(server);
   const [toNode] = server.listeners("connection") as ((socket: Socket) => void)[];
-  const handOver = (socket: Socket) => toNode?.call(server, socket);
+  const handOver = (socket: Socket, isTrusted: boolean) => {
+    if (isTrusted) nodeDoor.trust(socket);
+    toNode?.call(server, socket);
+  };
   const fastDoor = new FastDoor({ pipeline, operations, trustedProxies, answerText, handOver });
   if (options.hasFastDoor !== false) server.removeAllListeners("connection").on("connection", fastDoor.take);
   const sockets = new Set<Socket>();

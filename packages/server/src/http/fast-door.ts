@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
 import { decodeUtf8 } from "../domain/json.ts";
 import type { AnswerText } from "./answer-text.ts";
-import { type Answer, Call } from "./call.ts";
+import { type Answer, Call, type Ending } from "./call.ts";
 import { BODY_MAX_BYTES } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import { KEEP_ALIVE_TIMEOUT_MS, type Pipeline, REQUEST_TIMEOUT_MS, UNREAD_TIMEOUT_MS } from "./pipeline.ts";
@@ -24,8 +24,8 @@ export interface FastDoorOptions {
   readonly operations: readonly Operation[];
   readonly answerText: AnswerText;
   readonly trustedProxies: AddressList | undefined;
-  /** Gives a socket to node:http for good. */
-  readonly handOver: (socket: Socket) => void;
+  /** Gives a socket to node:http for good. @param isTrusted whether a token was accepted on it. */
+  readonly handOver: (socket: Socket, isTrusted: boolean) => void;
 }
 
 /**
@@ -91,8 +91,9 @@ export class FastDoor {
     const end = text.length - head.length - 4;
     if (end > REMEMBERED_MAX_BYTES || this.#heads.has(text.slice(0, end))) return;
     if (this.#heads.size >= MOST_HEADS) this.#heads.clear();
-    // As a text of its own: a slice would keep the body with it.
-    this.#heads.set(Buffer.from(text.slice(0, end), "latin1").toString("latin1"), head);
+    // As texts of their own: slices would keep the body with them.
+    const copy = Buffer.from(text.slice(0, end), "latin1").toString("latin1");
+    this.#heads.set(copy, this.#recognise(copy) as Head);
   }
 }
 
@@ -101,10 +102,15 @@ class Lane {
   readonly socket: Socket;
   readonly #door: FastDoor;
   call: FastCall | undefined = undefined;
+  /** Whether a token was accepted on it. */
+  isTrusted = false;
   /** Came while a call was in hand; until that has ended, the socket is paused. */
-  #held: Buffer | undefined = undefined;
+  #held: { readonly bytes: Buffer; readonly at: number } | undefined = undefined;
   /** When the socket was opened, or its latest answer written. */
   #since: number;
+  /** Whether the answer to the call in hand was written, and perhaps not read. */
+  #isWritten = false;
+  #isLast = false;
   #wasUsed = false;
   /** Whether the caller has closed its own direction: it may still wait for an answer (RFC 9112, section 9.6). */
   #isHalfClosed = false;
@@ -112,20 +118,23 @@ class Lane {
   constructor(door: FastDoor, socket: Socket) {
     this.socket = socket;
     this.#door = door;
-    this.#since = door.options.pipeline.stopwatch();
-    socket.on("data", this.#onData).on("end", this.#onEnd).on("drain", this.#onDrain);
-    socket.on("close", this.#onClose).on("error", ignore);
+    this.#since = this.#now();
+    socket.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onClose).on("error", ignore);
+  }
+
+  #now(): number {
+    return this.#door.options.pipeline.stopwatch();
   }
 
   readonly #onData = (bytes: Buffer): void => {
-    if (this.call === undefined) this.#receive(bytes);
+    if (this.call === undefined) this.#receive(bytes, this.#now());
     else {
-      this.#held = bytes;
+      this.#held = { bytes, at: this.#now() };
       this.socket.pause();
     }
   };
 
-  #receive(bytes: Buffer): void {
+  #receive(bytes: Buffer, at: number): void {
     const text = bytes.length > HEAD_MAX_BYTES + BODY_MAX_BYTES ? "" : bytes.toString("latin1");
     const head = this.#door.headOf(text);
     if (head === undefined) {
@@ -133,16 +142,15 @@ class Lane {
       return;
     }
     this.#wasUsed = true;
-    this.call = new FastCall(this.#door, this, head, bytes, text);
+    this.call = new FastCall(this.#door, this, head, bytes, text, at);
     this.#door.admit(this.call, head.operation);
   }
 
   #handOver(bytes: Buffer): void {
     const { socket } = this;
     this.#door.leave(socket);
-    socket.off("data", this.#onData).off("end", this.#onEnd).off("drain", this.#onDrain);
-    socket.off("close", this.#onClose).off("error", ignore);
-    this.#door.options.handOver(socket);
+    socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose).off("error", ignore);
+    this.#door.options.handOver(socket, this.isTrusted);
     socket.emit("data", bytes);
     if (this.#isHalfClosed) socket.emit("end");
   }
@@ -152,40 +160,44 @@ class Lane {
     if (this.call === undefined) this.socket.destroySoon();
   };
 
-  /** @param isLast whether the answer that was written says that the socket ends with it. */
-  written(isLast: boolean): void {
-    this.#since = this.#door.options.pipeline.stopwatch();
-    if (isLast || (this.#isHalfClosed && this.#held === undefined)) this.socket.destroySoon();
-    else this.#onDrain();
+  /** @param isLast whether the answer says that the socket ends with it. */
+  write(call: FastCall, answer: Answer, isLast: boolean): void {
+    const { operation } = call.head;
+    this.#isWritten = true;
+    this.#isLast = isLast;
+    this.#since = this.#now();
+    this.#door.options.answerText.write(this.socket, call.id, operation.headers, answer, isLast, this.#onWritten);
+    if (isLast) this.socket.destroySoon();
   }
 
-  readonly #onDrain = (): void => {
-    if (this.call?.answer === undefined || this.socket.writableLength > 0) return;
-    this.#end();
-    if (this.#held === undefined) return;
-    const bytes = this.#held;
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error || this.call === undefined) return;
+    this.#end("answered");
+    const held = this.#held;
     this.#held = undefined;
-    this.socket.resume();
-    this.#receive(bytes);
+    if (this.#isLast) return;
+    if (held !== undefined) {
+      this.socket.resume();
+      this.#receive(held.bytes, held.at);
+    } else if (this.#isHalfClosed) this.socket.destroySoon();
   };
 
   readonly #onClose = (): void => {
     this.#door.leave(this.socket);
-    this.#end();
+    this.#end("gave_up");
   };
 
-  #end(): void {
+  #end(ending: Ending): void {
     const { call } = this;
     this.call = undefined;
-    if (call === undefined) return;
-    const isWritten = call.answer !== undefined && this.socket.writableLength === 0;
-    this.#door.options.pipeline.ended(call, isWritten && !this.#isHalfClosed ? "answered" : "gave_up");
+    this.#isWritten = false;
+    if (call !== undefined) this.#door.options.pipeline.ended(call, this.#isHalfClosed ? "gave_up" : ending);
   }
 
   /** Closes the socket where it has been silent for too long. */
   look(now: number): void {
     const silence = now - this.#since;
-    const isUnread = this.call?.answer !== undefined && silence >= UNREAD_TIMEOUT_MS;
+    const isUnread = this.#isWritten && silence >= UNREAD_TIMEOUT_MS;
     const isIdle = this.call === undefined && silence >= (this.#wasUsed ? KEEP_ALIVE_TIMEOUT_MS : REQUEST_TIMEOUT_MS);
     if (isUnread || isIdle) this.socket.destroy();
   }
@@ -197,28 +209,28 @@ function ignore(): void {}
 class FastCall extends Call {
   readonly #door: FastDoor;
   readonly #lane: Lane;
-  readonly #head: Head;
+  readonly head: Head;
   readonly #bytes: Buffer;
   /** The same bytes as Latin-1. */
   readonly #text: string;
 
-  constructor(door: FastDoor, lane: Lane, head: Head, bytes: Buffer, text: string) {
-    const { pipeline } = door.options;
-    super(pipeline.nextId(), head.operation, pipeline.stopwatch());
+  /** @param at when it arrived, by the stopwatch. */
+  constructor(door: FastDoor, lane: Lane, head: Head, bytes: Buffer, text: string, at: number) {
+    super(door.options.pipeline.nextId(), head.operation, at);
     this.#door = door;
     this.#lane = lane;
-    this.#head = head;
+    this.head = head;
     this.#bytes = bytes;
     this.#text = text;
   }
 
   get token(): string | undefined {
-    return this.#head.token;
+    return this.head.token;
   }
 
   get ip(): string | undefined {
     const { trustedProxies } = this.#door.options;
-    return callerAddress(this.#lane.socket.remoteAddress, this.#head.forwardedFor, trustedProxies);
+    return callerAddress(this.#lane.socket.remoteAddress, this.head.forwardedFor, trustedProxies);
   }
 
   get isWhole(): boolean {
@@ -226,17 +238,15 @@ class FastCall extends Call {
   }
 
   receive(): void {
-    const { length } = this.#head;
-    this.#door.remember(this.#text, this.#head);
+    const { length } = this.head;
+    this.#lane.isTrusted = true;
+    this.#door.remember(this.#text, this.head);
     const body = isAscii(this.#bytes) ? this.#text.slice(-length) : decodeUtf8(this.#bytes.subarray(-length));
     this.#door.options.pipeline.serve(this, body);
   }
 
   send(answer: Answer, isLast: boolean): void {
-    const { socket } = this.#lane;
-    if (socket.destroyed) return;
-    this.#door.options.answerText.write(socket, this.id, this.#head.operation.headers, answer, isLast);
-    this.#lane.written(isLast);
+    if (!this.#lane.socket.destroyed) this.#lane.write(this, answer, isLast);
   }
 
   abort(): void {

@@ -66,8 +66,8 @@ export class NodeDoor {
     return this.#stateOf(socket).inHand.length > 0;
   }
 
-  /** Is told that the token of a request was accepted. */
-  admitted(socket: Socket): void {
+  /** Is told that a token was accepted on a socket. */
+  trust(socket: Socket): void {
     const state = this.#stateOf(socket);
     state.isTrusted = true;
     this.#goOn(state);
@@ -221,7 +221,7 @@ class NodeCall extends Call {
   receive(): void {
     const { request } = this;
     const { pipeline } = this.#door.options;
-    this.#door.admitted(request.socket);
+    this.#door.trust(request.socket);
     const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
     if (!JSON_MEDIA.test(type)) {
       pipeline.refuse(this, "unsupported_media_type");

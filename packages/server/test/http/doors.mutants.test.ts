@@ -45,13 +45,13 @@ const FAULTS: readonly (readonly [fault: string, file: File, from: string, to: s
   [
     "answers twice",
     "fast-door",
-    "this.#lane.written(isLast);",
-    'this.#lane.socket.write("HTTP/1.1 200 OK\\r\\n\\r\\n"); this.#lane.written(isLast);',
+    "this.#lane.write(this, answer, isLast);",
+    'this.#lane.write(this, answer, isLast), this.#lane.socket.write("HTTP/1.1 200 OK\\r\\n\\r\\n");',
   ],
   ["loses bytes that it hands over", "fast-door", 'socket.emit("data", bytes);', ""],
-  ["loses bytes that wait", "fast-door", "this.socket.resume();\n    this.#receive(bytes);", "this.socket.resume();"],
+  ["loses bytes that wait", "fast-door", "this.#receive(held.bytes, held.at);", ""],
   ["trusts a head that was accepted before", "fast-door", "this.options.pipeline.admit(call, operation);", "TRUSTING"],
-  ["forgets from where a request comes", "fast-door", "this.#head.forwardedFor", "undefined"],
+  ["forgets from where a request comes", "fast-door", "this.head.forwardedFor", "undefined"],
 ];
 
 /** Checks no token of a request whose head is remembered. */

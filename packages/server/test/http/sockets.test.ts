@@ -50,6 +50,20 @@ describe("a connection", () => {
     expect(serve).toHaveBeenCalledTimes(32);
   });
 
+  test("on which a token was accepted may send many requests in one piece, by whichever door", async () => {
+    const service = await startTestService();
+    const one = requestText(service, "get-customer-information", { code: "1000001" });
+    for (const first of [one, one.repeat(2)]) {
+      const { socket, received } = await openSocket(service);
+      socket.write(first);
+      await once(socket, "data");
+      socket.write(one.repeat(30));
+      const count = 30 + first.length / one.length;
+      await vi.waitFor(() => expect(statusesIn(received())).toEqual(Array.from({ length: count }, () => "200")));
+      socket.destroy();
+    }
+  });
+
   test("has one request in progress until a token was accepted on it, and ends with the first that is refused", async () => {
     const service = await startTestService();
     const admit = vi.spyOn(Pipeline.prototype, "admit");

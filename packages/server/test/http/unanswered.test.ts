@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, Pipeline } from "../../src/http/pipeline.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
@@ -132,6 +133,31 @@ describe("a store that stands still", () => {
       expect(saidOf(service)).toEqual([SAID]);
     }
   });
+
+  test.each(["", "TE: x\r\n"])(
+    "answers on a socket that was silent, and what came there meanwhile (%j)",
+    async (headers) => {
+      const { service, hold, isStanding, release } = await startWithStandstill();
+      const { socket, received } = await openSocket(service);
+      const answers = () => received().match(/HTTP\/1\.1 \d+/g) ?? [];
+      const send = (operation: string, body: object) =>
+        socket.write(requestText(service, operation, body, { headers }));
+      send("get-customer-information", { code: "1000001" });
+      await vi.waitFor(() => expect(answers()).toHaveLength(1));
+      await pass(20_000);
+      const [one, two] = [await prepareTopUp(service, FIBER), await prepareTopUp(service, FIBER)];
+      hold("settleTopUp");
+      send("subscription-package-topup", one);
+      await isStanding();
+      send("subscription-package-topup", two);
+      await sleep(50);
+      for (let looks = 0; looks < 4; looks += 1) await pass(ENOUGH_MS / 2).then(() => sleep(50));
+      expect(answers()).toEqual(["HTTP/1.1 200", "HTTP/1.1 503", "HTTP/1.1 503"]);
+      await release();
+      const ends = service.logs.filter((line) => line.includes("topup")).map((line) => JSON.parse(line));
+      expect(ends.map(({ status }) => status)).toEqual([503, 503]);
+    },
+  );
 
   test("leaves an answer alone that is ready when the time is over", async () => {
     const { service, call } = await startWithStandstill();
