@@ -96,6 +96,8 @@ export class NodeDoor {
       this.options.pipeline.take(call);
       this.options.pipeline.refuse(call, "rate_limited");
     } else this.#goOn(state);
+    // Refused at once, for lack of a token: what came in one piece with it need not be read.
+    if (call.answer?.status === 401) stopParsing(socket);
   }
 
   /** Begins each request once the one before it was admitted: behind one that ends the socket, none may be carried out. */
