@@ -12,7 +12,7 @@ const BLOCKS = 6;
 const BLOCK = 50;
 /** Until the code of the service is compiled, and its log as long, as of one which has run for a while. */
 const WARM_UP_BLOCKS = 50;
-/** In ms, by the number of workers: with two, the settler is a process of its own. */
+/** Targets in ms, by the number of workers. */
 const AT_MOST = { 1: 0.3, 2: 0.5 } as const;
 /** About what topupd keeps of a top-up. */
 const ROW = "x".repeat(250);

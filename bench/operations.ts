@@ -23,7 +23,7 @@ export const TOP_UP = "subscription-package-topup";
 const OPERATIONS = ["get-customer-information", "get-subscription-package", TOP_UP, "txn-status"] as const;
 type Operation = (typeof OPERATIONS)[number];
 
-/** Of the bare server's; of pgbench's transactions for top-ups on PostgreSQL. */
+/** Ratios to the bare server; for top-ups on PostgreSQL, to pgbench's transactions. */
 const TARGETS = {
   SQLite: {
     "get-customer-information": { cpuAtMost: 1.6, throughputAtLeast: 0.8 },
@@ -46,7 +46,7 @@ export interface Serving {
   readonly server: Server;
   readonly token: string;
   readonly target: Target;
-  /** What top-ups are measured beside, where it is not the bare server. */
+  /** Replaces the bare server as what top-ups are compared with. */
   readonly baseline?: { readonly name: string; readonly contestant: Contestant };
 }
 

@@ -7,7 +7,7 @@ import { findProgram } from "../programs.ts";
 
 /** A PostgreSQL for the bench alone, which ends with it. */
 export interface Cluster {
-  /** Of the maintenance database. */
+  /** The maintenance database's URL. */
   readonly url: string;
   readonly version: string;
   /** CPU time so far of all its processes, in ms; undefined where the machine does not tell. */
@@ -18,7 +18,7 @@ export interface Cluster {
 /** PostgreSQL's defaults where the server for tests has less. */
 const SETTINGS = { shared_buffers: "128MB", min_wal_size: "80MB", max_wal_size: "1GB" };
 
-/** On a disk and with PostgreSQL's own durability, whatever tests do. */
+/** Starts a cluster on a disk, with PostgreSQL's own durability. */
 export async function startCluster(): Promise<Cluster> {
   const server = await startPostgres(SETTINGS, diskFor);
   const [row] = await ask<{ version: string; postmaster: string }>(

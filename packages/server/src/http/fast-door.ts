@@ -17,6 +17,7 @@ const REMEMBERED_MAX_BYTES = 1024;
 
 interface Head extends PlainHead {
   readonly operation: Operation;
+  readonly isRemembered: boolean;
 }
 
 export interface FastDoorOptions {
@@ -74,26 +75,26 @@ export class FastDoor {
     const end = text.indexOf("\r\n\r\n");
     if (end === -1 || end > HEAD_MAX_BYTES) return undefined;
     const bytes = text.slice(0, end);
-    const head = this.#heads.get(bytes) ?? this.#recognise(bytes);
+    const head = this.#heads.get(bytes) ?? this.#recognise(bytes, false);
     return head !== undefined && end + 4 + head.length === text.length ? head : undefined;
   }
 
-  #recognise(bytes: string): Head | undefined {
+  #recognise(bytes: string, isRemembered: boolean): Head | undefined {
     const plain = recognise(bytes);
     const operation = this.#operations.get(plain?.path ?? "");
     if (plain === undefined || operation === undefined) return undefined;
     const { path, length, token, forwardedFor } = plain;
-    return { path, length, token, forwardedFor, operation };
+    return { path, length, token, forwardedFor, operation, isRemembered };
   }
 
   /** Remembers a head whose token was accepted: others would take the place of good ones. */
   remember(text: string, head: Head): void {
     const end = text.length - head.length - 4;
-    if (end > REMEMBERED_MAX_BYTES || this.#heads.has(text.slice(0, end))) return;
+    if (head.isRemembered || end > REMEMBERED_MAX_BYTES) return;
     if (this.#heads.size >= MOST_HEADS) this.#heads.clear();
     // As texts of their own: slices would keep the body with them.
     const copy = Buffer.from(text.slice(0, end), "latin1").toString("latin1");
-    this.#heads.set(copy, this.#recognise(copy) as Head);
+    this.#heads.set(copy, this.#recognise(copy, true) as Head);
   }
 }
 
