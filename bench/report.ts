@@ -86,8 +86,9 @@ function toText(rows: Table): string {
   return rows.map((row) => line(row).trimEnd()).join("\n");
 }
 
-/** Throughput beside the baseline's as bars, and the targets as a line: Mermaid, which many viewers of Markdown draw. */
+/** Draws throughput as bars and targets as a line, in Mermaid; empty if nothing was measured beside the bare server. */
 function chartOf(comparisons: readonly Comparison[]): string {
+  if (comparisons.length === 0) return "";
   const list = (values: readonly unknown[]) => `[${values.join(", ")}]`;
   return [
     "```mermaid",
@@ -111,7 +112,12 @@ function toMarkdown(
     [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
   const day = new Date().toISOString().slice(0, 10);
   const parts = [
-    ...[`# ${title}`, `Written on ${day}. ${introduction.join(" ")}`, chart, ...tables.map(table)],
+    ...[
+      `# ${title}`,
+      `Written on ${day}. ${introduction.join(" ")}`,
+      ...(chart === "" ? [] : [chart]),
+      ...tables.map(table),
+    ],
     machine.map(([name, value]) => `- ${name}: ${value}`).join("\n"),
   ];
   return `${parts.join("\n\n")}\n`;
