@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FAILURES, type FailureReason } from "../../server/src/http/failures.ts";
+import { FAILURES, type FailureReason } from "../../server/src/partner/failures.ts";
 import { KNOWN_FAILURES, type Service } from "../src/index.ts";
 import { scene } from "./support/scripted.ts";
 import { failure, otherFailure, PURCHASE, page, RESULT, type Reply, recorded, reply, START } from "./support/wire.ts";

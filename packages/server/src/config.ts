@@ -6,7 +6,7 @@ import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { type Instant, readWallTime } from "./domain/wall-time.ts";
 import { isTimeZone } from "./domain/zone.ts";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { LOG_LEVELS, type LogLevel } from "./system/log.ts";
 
 /** Every setting: a flag wins over the environment, which wins over the default. */
 export interface Config {

@@ -1,7 +1,7 @@
-import type { FromChild, ToChild } from "./cli/member.ts";
+import type { FromChild, ToChild } from "./faces/cli/member.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
-import { watchProcess } from "./watch-process.ts";
+import { watchProcess } from "./system/watch-process.ts";
 
 /* The composition root of the process that settles top-ups on SQLite. The supervisor of a service begins it. */
 

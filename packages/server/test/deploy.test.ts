@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../src/config.ts";
-import { BODY_MAX_BYTES } from "../src/http/failures.ts";
+import { BODY_MAX_BYTES } from "../src/partner/failures.ts";
 import { assignments, ROOT, read, stopSeconds } from "./support/deploy-files.ts";
 import { officeLine } from "./support/office-line.ts";
 

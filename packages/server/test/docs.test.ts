@@ -4,8 +4,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
-import { FAILURES, type FailureReason, renderFailure } from "../src/http/failures.ts";
-import { LOG_FIELDS } from "../src/log.ts";
+import { FAILURES, type FailureReason, renderFailure } from "../src/partner/failures.ts";
+import { LOG_FIELDS } from "../src/system/log.ts";
 import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";
@@ -85,6 +85,8 @@ describe("the settings in docs/settings.md", () => {
     expect(named.filter(({ name }) => !known.includes(name))).toEqual([]);
   });
 });
+
+const knownCommands = await allCommands();
 
 describe("the command lines in the documentation", () => {
   test("name commands and flags that exist", () => {
@@ -219,7 +221,7 @@ interface ListedCommand {
 /** Every command with its flags, as the program has them. */
 function readCommands(): Map<string, ListedCommand> {
   return new Map(
-    allCommands().map(({ words, command, isGroup }) => {
+    knownCommands.map(({ words, command, isGroup }) => {
       const flags = ["--help", ...command.options.map(({ long }) => long)];
       return [words.join(" "), { isGroup, flags }];
     }),

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { FAILURES, RETRIES } from "../src/http/failures.ts";
+import { reverseTransaction } from "../src/office/corrections/operations.ts";
+import { FAILURES, RETRIES } from "../src/partner/failures.ts";
+import { deskOf, run } from "./support/desk.ts";
 import { readFences, tableRows } from "./support/markdown.ts";
 import {
   type Answer,
@@ -250,9 +252,8 @@ function ask(service: TestService, { checkoutId }: Readonly<Record<string, strin
 }
 
 /** As staff do it. */
-function reverse({ store, now }: TestService, { checkoutId = "" }: Readonly<Record<string, string>>): Promise<unknown> {
-  const by = { author: "maya", authority: undefined, reason: "a mistake", at: store.provider.zone.moment(now) };
-  return store.corrections.reverse(checkoutId, by);
+function reverse({ ports }: TestService, { checkoutId: id = "" }: Readonly<Record<string, string>>): Promise<unknown> {
+  return run(deskOf(ports), reverseTransaction, { id, reason: "a mistake" });
 }
 
 function fences(language: string): string[] {

@@ -6,47 +6,55 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = /^store\/(?:store|changes|search|outbox|retention|staff|statistics|errors)\.ts$/;
+const PORT = /^store\/(?:store|ports|changes|search|outbox|retention|staff|statistics|errors)\.ts$/;
 /** What both engines share: tables, rows, batches, archives. */
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
-const DOMAIN = /^domain\//;
-const SERVICES = /^services\//;
-const PORT_GUARD = /^port-guard\.ts$/;
-const LOG = /^log\.ts$/;
-const LOG_UNAUTHENTICATED = /^log-unauthenticated\.ts$/;
 const BACK_OFFICE = /^store\/back-office\//;
+const DOMAIN = /^domain\//;
+const PARTNER = /^partner\//;
+const SERVICES = /^services\//;
+const WORKERS = /^workers\//;
+const SYSTEM = /^system\//;
+const OFFICE = /^office\//;
+const CSV = /^csv\//;
 
-/** Who may import whom: domain <- store port <- services <- http, metrics, cli <- main. A file has the first rule that fits. */
+/** Who may import whom: domain <- store <- partner | office | workers <- faces <- main. A file has the first rule that fits. */
 const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])[] = [
   [DOMAIN, [DOMAIN]],
-  [PORT, [DOMAIN, PORT]],
+  [PORT, [DOMAIN, PORT, /^store\/engine\.ts$/]],
   [SHARED_STORE, [DOMAIN, SHARED_STORE, BACK_OFFICE]],
   [BACK_OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE]],
   [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/sqlite\//]],
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
-  [SERVICES, [DOMAIN, PORT, SERVICES, /^backup\//]],
-  [/^http\//, [DOMAIN, PORT, SERVICES, /^http\//, PORT_GUARD, LOG_UNAUTHENTICATED]],
-  [/^metrics\//, [DOMAIN, PORT, SERVICES, /^metrics\//, PORT_GUARD]],
-  [/^targets\//, [DOMAIN, PORT, SERVICES, /^targets\//]],
-  [/^accounts\//, [DOMAIN, PORT, SERVICES, /^accounts\//]],
-  [/^csv\//, [DOMAIN, SERVICES, /^csv\//]],
+  // The demo makes its history as a partner would.
+  [/^services\/staff\/demo-history\.ts$/, [DOMAIN, PORT, SERVICES, PARTNER]],
+  [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//, /^workers\/sender\.ts$/]],
+  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV]],
+  [WORKERS, [DOMAIN, PORT, WORKERS]],
+  [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, /^services\/staff\/trial\.ts$/]],
+  [/^metrics\//, [DOMAIN, PORT, SERVICES, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
+  [/^targets\//, [DOMAIN, PORT, SERVICES, WORKERS, /^targets\//]],
+  [CSV, [DOMAIN, SERVICES, OFFICE, CSV]],
+  [/^faces\/rows\.ts$/, [OFFICE, CSV]],
   [
-    /^admin\//,
-    [DOMAIN, PORT, SERVICES, /^admin\//, /^csv\//, /^http\/openapi\/components\.ts$/, PORT_GUARD, LOG_UNAUTHENTICATED],
-  ],
-  [
-    /^cli\//,
+    /^faces\/staff-api\//,
     [
-      ...[DOMAIN, PORT, SERVICES, /^cli\//, /^csv\//, /^backup\//, /^config\.ts$/],
-      ...[PORT_GUARD, /^http\/app\.ts$/, /^admin\/app\.ts$/, /^metrics\/metrics\.ts$/],
+      ...[DOMAIN, PORT, SERVICES, OFFICE, SYSTEM, CSV, /^faces\/rows\.ts$/, /^faces\/staff-api\//],
+      /^partner\/openapi\/components\.ts$/,
     ],
   ],
-  [/^config\.ts$/, [DOMAIN, LOG]],
-  [PORT_GUARD, [DOMAIN]],
-  [/^watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
-  [/^(?:log|log-unauthenticated|whole-file|temporary-file|random-pool)\.ts$/, []],
-  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^cli\/member\.ts$/, /^watch-process\.ts$/]],
+  [
+    /^faces\/cli\//,
+    [
+      ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
+      ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\/metrics\.ts$/],
+    ],
+  ],
+  [/^config\.ts$/, [DOMAIN, SYSTEM]],
+  [/^system\/watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
+  [SYSTEM, [DOMAIN, PORT, SERVICES, SYSTEM]],
+  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/member\.ts$/, SYSTEM]],
   [/^main\.ts$/, [/./]],
 ];
 
@@ -56,17 +64,18 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [DOMAIN, ["node:crypto", "node:net", "node:util", "node:zlib", "libphonenumber-js/mobile"]],
   [/^backup\//, ["node:crypto", "node:stream", "node:util", "node:zlib"]],
   [SERVICES, []],
+  [OFFICE, ["kysely", "typebox", "typebox/value"]],
+  [WORKERS, []],
   [PORT, []],
   [/^store\/migrations\.ts$/, ["node:crypto", "node:fs"]],
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
   [BACK_OFFICE, ["kysely", "node:crypto", "node:util"]],
   [/^metrics\//, ["node:events", "node:http", "node:net"]],
-  [/^accounts\//, ["node:crypto", "otplib"]],
   [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
 ];
 
 /** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */
-const ROOTS = ["main.ts", "settler-main.ts", "watch-process.ts"];
+const ROOTS = ["main.ts", "settler-main.ts", "system/watch-process.ts"];
 
 const WORLD =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;

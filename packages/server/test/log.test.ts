@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLogger, gatherLines, relayLines } from "../src/log.ts";
 import { StatementFailed } from "../src/store/postgres/session/trouble.ts";
+import { createLogger, gatherLines, relayLines } from "../src/system/log.ts";
 
 const SECRET = "9841000000";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../src/config.ts";
-import { BODY_MAX_BYTES } from "../src/http/failures.ts";
+import { BODY_MAX_BYTES } from "../src/partner/failures.ts";
 import { ROOT, read, stopSeconds } from "./support/deploy-files.ts";
 
 /*

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AddressList } from "../src/domain/address-list.ts";
-import { MOST_FOR_ADDRESS, PortGuard } from "../src/port-guard.ts";
+import { MOST_FOR_ADDRESS, PortGuard } from "../src/system/port-guard.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n";

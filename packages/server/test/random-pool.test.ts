@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { poolRandom } from "../src/random-pool.ts";
+import { poolRandom } from "../src/system/random-pool.ts";
 
 /** Every four bytes are another number. */
 function counting() {

@@ -167,32 +167,6 @@ export interface CorrectionEffect {
   after: Run | null;
 }
 
-export interface GoodwillRequest {
-  service: Service;
-  reqId: string;
-  /** Needed where several base subscriptions run. */
-  plan?: string;
-  /** 1 to 366. */
-  days: number;
-  reason: string;
-}
-
-export interface GoodwillReversalRequest {
-  service: Service;
-  reqId: string;
-  plan?: string;
-  /** The ledger's entry that is meant; the last where it is not named. */
-  seq?: number;
-  reason: string;
-}
-
-export interface BlockRequest {
-  service: Service;
-  reqId: string;
-  blocked: boolean;
-  reason: string;
-}
-
 export interface BlockEffect {
   cuid: string;
   service: Service;
@@ -200,16 +174,6 @@ export interface BlockEffect {
   blocked: boolean;
   /** False where it was so already. */
   changed: boolean;
-}
-
-/** A row of a customers file with its `asOf`, and what became of it. */
-export interface CustomerWritten {
-  cuid: string;
-  outcome: "added" | "changed" | "unchanged";
-  /** Whether a later row was taken before. */
-  stale: boolean;
-  changes: FieldChange[];
-  heldBack: HeldBackSubscription[];
 }
 
 export interface FieldChange {
@@ -232,18 +196,6 @@ export interface HeldBackSubscription {
   goodwillDays: number | null;
   /** Given here, if it must be said whether the records hold it; and where they end the subscription if they lack it. */
   goodwill: { days: number; at: string; lackingEnd: string | null } | null;
-}
-
-/** A base or add-on subscription that ends soon. */
-export interface ComingEnd {
-  cuid: string;
-  firstName: string;
-  lastName: string;
-  service: Service;
-  reqId: string;
-  plan: string;
-  bouquetId: string;
-  end: string;
 }
 
 /** A refused call of a partner. */

@@ -1,4 +1,4 @@
-import type { Instant } from "../domain/wall-time.ts";
+import { type Instant, isoTime } from "../domain/wall-time.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, MoneyTotal } from "../store/store.ts";
 import { BackupRefused, type Bytes, packLines, unpackLines } from "./sealed-lines.ts";
@@ -64,7 +64,7 @@ export async function* readChunks(file: Bytes): AsyncGenerator<ArchiveChunk> {
 
 async function* writeLines(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>): AsyncGenerator<string> {
   const { takenAt, ...facts } = header;
-  const time = new Date(takenAt).toISOString();
+  const time = isoTime(takenAt);
   // The columns are a part of what is written: rows are lists of their values.
   yield JSON.stringify({ backup: "topupd", format: FORMAT, takenAt: time, ...facts, tables: ARCHIVE_COLUMNS });
   for await (const chunk of chunks) yield chunk.kind === "rows" ? rowsLine(chunk) : totalsLine(chunk.totals);

@@ -5,7 +5,7 @@ import type { Rotation } from "./checkout-secret.ts";
 import type { Environment } from "./customer.ts";
 import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";
-import type { Instant } from "./wall-time.ts";
+import { type Instant, isoTimeOrNull } from "./wall-time.ts";
 
 /*
  * The audit trail: every change that staff or an import makes, in a chain in which each entry's hash covers the one before
@@ -152,25 +152,25 @@ export function partnerAllowed({ name, allowedAddresses }: Partner, after: Addre
 }
 
 export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {
-  const after = { partner: partner.name, environment, expiresAt: isoOrNull(expiresAt) };
+  const after = { partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt) };
   return { action: "token.issue", subject: id, before: undefined, after };
 }
 
 export function tokenRevoked({ id, partner, environment }: AccessToken, at: Instant): AuditedChange {
   const of = (revokedAt: string | null) => ({ partner: partner.name, environment, revokedAt });
-  return { action: "token.revoke", subject: id, before: of(null), after: of(isoOrNull(at)) };
+  return { action: "token.revoke", subject: id, before: of(null), after: of(isoTimeOrNull(at)) };
 }
 
 /** The old token's part; that the new one was issued is an entry of its own. */
 export function tokenRotated(before: AccessToken, after: AccessToken): AuditedChange {
   const of = ({ partner, environment, expiresAt, replacedBy }: AccessToken) => ({
-    ...{ partner: partner.name, environment, expiresAt: isoOrNull(expiresAt), replacedBy: replacedBy ?? null },
+    ...{ partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt), replacedBy: replacedBy ?? null },
   });
   return { action: "token.rotate", subject: before.id, before: of(before), after: of(after) };
 }
 
 export function secretRotated({ added: { id, createdAt } }: Rotation): AuditedChange {
-  const after = { createdAt: isoOrNull(createdAt) };
+  const after = { createdAt: isoTimeOrNull(createdAt) };
   return { action: "secret.rotate", subject: String(id), before: undefined, after };
 }
 
@@ -186,8 +186,8 @@ export function cataloguePublished(
 
 /** Written before anything goes. */
 export function horizonMoved(before: Instant | undefined, after: Instant): AuditedChange {
-  const former = before === undefined ? undefined : { prunedBefore: isoOrNull(before) };
-  return { action: "history.prune", subject: "horizon", before: former, after: { prunedBefore: isoOrNull(after) } };
+  const former = before === undefined ? undefined : { prunedBefore: isoTimeOrNull(before) };
+  return { action: "history.prune", subject: "horizon", before: former, after: { prunedBefore: isoTimeOrNull(after) } };
 }
 
 /** Written when all has gone; what an interrupted run let go of is told of by nothing but its horizon. */
@@ -211,7 +211,7 @@ export function targetPausedSet({ name, paused: before }: Target, after: boolean
 
 /** @param target as it is from now on. */
 export function targetRotated({ name, secrets: [, former] }: Target): AuditedChange {
-  const after = { formerUntil: isoOrNull(former?.until) };
+  const after = { formerUntil: isoTimeOrNull(former?.until) };
   return { action: "target.rotate", subject: name, before: undefined, after };
 }
 
@@ -242,8 +242,4 @@ function targetOnRecord({ id, config, books }: Target) {
     case "feed":
       return record;
   }
-}
-
-function isoOrNull(instant: Instant | undefined): string | null {
-  return instant === undefined ? null : new Date(instant).toISOString();
 }

@@ -3,7 +3,7 @@ import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
-import { DAY_MS, type Instant, readWallTime, type WallTime } from "./wall-time.ts";
+import { DAY_MS, type Instant, isoTime, isoTimeOrNull, readWallTime, type WallTime } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
 
 /*
@@ -109,8 +109,8 @@ export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyEx
   const { environment, cuid, service, reqId } = key;
   const subscriptions = state.subscriptions.map((each) => ({
     ...each,
-    startAt: isoOf(instantOf(each.start, zone)),
-    endAt: isoOf(instantOf(each.end, zone)),
+    startAt: isoTimeOrNull(instantOf(each.start, zone)),
+    endAt: isoTimeOrNull(instantOf(each.end, zone)),
   }));
   const connection = { service, reqId, blocked: state.blocked };
   const data = { environment, cuid, connection, subscriptions };
@@ -119,7 +119,7 @@ export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyEx
     ...{ bouquetId: topUp.bouquetCode, amount: formatMoneyInFull(topUp.amount, exponent) },
   };
   return {
-    ...{ id: eventId(event), type: kind, timestamp: new Date(at).toISOString() },
+    ...{ id: eventId(event), type: kind, timestamp: isoTime(at) },
     data: told === undefined ? data : { ...data, topUp: told },
   };
 }
@@ -148,7 +148,3 @@ export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
 }
 
 const QUARTER_MS = 15 * 60_000;
-
-function isoOf(at: Instant | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
-}

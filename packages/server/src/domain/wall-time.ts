@@ -19,6 +19,15 @@ export interface Moment {
   readonly wall: WallTime;
 }
 
+/** Formats an instant in ISO 8601, in UTC: for operators and their programs, never for partners. */
+export function isoTime(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+export function isoTimeOrNull(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : isoTime(instant);
+}
+
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The last time that the wire's form can tell. */

@@ -1,4 +1,4 @@
-import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../services/workers/target-delivery.ts";
+import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/target-delivery.ts";
 import type { Family } from "./exposition.ts";
 
 export interface DeliveryCounts extends DeliveryObserver {

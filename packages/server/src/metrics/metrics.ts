@@ -1,6 +1,6 @@
-import type { Observer } from "../services/partner/observer.ts";
-import type { DeliveryObserver } from "../services/workers/deliver-events.ts";
+import type { Observer } from "../partner/observer.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
+import type { DeliveryObserver } from "../workers/deliver-events.ts";
 import { countDeliveries } from "./deliveries.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
 import { countLogIns, type LogInCounts } from "./log-ins.ts";

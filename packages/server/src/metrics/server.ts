@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard, urlOf } from "../port-guard.ts";
+import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard, urlOf } from "../system/port-guard.ts";
 import { CONTENT_TYPE, type Family, writeMetrics } from "./exposition.ts";
 
 export interface MetricsAddress {

@@ -1,7 +1,7 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
-import type { Observer, ServedOperation } from "../services/partner/observer.ts";
+import type { Observer, ServedOperation } from "../partner/observer.ts";
 import type { ObserveBatch } from "../store/store.ts";
 import { type Family, Histogram, type Labels, single } from "./exposition.ts";
 

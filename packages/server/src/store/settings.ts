@@ -4,7 +4,7 @@ import { CHECKOUT_KEY_BYTES } from "../domain/checkout-secret.ts";
 import { mobileNumbersOf } from "../domain/mobile-number.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { createZone } from "../domain/zone.ts";
-import type { Engine } from "./back-office/engine.ts";
+import type { Engine } from "./engine.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "./errors.ts";
 import type { ProviderSettings } from "./store.ts";
 import type { ProviderRow, Tables } from "./tables.ts";

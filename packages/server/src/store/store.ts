@@ -13,6 +13,7 @@ import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from 
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
 import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./changes.ts";
+import type { Engine } from "./engine.ts";
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
 import type { AuditTrail, Search } from "./search.ts";
@@ -77,6 +78,9 @@ export interface Store {
     rows: readonly CustomerRowOfFile[],
     rules: FileRules,
   ): Promise<readonly CustomerEffect[]>;
+
+  /** What the office's operations run on. */
+  readonly engine: Engine;
 
   // What staff change and ask: written once, in back-office/.
   readonly partners: Partners;

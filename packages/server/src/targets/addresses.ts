@@ -1,7 +1,7 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { AddressList, canonicalAddress } from "../domain/address-list.ts";
-import { DeliveryFailed } from "../services/workers/sender.ts";
+import { DeliveryFailed } from "../workers/sender.ts";
 
 /*
  * Where a webhook may be sent. Whoever may add a target must not reach, through topupd, what only topupd's machine and

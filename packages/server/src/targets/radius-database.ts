@@ -13,7 +13,7 @@ import {
 import { createPool, type PoolConnection } from "mysql2";
 import pg from "pg";
 import { type RadiusAddress, readRadiusAddress } from "../domain/radius-config.ts";
-import { DeliveryFailed } from "../services/workers/sender.ts";
+import { DeliveryFailed } from "../workers/sender.ts";
 
 /** The tables of FreeRADIUS's SQL module, as far as topupd needs them. */
 export interface RadiusTables {

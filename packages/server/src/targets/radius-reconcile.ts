@@ -3,7 +3,7 @@ import { eventOf } from "../domain/event.ts";
 import { type RadiusDifference, type RadiusRules, type RadiusUser, radiusUser } from "../domain/radius.ts";
 import type { RadiusConfig } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import type { Ports } from "../services/ports.ts";
+import type { Ports } from "../store/ports.ts";
 import { RadiusUsers } from "./radius.ts";
 
 /** Few enough for one statement each, and for locks that hold up events of theirs for a moment only. */

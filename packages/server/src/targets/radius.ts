@@ -12,7 +12,7 @@ import {
 } from "../domain/radius.ts";
 import type { RadiusConfig } from "../domain/target.ts";
 import { createZone, type Zone } from "../domain/zone.ts";
-import { DeliveryFailed, type Sender } from "../services/workers/sender.ts";
+import { DeliveryFailed, type Sender } from "../workers/sender.ts";
 import { RadiusDatabase } from "./radius-database.ts";
 
 /** Databases may also ignore blanks at the end of a name. */

@@ -1,6 +1,6 @@
-import type { Ports } from "../services/ports.ts";
 import type { TargetTools } from "../services/staff/targets.ts";
-import type { Sender } from "../services/workers/sender.ts";
+import type { Ports } from "../store/ports.ts";
+import type { Sender } from "../workers/sender.ts";
 
 /** What each kind of target needs is loaded where it is first asked for: few commands need any, and few providers all. */
 export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">): TargetTools {

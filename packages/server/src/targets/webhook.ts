@@ -5,7 +5,7 @@ import type { CurrencyExponent } from "../domain/money.ts";
 import type { TargetConfig, WebhookSecret } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "../services/workers/sender.ts";
+import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "../workers/sender.ts";
 import { isPrivate, literalAddress, lookupFor, PRIVATE_ADDRESS, type Resolve, resolveHost } from "./addresses.ts";
 
 /** Webhooks by the Standard Webhooks specification (standardwebhooks.com). */

@@ -1,8 +1,8 @@
 import { generate } from "otplib";
 import { expect, test } from "vitest";
-import { HashQueue } from "../../src/accounts/passwords.ts";
-import { accountTools } from "../../src/accounts/tools.ts";
 import { PasswordsBusy } from "../../src/services/staff/accounts.ts";
+import { accountTools } from "../../src/system/account-tools.ts";
+import { HashQueue } from "../../src/system/passwords.ts";
 import { CHEAP } from "../support/office-line.ts";
 import { seededRandom } from "../support/random.ts";
 

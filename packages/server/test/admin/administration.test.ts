@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toldEvent } from "../../src/domain/event.ts";
+import { blockConnection } from "../../src/office/corrections/operations.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { prepareTopUp } from "../support/service.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
@@ -109,9 +111,7 @@ describe("targets and events", () => {
     const { store, ports } = shared().service;
     const key = { environment: "trial", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
     for (const blocked of [true, false])
-      await store.corrections.setBlocked(key, blocked, {
-        ...{ author: "tester", authority: undefined, reason: "moved", at: store.provider.zone.moment(ports.clock()) },
-      });
+      await run(deskOf(ports), blockConnection, { ...key, blocked, reason: "moved" });
     const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
     expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });
     const { cursor } = first.json;

@@ -113,7 +113,11 @@ test("goodwill is previewed, given and reversed, each with the run before and af
   const back = await api.call("POST /customers/1/goodwill-reversal", { body: at });
   expect(back.json).toMatchObject({ before: { end: "2026-12-13 10:00:00" }, after: { end: END } });
   expect((await api.call("POST /customers/1/goodwill-reversal", { body: at })).json).toMatchObject({
-    ...{ status: 409, code: "conflict", detail: "No days were given that are not reversed yet." },
+    ...{
+      status: 409,
+      code: "conflict",
+      detail: "There is no goodwill that is not reversed yet: topupd why shows the entries.",
+    },
   });
   expect((await api.call("POST /customers/2/goodwill", { body: { ...at, days: 3 } })).status).toBe(404);
   expect((await api.call("POST /customers/1/goodwill", { body: { ...at, days: 3, plan: "TV" } })).json.detail).toBe(
@@ -225,7 +229,7 @@ test("transactions are filtered, added up, downloaded, shown and reversed", asyn
   expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({ status: "success", reversal: null });
   expect((await api.call(reversal, reason)).json).toMatchObject(shorter);
   expect((await api.call(reversal, reason)).json.detail).toBe(
-    "This top-up was reversed already, 2026-11-20 09:02:01 by key admin: paid twice",
+    "This top-up of 1130.50 of wallet was reversed already, 2026-11-20 09:02:01 by key admin: paid twice.",
   );
   expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({
     ...{ status: "reversed", customer: { lastName: "Rai 2", mobile: null }, before: { end: END } },
@@ -239,7 +243,7 @@ test("transactions are filtered, added up, downloaded, shown and reversed", asyn
   const [header, line, end] = text.split("\r\n");
   expect(header).toMatch(/^txnId,checkoutId,status,partner,.*,reversalReason$/);
   expect([line?.startsWith(first.txnId), line?.includes(",'=cmd,"), end]).toEqual([true, true, ""]);
-  expect(headers["content-disposition"]).toBe('attachment; filename="transactions-production.csv"');
+  expect(headers["content-disposition"]).toBe('attachment; filename="transactions.csv"');
 });
 
 test("coming ends and refused calls are listed", async () => {

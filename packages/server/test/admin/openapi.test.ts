@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PROBLEMS } from "../../src/admin/problems.ts";
-import { ROUTES } from "../../src/admin/routes.ts";
+import { PROBLEMS } from "../../src/faces/staff-api/problems.ts";
+import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { shareStaffApi } from "../support/staff-api.ts";
 
 const shared = shareStaffApi();

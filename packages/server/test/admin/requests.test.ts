@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import type { TemporaryFile } from "../../src/admin/app.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
+import type { TemporaryFile } from "../../src/faces/staff-api/app.ts";
 import { type AccountTools, addStaffKey, PasswordsBusy, removeStaffKey } from "../../src/services/staff/accounts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createTemporaryFile } from "../../src/temporary-file.ts";
+import { createTemporaryFile } from "../../src/system/temporary-file.ts";
 import { type Asked, COOKIE, PASSWORD, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Route } from "../../src/admin/route.ts";
-import { ROUTES } from "../../src/admin/routes.ts";
 import { PERMISSIONS, ROLES } from "../../src/domain/staff.ts";
+import type { Route } from "../../src/faces/staff-api/route.ts";
+import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { startStaffApi } from "../support/staff-api.ts";
 
 /** A request to a route that changes nothing where it is let in: it lacks a body, or names what is not there. */

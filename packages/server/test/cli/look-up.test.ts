@@ -84,11 +84,11 @@ describe("topupd transaction list", () => {
     expect(
       stdout.replace(TXN_ID, "x".repeat(26)),
     ).toBe(`TIME                 TRANSACTION                 CUID     REQID  AMOUNT
-2027-01-05 12:00:00  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  00077  450
+2027-01-05 12:00:00  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  00077  450.00
   Family TV (MONTHLY) (TV-1M) by ${WALLET}
-2026-02-11 00:00:00  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  sita   1130
+2026-02-11 00:00:00  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  sita   1130.00
   Fiber 100 Mbps (MONTHLY) (NET-1M) by ${WALLET}
-2026-02-10 23:59:59  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  sita   3220.5
+2026-02-10 23:59:59  xxxxxxxxxxxxxxxxxxxxxxxxxx  2000001  sita   3220.50
   Fiber 100 Mbps (QUARTERLY) (NET-3M) by Blue Wallet of the Trade Unions
 `);
     expect(widest(stdout)).toBeLessThanOrEqual(80);
@@ -118,7 +118,7 @@ describe("topupd transaction list", () => {
     expect(next).toMatchObject({
       bouquetId: "NET-3M",
       txnDate: "2026-02-10 23:59:59",
-      amount: "3220.5",
+      amount: "3220.50",
       udf1: "order-1",
     });
     expect(await line.run("transaction", "list", "--name", "nobody")).toEqual(
@@ -133,7 +133,7 @@ describe("topupd transaction show", () => {
     const [, month, quarter] = await line.rows("transaction", "list");
     const shown = await line.mustRun("transaction", "show", month.checkoutId);
     expect(shown).toMatch(/^transaction {2}[0-9A-Z]{26}\ncheckout /);
-    expect(shown).toContain("\nbouquet      Fiber 100 Mbps (MONTHLY) (NET-1M)\namount       1130\n");
+    expect(shown).toContain("\nbouquet      Fiber 100 Mbps (MONTHLY) (NET-1M)\namount       1130.00\n");
     expect(shown).toMatch(/\nbefore +ends 2026-05-31 10:00:00\nafter +ends 2026-06-30 10:00:00\n$/);
     await line.mustRun("transaction", "reverse", quarter.txnId, "--reason", "paid twice");
     const reversed = await line.mustRun("transaction", "show", quarter.txnId);
@@ -142,14 +142,12 @@ describe("topupd transaction show", () => {
       /\nbefore reversal +ends 2026-06-30 10:00:00\nafter reversal +ends 2026-03-31 10:00:00\n$/,
     );
     expect(await line.json("transaction", "show", quarter.txnId)).toMatchObject({
-      ...{ status: "reversed", plan: "Fiber 100 Mbps", customer: { first_name: "Sita", last_name: "Rai" } },
-      ...{ before: { enddate: "2026-02-28 10:00:00" }, after: { enddate: "2026-05-31 10:00:00", months: 4 } },
-      reversal: { author: "somebody", reason: "paid twice", after: { enddate: "2026-03-31 10:00:00" } },
+      ...{ status: "reversed", plan: "Fiber 100 Mbps", customer: { firstName: "Sita", lastName: "Rai" } },
+      ...{ before: { end: "2026-02-28 10:00:00" }, after: { end: "2026-05-31 10:00:00" } },
+      reversal: { author: "somebody", reason: "paid twice", after: { end: "2026-03-31 10:00:00" } },
     });
     expect(await line.run("transaction", "show", "nothing")).toEqual(
-      failed(
-        "there is no top-up with this txnId or checkoutId: topupd transaction list finds one by what else is known",
-      ),
+      failed("there is no top-up with this txnId or checkoutId: search for it in the list of top-ups"),
     );
   });
 });
@@ -172,7 +170,7 @@ describe("topupd why", () => {
     expect(plans).toMatchObject([{ plan: "Fiber 100 Mbps", subscription: { enddate: "2026-06-30 10:00:00" } }]);
     const [imported, quarter] = plans[0].entries;
     expect(imported).toMatchObject({ seq: 1, kind: "import", asOf: "2026-02-01T02:14:00.000Z", before: null });
-    expect(quarter).toMatchObject({ seq: 2, kind: "top_up", at: "2026-02-10T18:14:59.000Z", amount: "3220.5" });
+    expect(quarter).toMatchObject({ seq: 2, kind: "top_up", at: "2026-02-10T18:14:59.000Z", amount: "3220.50" });
     expect(quarter.before).toEqual(imported.after);
   });
 
@@ -227,11 +225,11 @@ Fiber 100 Mbps: ended 2026-06-30 10:00:00
     By the provider's records as of 2026-02-01 07:59:00: Fiber 100 Mbps (MONTHLY) (NET-1M) from 2026-01-31 10:00:00 to 2026-02-28 10:00:00.
     Now 1 month from 2026-01-31 10:00:00, which is 2026-02-28 10:00:00 (2026-02 has no day 31, so its last day counts).
 
-  2026-02-10 23:59:59  top-up TXNID by ${WALLET}, 3220.5
+  2026-02-10 23:59:59  top-up TXNID by ${WALLET}, 3220.50
     Fiber 100 Mbps (QUARTERLY) (NET-3M): the run from 2026-01-31 10:00:00 was still on, and grew by 3 months.
     Now 4 months from 2026-01-31 10:00:00, which is 2026-05-31 10:00:00.
 
-  2026-02-11 00:00:00  top-up TXNID by ${WALLET}, 1130
+  2026-02-11 00:00:00  top-up TXNID by ${WALLET}, 1130.00
     Fiber 100 Mbps (MONTHLY) (NET-1M): the run from 2026-01-31 10:00:00 was still on, and grew by 1 month.
     Now 5 months from 2026-01-31 10:00:00, which is 2026-06-30 10:00:00 (2026-06 has no day 31, so its last day counts).
 

@@ -133,8 +133,7 @@ describe("topupd prune", () => {
     expect(gone.ledgerEntries).toBeGreaterThan(1);
     const listed = await line.run("transaction", "list", "--json");
     expect(rowsOf(listed.stdout)).toHaveLength(1);
-    const told =
-      "History from before 2026-07-10 was let go (topupd prune): what is shown of it is not all there was.\n";
+    const told = "History before 2026-07-10 was deleted (topupd prune): the list may be incomplete.\n";
     expect(listed.stderr).toBe(told);
     const days = ["--from", "2026-02-01", "--to", "2026-02-28"];
     expect((await line.run("report", "settlement", ...days)).stderr).toBe(told);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { ChildProcess, FromChild, Role, ToChild } from "../../src/cli/member.ts";
-import type { Runtime } from "../../src/cli/runtime.ts";
-import { superviseService } from "../../src/cli/supervisor.ts";
-import { hearSupervisor } from "../../src/cli/worker.ts";
 import { readConfig } from "../../src/config.ts";
-import { createLogger } from "../../src/log.ts";
-import { type ServiceState, wellState } from "../../src/services/service-state.ts";
+import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/member.ts";
+import type { Runtime } from "../../src/faces/cli/runtime.ts";
+import { superviseService } from "../../src/faces/cli/supervisor.ts";
+import { hearSupervisor } from "../../src/faces/cli/worker.ts";
 import type { Store } from "../../src/store/store.ts";
+import { createLogger } from "../../src/system/log.ts";
+import { type ServiceState, wellState } from "../../src/system/service-state.ts";
 import { VirtualTime } from "../support/virtual-time.ts";
 
 /* A supervisor by virtual time, whose children are objects of the test's. */

@@ -5,14 +5,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWith } from "../../campaign/door-services.ts";
 import { doors } from "../../campaign/doors.ts";
-import type { buildApp } from "../../src/http/app.ts";
+import type { buildApp } from "../../src/partner/app.ts";
 
 /*
  * The fast door is made wrong on purpose, one fault at a time, in a copy of its source: the generated requests that the
  * campaign sends in `npm test` must find each.
  */
 
-const HTTP = new URL("../../src/http/", import.meta.url);
+const HTTP = new URL("../../src/partner/", import.meta.url);
 const FILES = ["recogniser", "fast-door", "app"] as const;
 type File = (typeof FILES)[number];
 

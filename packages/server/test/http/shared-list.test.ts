@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { VERSIONS } from "../../src/http/versions/version.ts";
-import type { Packages } from "../../src/services/partner/list-packages.ts";
+import type { Packages } from "../../src/partner/list-packages.ts";
+import { VERSIONS } from "../../src/partner/versions/version.ts";
 
 const bouquets = fc.array(
   fc.record({

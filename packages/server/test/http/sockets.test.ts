@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Pipeline } from "../../src/http/pipeline.ts";
+import { Pipeline } from "../../src/partner/pipeline.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 import { prepareTopUp, startTestService, type TestService } from "../support/service.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { wellState } from "../../src/services/service-state.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
+import { wellState } from "../../src/system/service-state.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { prepareTopUp, startTestService } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, Pipeline } from "../../src/http/pipeline.ts";
+import { ANSWERED_WITHIN_MS, LOOKING_EVERY_MS, Pipeline } from "../../src/partner/pipeline.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectInContract } from "../support/contract.ts";

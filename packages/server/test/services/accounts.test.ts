@@ -1,6 +1,5 @@
 import { generate } from "otplib";
 import { describe, expect, test } from "vitest";
-import { accountTools } from "../../src/accounts/tools.ts";
 import type { Role } from "../../src/domain/staff.ts";
 import {
   addStaff,
@@ -30,6 +29,7 @@ import {
   switchOwnTotpOff,
   TotpOffers,
 } from "../../src/services/staff/own-account.ts";
+import { accountTools } from "../../src/system/account-tools.ts";
 import { CHEAP } from "../support/office-line.ts";
 import { ACTOR, MINUTE_MS, openWorld, type World } from "./world.ts";
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { Background } from "../../src/admin/background.ts";
+import { Background } from "../../src/faces/staff-api/background.ts";
+import { grantGoodwill } from "../../src/office/corrections/operations.ts";
 import { listHeldBack, settleHeldBack } from "../../src/services/staff/held-back.ts";
 import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import { type UploadRequest, Uploads } from "../../src/services/staff/uploads.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
-import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import { interposed } from "../support/interposed-store.ts";
 import { ACTOR, CATALOGUE, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
 
@@ -169,8 +170,7 @@ describe("what was held back", () => {
       reqId: username,
       plan: "Fiber 300",
     } as const;
-    const at = world.store.provider.zone.moment(world.now);
-    await world.store.corrections.grantGoodwill({ ...key, days: 3 }, { ...by(world.now), reason: "outage", at });
+    await run(world.desk, grantGoodwill, { ...key, days: 3, reason: "outage" });
     world.now += DAY_MS;
     const later = "2027-02-10 10:00:00";
     await world.importCustomers(rows(STATED, later), { name: "night.ndjson", asOf: asOfNow(world) });

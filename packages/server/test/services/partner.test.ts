@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { listPackages } from "../../src/services/partner/list-packages.ts";
-import { lookUpCustomer } from "../../src/services/partner/look-up-customer.ts";
-import { queryTransaction } from "../../src/services/partner/query-transaction.ts";
-import { topUp } from "../../src/services/partner/top-up.ts";
+import { listPackages } from "../../src/partner/list-packages.ts";
+import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
+import { queryTransaction } from "../../src/partner/query-transaction.ts";
+import { topUp } from "../../src/partner/top-up.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const NET = { cuid: "1", service: "internet", reqId: "net-1" } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Recording } from "../../src/services/partner/observer.ts";
-import { wellState } from "../../src/services/service-state.ts";
+import { Recording } from "../../src/partner/observer.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
+import { wellState } from "../../src/system/service-state.ts";
 
 test("a top-up that is recorded ends a failure of another process, and a later failure is heard of", () => {
   const state = wellState();

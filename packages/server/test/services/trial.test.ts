@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { listPackages } from "../../src/services/partner/list-packages.ts";
-import { lookUpCustomer } from "../../src/services/partner/look-up-customer.ts";
-import { topUp } from "../../src/services/partner/top-up.ts";
+import { listPackages } from "../../src/partner/list-packages.ts";
+import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
+import { topUp } from "../../src/partner/top-up.ts";
 import { resetTrial, TRIAL_CUIDS, trialCatalogue } from "../../src/services/staff/trial.ts";
 import { ACTOR, customer, DAY_MS, openWorld, type World } from "./world.ts";
 

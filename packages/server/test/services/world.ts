@@ -3,9 +3,11 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
-import { listPackages } from "../../src/services/partner/list-packages.ts";
-import { topUp } from "../../src/services/partner/top-up.ts";
-import type { Actor, Caller, Ports } from "../../src/services/ports.ts";
+import type { Desk } from "../../src/office/office.ts";
+import { listPackages } from "../../src/partner/list-packages.ts";
+import type { Caller, Ports } from "../../src/partner/ports.ts";
+import { topUp } from "../../src/partner/top-up.ts";
+import type { Actor } from "../../src/services/ports.ts";
 import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import {
   type ChangedCustomer,
@@ -18,6 +20,7 @@ import {
 import type { ImportProgress, RejectedLine } from "../../src/services/staff/import-file.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openStore } from "../store-suite/database.ts";
+import { deskOf } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -57,6 +60,7 @@ export interface ToldImport {
 export interface World {
   readonly store: Store;
   readonly ports: Ports;
+  readonly desk: Desk;
   readonly partner: Partner;
   readonly caller: Caller;
   now: number;
@@ -84,7 +88,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const of = { partnerId: partner.id, partnerName: partner.name, tokenId: undefined };
   const caller = { ...of, environment: "production" } as const;
   const world: World = {
-    ...{ store, ports, partner, caller },
+    ...{ store, ports, partner, caller, desk: deskOf(ports, ACTOR) },
     get now() {
       return opened.now;
     },

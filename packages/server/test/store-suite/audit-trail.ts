@@ -51,7 +51,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
   test("what happened to a customer is found, be it among others' or by hand", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
-    await store.corrections.grantGoodwill({ ...SITA_NET, days: 1, plan: undefined }, opened.staff());
+    await opened.grant(SITA_NET, 1);
     await opened.restate({ ...SITA, last_name: "Tamang" });
     const actions = async (cuid: string) => (await store.auditTrail.list({ cuid }, 10)).map(({ action }) => action);
     expect(await actions("2000001")).toEqual(["customers.import", "subscription.grant", "customers.import"]);

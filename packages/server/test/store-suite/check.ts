@@ -110,10 +110,10 @@ export function testCheck(makeDatabase: MakeDatabase): void {
   });
 
   test.each(DAMAGE)("%s is found", async (_, sql, wrong) => {
-    const { store, database, topUp, staff } = await openProvider(makeDatabase);
+    const { store, database, topUp, reverse } = await openProvider(makeDatabase);
     await topUp(SITA_NET, "NET-1M");
     const { checkoutId } = await topUp(SITA_NET, "NET-1M");
-    await store.corrections.reverse(checkoutId, staff());
+    await reverse(checkoutId);
     expect(await findWrong(store)).toEqual([]);
     await database.tamper(sql);
     const found = (await findWrong(store)).map((what) => what.replace(/[0-9A-Z]{26}/, "#"));

@@ -1,9 +1,30 @@
 import { expect, test } from "vitest";
+import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
+import {
+  blockConnection,
+  grantGoodwill,
+  reverseGoodwill,
+  reverseTransaction,
+} from "../../src/office/corrections/operations.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
+import { refusal, run } from "../support/desk.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, FAMILY, FIBER, GITA_NET, HARI_TV, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+import {
+  endOf,
+  FAMILY,
+  FIBER,
+  fileRules,
+  GITA_NET,
+  HARI_TV,
+  moment,
+  openProvider,
+  SITA,
+  SITA_NET,
+  SITA_TV,
+  statedCustomer,
+} from "./provider.ts";
 
 /** What is decided is the domain's: here is that all of it is written, in order with what else happens. */
 export function testCorrections(makeDatabase: MakeDatabase): void {
@@ -12,8 +33,10 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     const transaction = await opened.topUp(SITA_NET, "NET-1M");
     opened.now += 60_000;
-    const outcome = await store.corrections.reverse(transaction.checkoutId, opened.staff("paid twice"));
-    expect(outcome).toMatchObject({ kind: "reversed", transaction: { ...transaction, status: "reversed" } });
+    expect(await opened.reverse(transaction.checkoutId, "paid twice")).toMatchObject({
+      ...{ txnId: transaction.txnId, status: "reversed", amount: "1130.00", partner: "wallet", plan: FIBER },
+      ...{ before: { end: "2027-01-10 09:00:00" }, after: { end: "2026-12-10 09:00:00" } },
+    });
     expect(await store.findTransaction(transaction.checkoutId)).toEqual({ ...transaction, status: "reversed" });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
     const reversal = { at: opened.now, wall: "2026-11-20 09:01:00", author: "tester", reason: "paid twice" };
@@ -28,31 +51,73 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();
     const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    const outcomes = await Promise.all(
-      [opened.store, other, opened.store].map((store) => store.corrections.reverse(checkoutId, opened.staff())),
-    );
-    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["already_reversed", "already_reversed", "reversed"]);
+    const stores = [opened.store, other, opened.store];
+    const outcomes = await Promise.allSettled(stores.map((store) => opened.reverse(checkoutId, "twice", store)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await refusal(opened.reverse(checkoutId))).toMatchObject({
+      code: "conflict",
+      words: "this top-up of 1130.00 of wallet was reversed already, 2026-11-20 09:00:00 by tester: twice",
+    });
     const { checkoutId: unused } = opened.command(SITA_NET, "NET-1M");
-    expect(await other.corrections.reverse(unused, opened.staff())).toEqual({ kind: "not_found" });
+    expect(await refusal(opened.reverse(unused))).toMatchObject({ code: "not_found" });
     expect(await countRows(opened, "reversal")).toBe(1);
     expect(await findWrong(other)).toEqual([]);
   });
 
+  test("only the top-up that is meant is reversed", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { txnId: id } = await opened.topUp(SITA_NET, "NET-1M");
+    const reverse = (more: object) => run(opened.desk(), reverseTransaction, { id, reason: "paid twice", ...more });
+    const another = { code: "conflict", words: "nothing was reversed: this is a top-up of 1130.00 of wallet" };
+    expect(await refusal(reverse({ partner: "bank" }))).toMatchObject(another);
+    expect(await refusal(reverse({ amount: "1130.01" }))).toMatchObject(another);
+    expect(await refusal(reverse({ amount: "1,130" }))).toMatchObject({ code: "invalid" });
+    expect(await reverse({ partner: "wallet", amount: "1130" })).toMatchObject({ status: "reversed" });
+  });
+
   test("goodwill lengthens a run, and its reversal takes it back", async () => {
     const opened = await openProvider(makeDatabase);
-    const { corrections, auditTrail } = opened.store;
-    const command = { ...SITA_NET, days: 10, plan: undefined };
-    expect(await corrections.grantGoodwill(command, opened.staff("outage"))).toMatchObject({ kind: "granted" });
-    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-20 09:00:00");
-    expect(await auditTrail.list({}, 1)).toMatchObject([{ action: "subscription.grant", reason: "outage" }]);
-    const back = await corrections.reverseGoodwill({ ...SITA_NET, plan: undefined }, opened.staff("3 were meant"));
-    expect(back).toMatchObject({ kind: "reversed", days: 10 });
-    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
-    expect(await corrections.reverseGoodwill({ ...SITA_NET, plan: undefined }, opened.staff())).toEqual({
-      kind: "not_found",
+    const { auditTrail } = opened.store;
+    const reverse = (more: object = {}) =>
+      run(opened.desk(), reverseGoodwill, { ...SITA_NET, reason: "3 were meant", ...more });
+    expect(await opened.grant(SITA_NET, 10)).toEqual({
+      ...{ ...SITA_NET, plan: FIBER, days: 10 },
+      before: expect.objectContaining({ end: "2026-12-10 09:00:00" }),
+      after: expect.objectContaining({ end: "2026-12-20 09:00:00" }),
     });
+    expect(await auditTrail.list({}, 1)).toMatchObject([{ action: "subscription.grant", reason: "asked for" }]);
+    expect(await refusal(reverse({ seq: 1 }))).toMatchObject({ code: "conflict" });
+    expect(await reverse()).toMatchObject({ days: 10, after: { end: "2026-12-10 09:00:00" } });
+    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
+    const none = "there is no goodwill that is not reversed yet: topupd why shows the entries";
+    expect(await refusal(reverse())).toMatchObject({ code: "conflict", words: none });
     expect(await auditTrail.list({}, 1)).toMatchObject([{ action: "subscription.reverse_grant" }]);
     expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("goodwill is refused if it is unclear what is meant, or no calendar goes so far", async () => {
+    const opened = await openProvider(makeDatabase);
+    const grant = (input: object) =>
+      run(opened.desk(), grantGoodwill, { days: 3, reason: "outage", ...input } as never);
+    const { service, reqId } = SITA_NET;
+    expect(await grant({ service, reqId })).toMatchObject({ cuid: "2000001", environment: "production" });
+    expect(await refusal(grant({ service, reqId: "nobody" }))).toMatchObject({
+      code: "not_found",
+      words: "there is no internet connection nobody",
+    });
+    expect(await refusal(grant({ ...GITA_NET }))).toMatchObject({
+      words: "there is no base subscription to give days to: it has none",
+    });
+    expect(await refusal(grant({ ...SITA_NET, plan: "Gold" }))).toMatchObject({
+      words: "there is no subscription of the plan Gold to give days to: it has Fiber 100 Mbps",
+    });
+    const stated = [{ stated: statedCustomer(SITA), asOf: moment(opened.store, opened.now) }];
+    await opened.store.importCustomers("trial", stated, by(opened.now), fileRules(opened.store, opened.now));
+    const { words } = await refusal(grant({ service, reqId }));
+    expect(words.split("\n")).toEqual([
+      "there are several connections internet sita: say which",
+      ...ENVIRONMENTS.map((each) => `  internet sita --environment ${each} --cuid 2000001, Sita Rai`),
+    ]);
   });
 
   test("a block by staff refuses top-ups until staff lift it, whatever the records say", async () => {
@@ -60,47 +125,50 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     const blockedAt = opened.now;
     const { wallTime } = store.provider.zone;
-    expect(await store.corrections.setBlocked(SITA_TV, true, opened.staff("box stolen"))).toMatchObject({
-      kind: "done",
-    });
+    expect(await opened.block(SITA_TV, true)).toEqual({ ...SITA_TV, blocked: true, changed: true });
     await opened.restate(SITA);
     const refused = { kind: "refused", refusal: "connection_blocked" };
     expect(await store.settleTopUp(opened.command(SITA_TV, "TV-1M"))).toEqual(refused);
     const [entry] = await store.auditTrail.list({ action: "connection.block" }, 2);
-    expect(entry).toMatchObject({ subject: "production 2000001 tv 007700000000001", reason: "box stolen" });
+    expect(entry).toMatchObject({ subject: "production 2000001 tv 007700000000001", reason: "asked for" });
     const { service, reqId } = SITA_TV;
     const blocksOfSita = () => store.search.findBlocks("production", SITA.cuid);
     expect(await blocksOfSita()).toEqual([
-      { service, reqId, at: blockedAt, wall: wallTime(blockedAt), author: "tester", reason: "box stolen" },
+      { service, reqId, at: blockedAt, wall: wallTime(blockedAt), author: "tester", reason: "asked for" },
     ]);
-    await store.corrections.setBlocked(SITA_TV, false, opened.staff("found"));
+    await opened.block(SITA_TV, false);
     expect(await blocksOfSita()).toEqual([]);
     await opened.topUp(SITA_TV, "TV-1M");
     expect(await endOf(store, SITA_TV, FAMILY)).toBe("2027-01-10 09:00:00");
-    expect(await store.corrections.setBlocked(SITA_TV, false, opened.staff())).toMatchObject({ audited: undefined });
-    expect(await store.corrections.setBlocked(HARI_TV, false, opened.staff())).toEqual({ kind: "blocked_by_records" });
-    expect(await store.corrections.setBlocked({ ...SITA_TV, reqId: "0" }, true, opened.staff())).toEqual({
-      kind: "not_found",
-    });
+    expect(await opened.block(SITA_TV, false)).toMatchObject({ changed: false });
+    expect(await refusal(opened.block(HARI_TV, false))).toMatchObject({ code: "conflict" });
+    expect(await refusal(opened.block({ ...SITA_TV, reqId: "0" }, true))).toMatchObject({ code: "not_found" });
     expect(await store.auditTrail.list({ action: "connection.unblock" }, 5)).toHaveLength(1);
-    await store.corrections.setBlocked(SITA_TV, true, opened.staff("stolen again"));
-    expect(await blocksOfSita()).toMatchObject([{ reason: "stolen again" }]);
+    await opened.block(SITA_TV, true);
+    expect(await blocksOfSita()).toHaveLength(1);
   });
 
   test("a correction that took longer than the deadline is not made", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
-    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    const staff = opened.staff();
-    opened.now += RECORDING_DEADLINE_MS + 1;
-    await expect(store.corrections.reverse(checkoutId, staff)).rejects.toBeInstanceOf(StoreUnavailable);
-    const goodwill = { ...SITA_NET, days: 1, plan: undefined };
-    await expect(store.corrections.grantGoodwill(goodwill, staff)).rejects.toBeInstanceOf(StoreUnavailable);
-    await expect(store.corrections.setBlocked(SITA_NET, true, staff)).rejects.toBeInstanceOf(StoreUnavailable);
+    const { checkoutId: id } = await opened.topUp(SITA_NET, "NET-1M");
+    const reason = "asked for";
+    const slow = (byMs: number) => {
+      let asked = 0;
+      const clock = () => opened.now + (asked++ === 0 ? 0 : byMs);
+      return { ...opened.desk(), clock };
+    };
+    const late = RECORDING_DEADLINE_MS + 1;
+    await expect(run(slow(late), reverseTransaction, { id, reason })).rejects.toBeInstanceOf(StoreUnavailable);
+    const goodwill = run(slow(late), grantGoodwill, { ...SITA_NET, days: 1, reason });
+    await expect(goodwill).rejects.toBeInstanceOf(StoreUnavailable);
+    const block = run(slow(late), blockConnection, { ...SITA_NET, blocked: true, reason });
+    await expect(block).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
-    expect((await store.findTransaction(checkoutId))?.status).toBe("success");
-    opened.now -= 1;
-    expect(await store.corrections.reverse(checkoutId, staff)).toMatchObject({ kind: "reversed" });
+    expect((await store.findTransaction(id))?.status).toBe("success");
+    expect(await run(slow(RECORDING_DEADLINE_MS), reverseTransaction, { id, reason })).toMatchObject({
+      status: "reversed",
+    });
   });
 
   test("corrections and top-ups of one subscription at once, through two stores, lose nothing", async () => {
@@ -108,9 +176,9 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const other = await opened.another();
     const first = await Promise.all(Array.from({ length: 5 }, () => opened.topUp(SITA_NET, "NET-1M")));
     await Promise.all([
-      ...first.map(({ checkoutId }) => other.corrections.reverse(checkoutId, opened.staff())),
+      ...first.map(({ checkoutId }) => opened.reverse(checkoutId, "paid twice", other)),
       ...first.map(() => opened.topUp(SITA_NET, "NET-1M")),
-      ...first.map(() => other.corrections.grantGoodwill({ ...SITA_NET, days: 1, plan: FIBER }, opened.staff())),
+      ...first.map(() => opened.grant({ ...SITA_NET, plan: FIBER }, 1, other)),
     ]);
     expect(await endOf(other, SITA_NET, FIBER)).toBe("2027-05-15 09:00:00");
     expect(await findWrong(other)).toEqual([]);
@@ -119,27 +187,26 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
   test("a preview says what each correction would do, and writes nothing", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
-    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: undefined }, opened.staff());
+    const { checkoutId: id } = await opened.topUp(SITA_NET, "NET-1M");
+    await opened.grant(SITA_NET, 2);
     const before = await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry");
-    const { preview } = store.corrections;
-    const asked = opened.staff("what if");
-    expect(await preview.reverse(checkoutId, asked)).toMatchObject({
-      kind: "reversed",
-      correction: { before: { end: "2027-01-12 09:00:00" }, entry: { after: { end: "2026-12-12 09:00:00" } } },
+    const asked = { reason: "what if", preview: true };
+    const desk = opened.desk();
+    expect(await run(desk, reverseTransaction, { id, ...asked })).toMatchObject({
+      ...{ before: { end: "2027-01-12 09:00:00" }, after: { end: "2026-12-12 09:00:00" } },
     });
-    expect(await preview.grantGoodwill({ ...SITA_NET, days: 5, plan: undefined }, asked)).toMatchObject({
-      kind: "granted",
-      correction: { entry: { after: { end: "2027-01-17 09:00:00" } } },
+    expect(await run(desk, grantGoodwill, { ...SITA_NET, days: 5, ...asked })).toMatchObject({
+      after: { end: "2027-01-17 09:00:00" },
     });
-    expect(await preview.reverseGoodwill({ ...SITA_NET, plan: undefined }, asked)).toMatchObject({ days: 2 });
-    expect(await preview.setBlocked(SITA_TV, true, asked)).toMatchObject({ kind: "done", audited: {} });
-    expect(await preview.setBlocked(HARI_TV, false, asked)).toEqual({ kind: "blocked_by_records" });
+    expect(await run(desk, reverseGoodwill, { ...SITA_NET, ...asked })).toMatchObject({ days: 2 });
+    expect(await run(desk, blockConnection, { ...SITA_TV, blocked: true, ...asked })).toMatchObject({ changed: true });
+    const unblock = run(desk, blockConnection, { ...HARI_TV, blocked: false, ...asked });
+    expect(await refusal(unblock)).toMatchObject({ code: "conflict" });
     const order = { action: "goodwill", days: 1, plan: undefined } as const;
-    const [effect] = await store.corrections.bulk.preview(order, [SITA_NET], asked);
+    const [effect] = await store.corrections.bulk.preview(order, [SITA_NET], opened.staff("what if"));
     expect(effect).toMatchObject({ connection: SITA_NET, outcome: { kind: "granted" }, repeated: true });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-12 09:00:00");
-    expect((await store.findTransaction(checkoutId))?.status).toBe("success");
+    expect((await store.findTransaction(id))?.status).toBe("success");
     expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(false);
     expect(await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry")).toEqual(before);
   });

@@ -117,7 +117,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
   test("goodwill in records is read as the row says, and the entry and the subscription keep that", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, restate } = opened;
-    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: undefined }, opened.staff());
+    await opened.grant(SITA_NET, 2);
     const sitaTo = (enddate: string, goodwill?: string) => {
       const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate }];
       const connections = { ...SITA.connections, internet: [{ ...internet[0], subscriptions }] };

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { expect } from "vitest";
 import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
@@ -98,13 +99,11 @@ function plain(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }
 
-async function correct({ store, staff }: OpenedProvider, checkoutId: string): Promise<void> {
-  const { corrections } = store;
-  expect(await corrections.reverse(checkoutId, staff("paid twice"))).toMatchObject({ kind: "reversed" });
-  const given = { ...RAM_TV, plan: undefined };
-  expect(await corrections.grantGoodwill({ ...given, days: 10 }, staff("outage"))).toMatchObject({ kind: "granted" });
-  expect(await corrections.reverseGoodwill(given, staff("3 were meant"))).toMatchObject({ kind: "reversed" });
-  expect(await corrections.setBlocked(RAM_TV, true, staff("box stolen"))).toMatchObject({ kind: "done" });
+async function correct({ reverse, grant, block, desk }: OpenedProvider, checkoutId: string): Promise<void> {
+  await reverse(checkoutId, "paid twice");
+  await grant(RAM_TV, 10);
+  await run(desk(), reverseGoodwill, { ...RAM_TV, reason: "3 were meant" });
+  await block(RAM_TV, true);
 }
 
 async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {

@@ -30,19 +30,19 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   test("nothing is written where nobody is to be told", async () => {
     const opened = await openProvider(makeDatabase);
     const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    await opened.store.corrections.reverse(checkoutId, opened.staff());
+    await opened.reverse(checkoutId);
     await opened.restate({ ...SITA, connections: {} });
     expect(await countRows(opened, "event")).toBe(0);
   });
 
   test("top-ups and what staff correct are told with the state after each", async () => {
-    const { opened, store, events } = await openWithTarget(makeDatabase);
+    const { opened, events } = await openWithTarget(makeDatabase);
     const first = await opened.topUp(SITA_NET, "NET-1M");
     await opened.topUp(SITA_NET, "NET-3M");
-    await store.corrections.reverse(first.checkoutId, opened.staff());
-    await store.corrections.grantGoodwill({ ...SITA_NET, days: 2, plan: FIBER }, opened.staff());
-    await store.corrections.setBlocked(SITA_NET, true, opened.staff());
-    await store.corrections.setBlocked(SITA_NET, false, opened.staff());
+    await opened.reverse(first.checkoutId);
+    await opened.grant({ ...SITA_NET, plan: FIBER }, 2);
+    await opened.block(SITA_NET, true);
+    await opened.block(SITA_NET, false);
     const told = await events();
     expect(told.map(inShort)).toEqual([
       ["topup.recorded", "sita", false, ["2027-01-10 09:00:00"], first.txnId],
@@ -66,7 +66,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     await store.settleTopUp(command);
     await store.settleTopUp(command);
     await store.settleTopUp(opened.command(HARI_TV, "TV-1M"));
-    await store.corrections.setBlocked(HARI_TV, true, opened.staff());
+    await opened.block(HARI_TV, true);
     expect(await events()).toHaveLength(1);
   });
 

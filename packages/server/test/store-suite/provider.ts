@@ -12,8 +12,11 @@ import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
 import { createZone } from "../../src/domain/zone.ts";
+import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
+import type { Desk } from "../../src/office/office.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OpenedStore, type OpenOptions, openStore } from "./database.ts";
 
@@ -98,7 +101,19 @@ export interface OpenedProvider extends OpenedStore {
   readonly restate: (...rows: readonly object[]) => Promise<readonly CustomerEffect[]>;
   /** Staff, correcting something now. */
   readonly staff: (reason?: string) => Correcting;
+  /** What a face gives operations. @param on another store on the same database. */
+  readonly desk: (on?: Store) => Desk;
+  /** Corrections by staff, as the operations of this name make them. */
+  readonly reverse: (id: string, reason?: string, on?: Store) => Promise<AnswerTo<typeof reverseTransaction>>;
+  readonly grant: (
+    connection: ConnectionKey & { readonly plan?: string },
+    days: number,
+    on?: Store,
+  ) => Promise<AnswerTo<typeof grantGoodwill>>;
+  readonly block: (connection: ConnectionKey, blocked: boolean) => Promise<AnswerTo<typeof blockConnection>>;
 }
+
+type AnswerTo<Of extends { run: (...given: never[]) => unknown }> = Awaited<ReturnType<Of["run"]>>;
 
 interface Quote {
   readonly checkoutId: string;
@@ -156,7 +171,17 @@ export async function openProvider(
     reason,
     at: moment(store, opened.now),
   });
-  return Object.assign(opened, { partner, revision, quote, command, topUp, restate, staff });
+  const desk: OpenedProvider["desk"] = (on = store) =>
+    deskOf({ store: on, clock: () => opened.now, random }, { name: "tester" });
+  const reason = "asked for";
+  return Object.assign(opened, {
+    ...{ partner, revision, quote, command, topUp, restate, staff, desk },
+    reverse: (id: string, why = reason, on = store) => run(desk(on), reverseTransaction, { id, reason: why }),
+    grant: (connection: ConnectionKey & { readonly plan?: string }, days: number, on = store) =>
+      run(desk(on), grantGoodwill, { ...connection, days, reason }),
+    block: (connection: ConnectionKey, blocked: boolean) =>
+      run(desk(), blockConnection, { ...connection, blocked, reason }),
+  });
 }
 
 export function bouquet(

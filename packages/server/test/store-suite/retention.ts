@@ -31,7 +31,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     const old = await opened.topUp(RAM_NET, "NET-1M");
     const reversed = await opened.topUp(RAM_NET, "NET-1M");
-    await store.corrections.reverse(reversed.checkoutId, opened.staff());
+    await opened.reverse(reversed.checkoutId);
     opened.now = BEFORE_HORIZON;
     await opened.topUp(RAM_NET, "NET-1M");
     opened.now = YEAR_LATER;
@@ -63,7 +63,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     opened.now = BEFORE_HORIZON;
     await opened.topUp(RAM_NET, "NET-1M");
     opened.now = YEAR_LATER;
-    await store.corrections.reverse(old.checkoutId, opened.staff());
+    await opened.reverse(old.checkoutId);
     await opened.topUp(RAM_NET, "NET-1M");
     const settled = { environment: "production", partnerId: undefined, day: "2027-12-25" } as const;
     const reversals = await store.search.sumReversals(settled);

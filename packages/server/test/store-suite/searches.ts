@@ -284,7 +284,7 @@ async function openHistory(makeDatabase: MakeDatabase) {
     await topUp(SITA_IPTV, "ITV-1M", {}, bank.id),
   ];
   const last = transactions.at(-1) as Transaction;
-  await store.corrections.reverse(last.checkoutId, opened.staff("paid twice"));
+  await opened.reverse(last.checkoutId, "paid twice");
   transactions[5] = { ...last, status: "reversed" };
   const list = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
     store.search.listTransactions({ environment: "production", ...filter }, page);

@@ -37,7 +37,7 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
     expect(await sums(start + 1, start + HOUR / 2)).toEqual([]);
 
     opened.now = start + 24 * HOUR;
-    await store.corrections.reverse(checkoutId, opened.staff());
+    await opened.reverse(checkoutId);
     const day = { ...of, day: "2026-11-21", count: 1, amount: 113_000n };
     expect(await store.statistics.sumReversedDays("2026-11-21")).toEqual([day]);
     expect(await store.statistics.sumReversedDays("2026-11-22")).toEqual([]);

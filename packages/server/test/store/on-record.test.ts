@@ -48,10 +48,10 @@ const CONTRADICTIONS: readonly (readonly [what: string, sql: string])[] = [
 /** Two top-ups, one of which is reversed, and a horizon from before both. */
 async function openWithPast() {
   const path = join(temporaryFolder(), "topupd.db");
-  const { store, topUp, staff } = await openProvider(() => makeSqliteDatabase(path));
+  const { store, topUp, reverse } = await openProvider(() => makeSqliteDatabase(path));
   const transaction = await topUp(SITA_NET, "NET-1M");
   const reversed = await topUp(SITA_NET, "NET-3M");
-  await store.corrections.reverse(reversed.checkoutId, staff());
+  await reverse(reversed.checkoutId);
   await store.retention.moveHorizon(1, { author: "tester", authority: undefined, at: 1 });
   return { raw: rawConnection(path), store, transaction };
 }

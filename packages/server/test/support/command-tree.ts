@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
-import { buildProgram, runCommandLine } from "../../src/cli/program.ts";
-import type { Runtime } from "../../src/cli/runtime.ts";
+import { buildProgram, runCommandLine } from "../../src/faces/cli/program.ts";
+import type { Runtime } from "../../src/faces/cli/runtime.ts";
 
 /* All commands that there are, as the program itself has them. None of them is run. */
 
@@ -12,8 +12,8 @@ export interface KnownCommand {
   readonly isGroup: boolean;
 }
 
-export function allCommands(): readonly KnownCommand[] {
-  return below(buildProgram(idleRuntime()), []);
+export async function allCommands(): Promise<readonly KnownCommand[]> {
+  return below(await buildProgram(idleRuntime()), []);
 }
 
 function below(command: Command, words: readonly string[]): KnownCommand[] {
@@ -32,7 +32,7 @@ export async function helpOf(words: readonly string[]): Promise<string> {
 
 /** Why a command line is refused before anything is done: undefined where it is not. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = buildProgram(idleRuntime());
+  const program = await buildProgram(idleRuntime());
   disarm(program);
   try {
     await program.parseAsync(words, { from: "user" });

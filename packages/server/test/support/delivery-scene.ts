@@ -1,9 +1,9 @@
 import { expect, onTestFinished } from "vitest";
 import type { RecordedEvent } from "../../src/domain/event.ts";
 import type { Target } from "../../src/domain/target.ts";
-import { startDelivering } from "../../src/services/workers/deliver-events.ts";
-import { DeliveryFailed, type Sender } from "../../src/services/workers/sender.ts";
-import type { TargetFigures } from "../../src/services/workers/target-delivery.ts";
+import { startDelivering } from "../../src/workers/deliver-events.ts";
+import { DeliveryFailed, type Sender } from "../../src/workers/sender.ts";
+import type { TargetFigures } from "../../src/workers/target-delivery.ts";
 import { keyOf, MemoryOutbox, targetWith } from "./memory-outbox.ts";
 import { VirtualTime } from "./virtual-time.ts";
 

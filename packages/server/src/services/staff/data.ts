@@ -2,7 +2,7 @@ import type { Partner } from "../../domain/access-token.ts";
 import { eventId } from "../../domain/event.ts";
 import type { StaffKey, StaffMember } from "../../domain/staff.ts";
 import { addressOf } from "../../domain/target.ts";
-import type { Instant } from "../../domain/wall-time.ts";
+import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { StaffBlock } from "../../store/search.ts";
 import type { ListedToken } from "./partners.ts";
 import type { FailedDelivery, TargetStatus } from "./targets.ts";
@@ -56,13 +56,4 @@ export function staffKeyData({ name, role, createdAt, lastUsedAt }: StaffKey) {
 /** Null if staff have not blocked the connection. */
 export function blockData(block: StaffBlock | undefined) {
   return block === undefined ? null : { at: isoTime(block.at), author: block.author, reason: block.reason };
-}
-
-/** Instants in ISO 8601, UTC: for operators and their programs, never for partners. */
-export function isoTime(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
-
-export function isoTimeOrNull(instant: Instant | undefined): string | null {
-  return instant === undefined ? null : isoTime(instant);
 }

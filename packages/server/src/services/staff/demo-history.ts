@@ -1,9 +1,10 @@
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import { listPackages } from "../../partner/list-packages.ts";
+import { lookUpCustomer } from "../../partner/look-up-customer.ts";
+import type { Caller } from "../../partner/ports.ts";
+import { topUp } from "../../partner/top-up.ts";
 import type { Attempt } from "../../store/staff.ts";
-import { listPackages } from "../partner/list-packages.ts";
-import { lookUpCustomer } from "../partner/look-up-customer.ts";
-import { topUp } from "../partner/top-up.ts";
-import type { Actor, Caller, Ports } from "../ports.ts";
+import type { Actor, Ports } from "../ports.ts";
 import { type AccountPorts, addStaff } from "./accounts.ts";
 import { setBlocked } from "./connections.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./demo-customers.ts";

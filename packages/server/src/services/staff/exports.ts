@@ -5,9 +5,9 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import type { CustomerLedger, TransactionFilter } from "../../store/search.ts";
 import type { Ports, ReadingPorts } from "../ports.ts";
-import { isoTime } from "./data.ts";
 import { type ReversibleTransaction, readTransactions } from "./transactions.ts";
 
 /** Few enough that top-ups of a running service are hardly held up. */

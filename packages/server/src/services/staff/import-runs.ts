@@ -1,6 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import { writeJson } from "../../domain/json.ts";
 import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import type { HeldBackRecord, ImportRun } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
@@ -72,7 +73,7 @@ export class HeldBackRecords {
     const { goodwill } = row.stated;
     const key = JSON.stringify([cuid, service, reqId, plan]);
     if (this.#records.size >= MOST_HELD_BACK && !this.#records.has(key)) return;
-    const asOf = new Date(row.asOf.instant).toISOString();
+    const asOf = isoTime(row.asOf.instant);
     this.#records.set(key, {
       ...{ ...held, environment: this.#environment },
       sourceRow: writeJson({ ...source, asOf, ...(goodwill && { goodwill }) }),

@@ -19,7 +19,7 @@ import {
   type Verdict,
 } from "../../domain/reconciliation.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import type { ReadingPorts } from "../ports.ts";
 import { readTransactions } from "./transactions.ts";
@@ -181,7 +181,7 @@ export function showDifference({ verdict, theirs, ours }: Answer, { zone, curren
     ...{ ourAmount: inFull(ours), ourStatus: ours?.status ?? null },
     ...{ txnId: ours?.txnId ?? null, checkoutId: ours?.checkoutId ?? null },
     txnDate: ours === undefined ? null : zone.wallTime(ours.at),
-    at: ours === undefined ? null : new Date(ours.at).toISOString(),
+    at: ours === undefined ? null : isoTime(ours.at),
     problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : null,
   };
 }

@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/customer.ts";
-import { formatMoney, type Money } from "../../domain/money.ts";
+import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import type { Store } from "../../store/store.ts";
-import { isoTime } from "./data.ts";
 import { bouquetFinder } from "./import-file.ts";
 
 /** What amounts, partners and bouquets of one environment are shown with. */
@@ -14,8 +14,8 @@ export interface Showing {
   readonly findBouquet: ReturnType<typeof bouquetFinder>;
 }
 
-/** @param format as the shortest decimal unless this says otherwise. */
-export async function showingOf(store: Store, environment: Environment, format = formatMoney): Promise<Showing> {
+/** @param format with all digits of the currency by default. */
+export async function showingOf(store: Store, environment: Environment, format = formatMoneyInFull): Promise<Showing> {
   const findBouquet = bouquetFinder(await store.catalogues.known(environment));
   const { currencyExponent } = store.provider;
   const formatAmount = (amount: Money) => format(amount, currencyExponent);

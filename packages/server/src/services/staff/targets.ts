@@ -6,8 +6,8 @@ import type { RadiusConfig, Target, TargetConfig, WaitingDelivery } from "../../
 import type { Instant } from "../../domain/wall-time.ts";
 import type { TargetProgress } from "../../store/outbox.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { DeliveryFailed, type Sender } from "../../workers/sender.ts";
 import { type Actor, attributionOf, type Ports, type ReadingPorts } from "../ports.ts";
-import { DeliveryFailed, type Sender } from "../workers/sender.ts";
 
 /** What is known of targets where they are called. */
 export interface TargetTools {

@@ -1,17 +1,13 @@
 import type { CustomerProfile } from "../../domain/customer.ts";
 import type { ReversalRefusal } from "../../domain/ledger.ts";
-import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { Money } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
+import { isTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
 import { correctionsFor } from "./connections.ts";
 import { type Effect, type ExplainedEntry, readAloud } from "./subscriptions.ts";
-
-/** The most that one page holds. */
-export const MAX_TRANSACTIONS = 1_000;
 
 export interface ListRequest {
   readonly filter: TransactionFilter;
@@ -19,7 +15,6 @@ export interface ListRequest {
   readonly cuids?: readonly string[] | undefined;
   /** The cursor of the former page; undefined for the first. */
   readonly cursor: string | undefined;
-  /** From 1 to {@link MAX_TRANSACTIONS}. */
   readonly limit: number;
 }
 
@@ -44,29 +39,6 @@ export async function listTransactions(
   const found = lists.flat().toSorted((a, b) => (a.txnId < b.txnId ? 1 : -1));
   const transactions = found.slice(0, limit);
   return { transactions, cursor: found.length > limit ? transactions.at(-1)?.txnId : undefined };
-}
-
-export interface FollowRequest {
-  readonly filter: TransactionFilter;
-  /** A txnId, or an instant. */
-  readonly after: string | Instant;
-  /** From 1 to {@link MAX_TRANSACTIONS}. */
-  readonly limit: number;
-}
-
-/**
- * Top-ups after a txnId, or since an instant, oldest first. The last 60 seconds are left out: a top-up that is still
- * being recorded could get a smaller txnId than one that shows already, and would be missed by the next page.
- */
-export async function followTransactions(
-  { store, clock }: Pick<Ports, "store" | "clock">,
-  { filter, after, limit }: FollowRequest,
-): Promise<readonly Transaction[]> {
-  const settledUntil = clock() - SETTLED_AFTER_MS + 1;
-  await store.search.awaitCommits();
-  const until = Math.min(filter.until ?? settledUntil, settledUntil);
-  const beginning = typeof after === "string" ? after : firstTransactionId(after);
-  return store.search.listTransactions({ ...filter, until }, { before: undefined, after: beginning, limit });
 }
 
 export interface ReversibleTransaction {

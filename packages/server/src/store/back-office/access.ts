@@ -6,9 +6,9 @@ import type { Attribution } from "../../domain/audit.ts";
 import * as audited from "../../domain/audit.ts";
 import { type CheckoutSecret, rotation } from "../../domain/checkout-secret.ts";
 import type { CheckoutSecrets, Partners } from "../changes.ts";
+import type { Engine } from "../engine.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
 

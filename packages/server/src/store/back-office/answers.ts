@@ -1,5 +1,5 @@
+import type { Engine } from "../engine.ts";
 import type { StaffAccounts } from "../staff.ts";
-import type { Engine } from "./engine.ts";
 
 type Answers = Pick<StaffAccounts, "beginAnswer" | "keepAnswer" | "pruneAnswers">;
 

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
+import type { Engine } from "../engine.ts";
 import { ATTEMPTS_KEPT_MS, type Attempt, type AttemptFilter, type Attempts, MOST_ATTEMPTS } from "../staff.ts";
 import type { AttemptRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
-import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
 

@@ -7,12 +7,12 @@ import {
   NO_ENTRY,
   nextEntry,
 } from "../../domain/audit.ts";
+import type { Engine } from "../engine.ts";
 import { RightsEnded } from "../errors.ts";
 import { auditRow, toAuditEntry } from "../rows.ts";
 import type { AuditFilter, AuditTrail } from "../search.ts";
 import type { Tables } from "../tables.ts";
 import { hasRights } from "./authority.ts";
-import type { Engine } from "./engine.ts";
 
 /**
  * Locks the audit trail, and requires the rights of who changes. The lock orders this change with the removal of its

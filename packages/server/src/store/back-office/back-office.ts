@@ -1,4 +1,5 @@
 import type { Instant } from "../../domain/wall-time.ts";
+import type { Engine } from "../engine.ts";
 import type { ProviderSettings, Store } from "../store.ts";
 import { partnersOf, secretsOf } from "./access.ts";
 import { attemptsOf } from "./attempts.ts";
@@ -9,7 +10,6 @@ import { checkStore } from "./check.ts";
 import { connectionSearchOf } from "./connections.ts";
 import { correctionsOf } from "./corrections.ts";
 import { customerSearchOf } from "./customers.ts";
-import type { Engine } from "./engine.ts";
 import { importRunsOf } from "./import-runs.ts";
 import { outboxOf } from "./outbox.ts";
 import { retentionOf } from "./retention.ts";

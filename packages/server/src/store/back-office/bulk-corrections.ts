@@ -6,11 +6,11 @@ import { eventOf, type NewEvent } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { BulkCorrections, BulkEffect } from "../changes.ts";
+import type { Engine } from "../engine.ts";
 import { toBareConnection } from "../rows.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit, lockTrail } from "./audit.ts";
 import { attributionOf, blockEvents, refuseLate, writeBlock } from "./corrections.ts";
-import type { Engine } from "./engine.ts";
 import { appendEvents } from "./events.ts";
 
 type Tx = Kysely<Tables>;

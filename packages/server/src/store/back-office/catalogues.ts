@@ -4,12 +4,12 @@ import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CatalogueRevision, Catalogues, RevisionPage } from "../changes.ts";
+import type { Engine } from "../engine.ts";
 import { bouquetRow, toBouquet } from "../rows.ts";
 import { verifyProvider } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import type { Engine } from "./engine.ts";
 
 /** A statement takes so many values, and no more. */
 const ROWS_OF_A_STATEMENT = 500;

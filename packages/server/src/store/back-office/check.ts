@@ -6,12 +6,12 @@ import { findFault } from "../../domain/ledger-check.ts";
 import { firstTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
+import type { Engine } from "../engine.ts";
 import { toAuditEntry, toHead } from "../rows.ts";
 import type { CheckEvent } from "../store.ts";
 import type { SubscriptionRow, Tables, TopUpRow } from "../tables.ts";
-import type { Engine } from "./engine.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
-import { settledRange } from "./transactions.ts";
+import { settledRange } from "./settlement-sums.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Engine } from "../engine.ts";
 import { CONNECTION_KEY, toConnectionKey, toProfile } from "../rows.ts";
 import type { EndKey, Search } from "../search.ts";
-import type { Engine } from "./engine.ts";
 
 type ConnectionSearch = Pick<
   Search,

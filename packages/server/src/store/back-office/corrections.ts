@@ -15,13 +15,14 @@ import { isTooLateToRecord, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Corrections, SingleCorrections } from "../changes.ts";
 import { GONE } from "../customer-files.ts";
+import type { Engine } from "../engine.ts";
 import { StoreUnavailable } from "../errors.ts";
-import { CONNECTION_KEY, flag, keyColumns, toTransaction } from "../rows.ts";
+import { CONNECTION_KEY, flag, keyColumns } from "../rows.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
 import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "./customers.ts";
-import type { Engine } from "./engine.ts";
 import { appendEvents } from "./events.ts";
+import { findTransaction } from "./transactions.ts";
 
 type Tx = Kysely<Tables>;
 
@@ -152,12 +153,11 @@ export function blockEvents(
   return [eventOf(blocked ? "connection.blocked" : "connection.unblocked", at.instant, key, after)];
 }
 
-async function findTransaction(db: Tx, checkoutId: string): Promise<Transaction | undefined> {
-  const row = await db.selectFrom("top_up").selectAll().where("checkout_id", "=", checkoutId).executeTakeFirst();
-  return row && toTransaction(row);
-}
-
-async function markReversed(tx: Tx, { checkoutId, txnId }: Transaction, { author, reason, at }: Correcting) {
+export async function markReversed(
+  tx: Tx,
+  { checkoutId, txnId }: Transaction,
+  { author, reason, at }: Correcting,
+): Promise<void> {
   await tx.updateTable("top_up").set({ status: "reversed" }).where("checkout_id", "=", checkoutId).execute();
   const reversal = { txn_id: txnId, at: at.instant, wall: at.wall, author, reason };
   await tx.insertInto("reversal").values(reversal).execute();

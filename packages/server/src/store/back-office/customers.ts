@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
+import type { Engine } from "../engine.ts";
 import {
   type BareConnectionRow,
   CONNECTION_KEY,
@@ -14,7 +15,6 @@ import type { RecordedCustomer, Search } from "../search.ts";
 import { codesToFind } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { SubscriptionRow, Tables } from "../tables.ts";
-import type { Engine } from "./engine.ts";
 
 type CustomerSearch = Pick<
   Search,

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { NewEvent, RecordedEvent } from "../../domain/event.ts";
+import type { Engine } from "../engine.ts";
 import { eventRow, toRecordedEvent } from "../event-rows.ts";
 import type { Tables } from "../tables.ts";
-import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
 

@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import { heldBackLeft } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import type { Engine } from "../engine.ts";
 import { type HeldBackRecord, IMPORTS_KEPT, type ImportRun, type ImportRuns } from "../staff.ts";
 import type { HeldBackRow, ImportRunRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import type { Engine } from "./engine.ts";
 
 type Db = Kysely<Tables>;
 

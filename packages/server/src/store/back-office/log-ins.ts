@@ -1,6 +1,6 @@
 import { networkOf } from "../../domain/address-list.ts";
+import type { Engine } from "../engine.ts";
 import { NETWORKS_KEPT, type StaffAccounts } from "../staff.ts";
-import type { Engine } from "./engine.ts";
 
 /** Log-ins as the lock counts them. */
 export function logInsOf(engine: Engine): Pick<StaffAccounts, "beginLogIn" | "forgetLogIn"> {

@@ -3,11 +3,11 @@ import { type ConnectionKey, ENVIRONMENTS } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { WaitingDelivery } from "../../domain/target.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
+import type { Engine } from "../engine.ts";
 import type { ConnectionEnd, Outbox } from "../outbox.ts";
 import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
 import type { DeliveryRow, Tables } from "../tables.ts";
 import { findConnectionsWithHeads } from "./customers.ts";
-import type { Engine } from "./engine.ts";
 import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
 import { deliveries, listTargets, toWaiting } from "./targets.ts";
 

@@ -5,10 +5,10 @@ import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
+import type { Engine } from "../engine.ts";
 import type { PruneCursor, Pruned, Retention } from "../retention.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import type { Engine } from "./engine.ts";
 import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "./ledgers.ts";
 
 const RETIRED_AT_ONCE = 1_000;

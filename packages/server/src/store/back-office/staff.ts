@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import * as staff from "../../domain/staff.ts";
+import type { Engine } from "../engine.ts";
 import type { StaffAccounts, StaffSecrets } from "../staff.ts";
 import type { StaffKeyRow, StaffRow, StaffSessionRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
 import { answersOf } from "./answers.ts";
 import { appendAudit } from "./audit.ts";
 import { hasRights } from "./authority.ts";
-import type { Engine } from "./engine.ts";
 import { logInsOf, remembered } from "./log-ins.ts";
 
 type Db = Kysely<Tables>;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import type { Engine } from "../engine.ts";
 import type { HourSum, StatisticsSource } from "../statistics.ts";
-import type { Engine } from "./engine.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "./transactions.ts";
 
 export function statisticsOf({ db }: Engine): StatisticsSource {

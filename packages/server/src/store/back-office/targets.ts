@@ -2,11 +2,11 @@ import type { Kysely } from "kysely";
 import type { Attribution, AuditedChange } from "../../domain/audit.ts";
 import * as audited from "../../domain/audit.ts";
 import { rotateSecrets, type Target, type WaitingDelivery } from "../../domain/target.ts";
+import type { Engine } from "../engine.ts";
 import type { TargetProgress, Targets } from "../outbox.ts";
 import { flag } from "../rows.ts";
 import type { DeliveryRow, Tables, TargetRow } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
-import type { Engine } from "./engine.ts";
 import { eventsOf, lastEvent } from "./events.ts";
 
 type Db = Kysely<Tables>;

@@ -1,15 +1,13 @@
 import { type Kysely, sql } from "kysely";
-import type { Service } from "../../domain/bouquet.ts";
-import type { SettlementSum } from "../../domain/settlement.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { firstTransactionId } from "../../domain/transaction-id.ts";
-import { dayAfter, type Instant } from "../../domain/wall-time.ts";
-import { readDay, type Zone } from "../../domain/zone.ts";
+import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { Engine } from "../engine.ts";
 import { toTransaction } from "../rows.ts";
-import type { Search, SettledDay, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
+import type { RecordedReversal, Search, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables, TopUpRow } from "../tables.ts";
-import type { Engine } from "./engine.ts";
+import { sumReversals, sumTopUps } from "./settlement-sums.ts";
 
 /* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
 
@@ -24,9 +22,6 @@ const ROWS_AT_ONCE = 500;
 
 /** Greater than every txnId. */
 const BEYOND_ALL = "~";
-
-/** The zone's rules may be others today than they were when a top-up was dated. */
-const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
 
 type Db = Kysely<Tables>;
 
@@ -47,72 +42,62 @@ type TransactionSearch = Pick<
   | "sumReversals"
 >;
 
+/** The port of those who are no operation yet. */
 export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
   const { db } = engine;
   return {
     awaitCommits: () => engine.awaitCommits(),
-
-    async findByTxnIds(txnIds) {
-      if (txnIds.length === 0) return new Map();
-      const rows = await db.selectFrom("top_up").selectAll().where("txn_id", "in", txnIds).execute();
-      return new Map(rows.map((row) => [row.txn_id, toTransaction(row)]));
-    },
-
-    async findReversals(txnIds) {
-      if (txnIds.length === 0) return new Map();
-      const rows = await db.selectFrom("reversal").selectAll().where("txn_id", "in", txnIds).execute();
-      return new Map(rows.map(({ txn_id, ...reversal }) => [txn_id, reversal]));
-    },
-
-    listTransactions(filter, page) {
-      return filter.cuid === undefined
-        ? listInSteps(db, filter, page)
-        : listOfCustomer(engine, filter.cuid, filter, page);
-    },
-
-    async sumTransactions(filter) {
-      const sums = [];
-      if (filter.cuid === undefined)
-        for await (const step of stepsOf(db, rangeOf(filter.from, filter.until)))
-          sums.push(...(await sumByStatus(inRange(topUps(db), step), filter)));
-      else
-        for await (const some of topUpsOfCustomer(engine, filter.cuid, filter, rangeOf(filter.from, filter.until)))
-          sums.push(...(await sumByStatus(some, filter)));
-      return addStatuses(sums);
-    },
-
-    sumTopUps(of) {
-      return sumTopUps(db, zone, of);
-    },
-
-    async sumReversals(of) {
-      const reversals = db
-        .selectFrom("reversal")
-        .select("txn_id")
-        .where("wall", ">=", of.day)
-        .where("wall", "<", dayAfter(of.day));
-      return addUp(await sumUp(topUps(db).where("t.txn_id", "in", reversals), of));
-    },
+    findByTxnIds: (txnIds) => findByTxnIds(db, txnIds),
+    findReversals: (txnIds) => findReversals(db, txnIds),
+    listTransactions: (filter, page) => readTransactions(engine, filter, page),
+    sumTransactions: (filter) => sumTransactions(engine, filter),
+    sumTopUps: (of) => sumTopUps(db, zone, of),
+    sumReversals: (of) => sumReversals(db, of),
   };
 }
 
-/** The times of a day's top-ups: from one, to before another; undefined if there is no such day. */
-export function settledRange(day: string, zone: Zone): { readonly from: Instant; readonly until: Instant } | undefined {
-  const found = readDay(day, zone);
-  return found && { from: found.start - RULES_CHANGE_BY_MS, until: found.end + RULES_CHANGE_BY_MS };
+/** @param id a txnId or a checkoutId. */
+export async function findTransaction(db: Db, id: string): Promise<Transaction | undefined> {
+  const column = isTransactionId(id) ? "txn_id" : "checkout_id";
+  const row = await db.selectFrom("top_up").selectAll().where(column, "=", id).executeTakeFirst();
+  return row && toTransaction(row);
 }
 
-/** The top-ups of a day, as settlements have them. */
-export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
-  const times = settledRange(of.day, zone);
-  if (times === undefined) return [];
-  const range = rangeOf(times.from, times.until);
-  const rows: SumRow[] = [];
-  for await (const step of stepsOf(db, range)) {
-    const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
-    rows.push(...(await sumUp(sums, of)));
-  }
-  return addUp(rows);
+/** By their txnIds. */
+export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<Map<string, Transaction>> {
+  if (txnIds.length === 0) return new Map();
+  const rows = await db.selectFrom("top_up").selectAll().where("txn_id", "in", txnIds).execute();
+  return new Map(rows.map((row) => [row.txn_id, toTransaction(row)]));
+}
+
+/** Of those that were reversed, by their txnIds. */
+export async function findReversals(db: Db, txnIds: readonly string[]): Promise<Map<string, RecordedReversal>> {
+  if (txnIds.length === 0) return new Map();
+  const rows = await db.selectFrom("reversal").selectAll().where("txn_id", "in", txnIds).execute();
+  return new Map(rows.map(({ txn_id, ...reversal }) => [txn_id, reversal]));
+}
+
+/** A page of top-ups, newest first, or oldest first after `page.after`. */
+export function readTransactions(
+  engine: Engine,
+  filter: TransactionFilter,
+  page: TransactionPage,
+): Promise<Transaction[]> {
+  return filter.cuid === undefined
+    ? listInSteps(engine.db, filter, page)
+    : listOfCustomer(engine, filter.cuid, filter, page);
+}
+
+export async function sumTransactions(engine: Engine, filter: TransactionFilter): Promise<TransactionSum> {
+  const range = rangeOf(filter.from, filter.until);
+  const sums = [];
+  if (filter.cuid === undefined)
+    for await (const step of stepsOf(engine.db, range))
+      sums.push(...(await sumByStatus(inRange(topUps(engine.db), step), filter)));
+  else
+    for await (const some of topUpsOfCustomer(engine, filter.cuid, filter, range))
+      sums.push(...(await sumByStatus(some, filter)));
+  return addStatuses(sums);
 }
 
 /** Fills the page in its order, a step at a time. */
@@ -209,13 +194,13 @@ export function topUps(db: Db) {
   return db.selectFrom("top_up as t");
 }
 
-type TopUps = ReturnType<typeof topUps>;
+export type TopUps = ReturnType<typeof topUps>;
 
 export function inRange(query: TopUps, { least, beyond }: Range): TopUps {
   return query.where("t.txn_id", ">=", least).where("t.txn_id", "<", beyond);
 }
 
-function filtered(query: TopUps, filter: TransactionFilter): TopUps {
+export function filtered(query: TopUps, filter: TransactionFilter): TopUps {
   const { environment, partnerId, service, cuid, reqId, bouquetCode, amount, status, udf1, udf2 } = filter;
   const given = {
     ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId, bouquet_code: bouquetCode },
@@ -245,32 +230,4 @@ function addStatuses(sums: readonly Awaited<ReturnType<typeof sumByStatus>>[numb
     total.reversedAmount += BigInt(amount);
   }
   return total;
-}
-
-interface SumRow {
-  readonly partner_id: number;
-  readonly service: Service;
-  readonly bouquet_code: string;
-  readonly count: number;
-  /** A text: it may be more than a number holds exactly. */
-  readonly amount: string;
-}
-
-async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
-  return filtered(query, { environment, partnerId })
-    .select((eb) => ["t.partner_id", "t.service", "t.bouquet_code", eb.fn.countAll<number>().as("count")])
-    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
-    .groupBy(["t.partner_id", "t.service", "t.bouquet_code"])
-    .execute();
-}
-
-/** A sum for each partner, service and bouquet. */
-function addUp(rows: readonly SumRow[]): SettlementSum[] {
-  const sums = new Map<string, SettlementSum>();
-  for (const { partner_id: partnerId, service, bouquet_code: bouquetCode, count, amount } of rows) {
-    const key = JSON.stringify([partnerId, service, bouquetCode]);
-    const before = sums.get(key) ?? { partnerId, service, bouquetCode, count: 0, amount: 0n };
-    sums.set(key, { ...before, count: before.count + Number(count), amount: before.amount + BigInt(amount) });
-  }
-  return [...sums.values()];
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { ARCHIVE_TABLES } from "../archive.ts";
-import { type Engine, type Filling, kyselyOver, type View } from "../back-office/engine.ts";
 import { toLedgers } from "../customer-files.ts";
+import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";

@@ -7,8 +7,8 @@ import { importArchive } from "../archive-filling.ts";
 import { findToken, listSecrets } from "../back-office/access.ts";
 import { backOffice } from "../back-office/back-office.ts";
 import { currentRevision, readCatalogue } from "../back-office/catalogues.ts";
-import type { Engine } from "../back-office/engine.ts";
 import { Batcher } from "../batcher.ts";
+import type { Engine } from "../engine.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
@@ -108,6 +108,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
   const backOfficeParts = backOffice(engine, provider, clock);
   return {
     provider,
+    engine,
     ...backOfficeParts,
     ...customerTables(serving, provider),
     ...customerImports(serving, engine, provider),

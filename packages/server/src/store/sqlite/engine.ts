@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { type Engine, type Filling, kyselyOver, type View } from "../back-office/engine.ts";
 import { toLedgers } from "../customer-files.ts";
+import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";

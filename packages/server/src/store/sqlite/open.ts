@@ -85,6 +85,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
   const backOfficeParts = backOffice(engine, provider, clock);
   return {
     provider,
+    engine,
     ...backOfficeParts,
     findAccessToken: async (hash) => database.read(() => reference.findToken(hash)),
     checkoutSecrets: async () => database.read(() => reference.listSecrets()),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../../src/domain/catalogue.ts";
 import { createZone } from "../../../src/domain/zone.ts";
-import type { Json } from "../../../src/http/openapi/components.ts";
-import { openApiDocument } from "../../../src/http/openapi/document.ts";
-import { EXAMPLE_TIME } from "../../../src/http/openapi/examples.ts";
-import { VERSIONS } from "../../../src/http/versions/version.ts";
+import type { Json } from "../../../src/partner/openapi/components.ts";
+import { openApiDocument } from "../../../src/partner/openapi/document.ts";
+import { EXAMPLE_TIME } from "../../../src/partner/openapi/examples.ts";
+import { VERSIONS } from "../../../src/partner/versions/version.ts";
 import { documentOf, expectInContract } from "../../support/contract.ts";
 import { type OperationName, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
 

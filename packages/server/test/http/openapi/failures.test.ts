@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { contractOf } from "../../../src/http/contract.ts";
-import { VERSIONS } from "../../../src/http/versions/version.ts";
+import { contractOf } from "../../../src/partner/contract.ts";
+import { VERSIONS } from "../../../src/partner/versions/version.ts";
 import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RecordedEvent } from "../../../src/domain/event.ts";
 import type { WaitingDelivery } from "../../../src/domain/target.ts";
 import { DAY_MS, type Instant } from "../../../src/domain/wall-time.ts";
-import { type Attempt, DeliveryQueue } from "../../../src/services/workers/delivery-queue.ts";
+import { type Attempt, DeliveryQueue } from "../../../src/workers/delivery-queue.ts";
 import { START } from "../../support/delivery-scene.ts";
 import { keyOf } from "../../support/memory-outbox.ts";
 

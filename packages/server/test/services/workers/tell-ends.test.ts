@@ -3,7 +3,7 @@ import type { EventSubscription } from "../../../src/domain/event.ts";
 import { EVENTS_KEPT_MS } from "../../../src/domain/event.ts";
 import { DAY_MS, type WallTime } from "../../../src/domain/wall-time.ts";
 import { createZone } from "../../../src/domain/zone.ts";
-import { startTellingEnds } from "../../../src/services/workers/tell-ends.ts";
+import { startTellingEnds } from "../../../src/workers/tell-ends.ts";
 import { keyOf, MemoryOutbox, targetWith } from "../../support/memory-outbox.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Lease, troubleLog } from "../../../src/services/workers/worker.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
+import { Lease, troubleLog } from "../../../src/workers/worker.ts";
 import { MemoryOutbox } from "../../support/memory-outbox.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 

@@ -53,27 +53,25 @@ describe.concurrent("while a commit is under way", () => {
     const { store, otherSession } = await openFaultyProvider({ onTestFinished });
     const other = await otherSession();
     await other.query(RECORDING);
-    const begun = performance.now();
     await expect(store.search.awaitCommits()).rejects.toThrow(/under way for 10 seconds: see in pg_stat_activity/);
-    expect(performance.now() - begun).toBeLessThan(13_000);
     await other.query("ROLLBACK");
     await store.search.awaitCommits();
   });
 
   test("a correction is one too, from its first look on", async ({ onTestFinished }) => {
-    const { store, topUp, staff, otherSession } = await openFaultyProvider({ onTestFinished });
+    const { store, topUp, reverse, otherSession } = await openFaultyProvider({ onTestFinished });
     const { checkoutId } = await topUp(SITA_NET, "NET-1M");
     const other = await otherSession();
     await other.query("BEGIN; LOCK TABLE reversal IN SHARE MODE");
     let isDone = false;
-    const correcting = store.corrections.reverse(checkoutId, staff()).finally(() => {
+    const correcting = reverse(checkoutId).finally(() => {
       isDone = true;
     });
     await sleep(500);
     const waiting = store.search.awaitCommits().then(() => isDone);
     await sleep(300);
     await other.query("ROLLBACK");
-    expect(await correcting).toMatchObject({ kind: "reversed" });
+    expect(await correcting).toMatchObject({ status: "reversed" });
     expect(await waiting).toBe(true);
   });
 });

@@ -1,0 +1,207 @@
+import type { Command } from "commander";
+import { type Config, SETTING_NAMES } from "../../../config.ts";
+import { showDatabaseAddress } from "../../../domain/database-address.ts";
+import type { Instant } from "../../../domain/wall-time.ts";
+import { addStaff, setPassword } from "../../../services/staff/accounts.ts";
+import { addPartner, issueToken } from "../../../services/staff/partners.ts";
+import { resetTrial } from "../../../services/staff/trial.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import { examples } from "../help.ts";
+import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
+import type { Service } from "../service.ts";
+import { addSettings, configOf, type Fallbacks, withStore } from "../settings.ts";
+import { serveAsChild } from "./serve.ts";
+
+const FALLBACKS: Fallbacks = {
+  ...{
+    database: "sqlite:./topupd-data/demo.db",
+    consolePort: "8081",
+    currency: "NPR",
+    logLevel: "warn",
+    drainSeconds: "0",
+  },
+};
+/** Where its customers' mobile numbers are. */
+const COUNTRY = "NP";
+const ACTOR = { name: "topupd demo" };
+/** Of a partner, and of somebody who administers. */
+const NAME = "demo";
+const PASSWORD_BYTES = 12;
+/** What the demo buys: see services/staff/trial.ts. */
+const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
+
+/**
+ * `topupd demo`: the trial environment of a provider with some history, and the console that shows it. The five trial
+ * customers are fresh at each start; one walk through the four calls is shown.
+ */
+export function addDemoCommand(program: Command, runtime: Runtime): void {
+  const command = program
+    .command("demo")
+    .description("run the trial environment, put back to its first state, and show the four calls");
+  examples(command, ["topupd demo", "topupd demo --port 9000 --database sqlite:./demo.db"]);
+  // One worker serves it.
+  const settings = SETTING_NAMES.filter((name) => name !== "workers");
+  addSettings(command, settings, FALLBACKS).action(async () => {
+    const config = configOf(command, runtime, FALLBACKS);
+    const log = runtime.openLog(config);
+    if (await serveAsChild(runtime, config, log)) return;
+    await prepareHistory(runtime, config);
+    const access = await prepare(runtime, config);
+    const { superviseService } = await import("../supervisor.ts");
+    const service = await superviseService(runtime, config, log, 1);
+    try {
+      const base = `${service.url}${config.prefix}/v1.0.1`;
+      runtime.stdout(`topupd demo: the trial environment, kept in ${showDatabaseAddress(config.database)}\n`);
+      await walk(runtime, base, access.token);
+      runtime.stdout(instructions(runtime.program, config, service, access));
+      await service.askedToStop;
+    } finally {
+      await service.stop({ drainSeconds: 0 });
+    }
+    runtime.stdout("\nstopped\n");
+  });
+}
+
+/** `topupd trial ...`: the trial environment of a service in production. */
+export function addTrialCommands(program: Command, runtime: Runtime): void {
+  const group = addGroup(program, "trial", "set up the trial environment beside production");
+  addStoreCommand<object>(group, runtime, {
+    name: "reset",
+    description: "put the five trial customers and the trial catalogue into their first state",
+    examples: ["topupd trial reset"],
+    changes: true,
+    makesDatabase: () => true,
+    json: false,
+    async run(session) {
+      await resetTrial(session, session.actor);
+      runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
+    },
+  });
+}
+
+/** Fills a new database with customers and history, by a clock that goes through the past. */
+async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
+  if (!(await isNew(runtime, config))) return;
+  const { clock, random, accounts, openStore, stdout } = runtime;
+  let now = clock();
+  const store = await openStore({ ...config, defaultCountry: config.defaultCountry ?? COUNTRY }, { clock: () => now });
+  try {
+    stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
+    const { makeDemoHistory } = await import("../../../services/staff/demo-history.ts");
+    const turnTo = (at: Instant) => {
+      now = at;
+    };
+    await makeDemoHistory({ store, clock: () => now, random, accounts, turnTo }, ACTOR, now);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether nothing was ever put into the database. */
+async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
+  const store = await openStore(config);
+  try {
+    // A shell may be set up for the database from which others are served.
+    if ((await store.currentCatalogue("production")) !== undefined)
+      throw new WrongUsage(
+        "this database has a catalogue for real customers: name another for the demo, by --database",
+      );
+    return (await store.currentCatalogue("trial")) === undefined && (await store.partners.list()).length === 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** What is shown once. */
+interface Access {
+  readonly token: string;
+  readonly password: string;
+}
+
+/** Puts the trial customers into their first state, and makes a trial token and a password anew. */
+async function prepare(runtime: Runtime, config: Config): Promise<Access> {
+  const { clock, random, accounts } = runtime;
+  return withStore(config, runtime, {}, async (store) => {
+    const ports = { store, clock, random, accounts };
+    await resetTrial(ports, ACTOR);
+    await addPartner(ports, ACTOR, { name: NAME });
+    const issued = await issueToken(ports, ACTOR, { partner: NAME, environment: "trial" });
+    if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
+    const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
+    const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
+    if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
+    return { token: issued.token, password };
+  });
+}
+
+/** Makes the four calls of the interface's typical flow (section 1) against the service itself. */
+async function walk(runtime: Runtime, base: string, token: string): Promise<void> {
+  const call = async (title: string, operation: string, request: object): Promise<unknown> => {
+    const response = await fetch(`${base}/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(request),
+    }).catch((error: Error) => {
+      throw new CommandFailed(
+        `the demo cannot call itself at ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+      );
+    });
+    const answer: unknown = await response.json();
+    runtime.stdout(
+      `\n${title}\n\n  POST ${operation}\n${indent(request)}\n\n  ${response.status} ${response.statusText}\n${indent(answer)}\n`,
+    );
+    if (!response.ok) throw new CommandFailed(`${operation} was answered with ${response.status}`);
+    return answer;
+  };
+
+  await call("1. Who is the customer?", "get-customer-information", { code: CUSTOMER.cuid });
+  const listed = await call("2. What can be bought?", "get-subscription-package", CUSTOMER);
+  const { checkoutId, internet } = (listed as PackagesAnswer).body;
+  const [bouquet] = internet.bouquets;
+  if (bouquet === undefined) throw new CommandFailed("the trial customer is offered no bouquet");
+  const purchase = { ...CUSTOMER, checkoutId, bouquetId: bouquet.code, amt: String(bouquet.price), udf1: "order-1" };
+  await call("3. Top up.", "subscription-package-topup", purchase);
+  await call("4. Is it done?", "txn-status", { checkoutId });
+}
+
+interface PackagesAnswer {
+  readonly body: {
+    readonly checkoutId: string;
+    readonly internet: { readonly bouquets: readonly { readonly code: string; readonly price: number }[] };
+  };
+}
+
+function instructions(
+  program: string,
+  { database, prefix }: Config,
+  { url, metricsUrl, consoleUrl }: Service,
+  { token, password }: Access,
+): string {
+  const customer = JSON.stringify(CUSTOMER).slice(1, -1);
+  const curl = (operation: string, data: string) =>
+    `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
+  const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
+  const served = consoleUrl === undefined ? "" : `Console: ${consoleUrl}  log in as ${NAME}, password ${password}\n`;
+  return `
+Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
+
+TOKEN=${token}
+BASE=${url}${prefix}/v1.0.1
+
+${curl("get-customer-information", `'{"code":"${CUSTOMER.cuid}"}'`)}; echo
+
+PACKAGES=$(${curl("get-subscription-package", `'{${customer}}'`)}); echo "$PACKAGES"
+CHECKOUT_ID=$(echo "$PACKAGES" | sed 's/.*"checkoutId":"\\([^"]*\\)".*/\\1/')
+
+${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID"'","bouquetId":"TRIAL-NET-3M","amt":"3220"}'`)}; echo
+
+${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
+
+The interface, to read and to try in a browser: ${url}/docs
+${served}${metrics}Trial customers: 1000001 to 1000005, and 2000001 to 2000500. The token ends in 7 days. To look inside: ${program} check --database ${showDatabaseAddress(database)}
+`;
+}
+
+function indent(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/^/gm, "  ");
+}

@@ -1,0 +1,55 @@
+import type { Command } from "commander";
+import type { Operation } from "../../office/operation.ts";
+import { addGroup } from "./command.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Subject = () => Promise<{ readonly operations: readonly Operation[] }>;
+type ByHand = () => Promise<(program: Command, runtime: Runtime) => void>;
+
+/** What a help says of each group of commands. */
+const GROUPS: Readonly<Record<string, string>> = {
+  transaction: "list top-ups, show what one of them did, and reverse one",
+  connection: "block and unblock connections",
+  subscription: "give goodwill days, and reverse them",
+  export: "write catalogue, customers or transactions into a file",
+};
+
+const transactions: Subject = () => import("../../office/transactions/operations.ts");
+const corrections: Subject = () => import("../../office/corrections/operations.ts");
+
+/** Where the commands that begin with a word are defined. What a command does not use is not loaded. */
+const SUBJECTS: Readonly<
+  Record<string, { readonly office?: readonly Subject[]; readonly byHand?: readonly ByHand[] }>
+> = {
+  transaction: { office: [transactions, corrections] },
+  connection: { office: [corrections] },
+  subscription: { office: [corrections] },
+  export: { byHand: [async () => (await import("./commands/export.ts")).addExportCommands], office: [transactions] },
+};
+
+export const isGroup = (word: string): boolean => word in GROUPS;
+
+/** Adds the commands that begin with a word; if `isMeant` is false, only the group. */
+export async function addCommands(program: Command, runtime: Runtime, word: string, isMeant: boolean): Promise<void> {
+  const about = GROUPS[word];
+  if (about !== undefined) addGroup(program, word, about);
+  if (!isMeant) return;
+  const { office = [], byHand = [] } = SUBJECTS[word] ?? {};
+  for (const load of byHand) (await load())(program, runtime);
+  if (office.length === 0) return;
+  const { addOperation } = await import("./operation-command.ts");
+  for (const load of office)
+    for (const operation of (await load()).operations)
+      for (const cli of operation.cli ?? []) {
+        const words = cli.words.split(" ");
+        if (words[0] === word) addOperation(groupOf(program, words.slice(0, -1)), runtime, operation, cli);
+      }
+}
+
+/** The group of these words, made if it is missing. */
+function groupOf(program: Command, words: readonly string[]): Command {
+  return words.reduce((parent, name, at) => {
+    const found = parent.commands.find((each) => each.name() === name);
+    return found ?? addGroup(parent, name, GROUPS[words.slice(0, at + 1).join(" ")] ?? name);
+  }, program);
+}

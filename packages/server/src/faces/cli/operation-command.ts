@@ -1,0 +1,123 @@
+import { basename } from "node:path";
+import { Argument, type Command, Option } from "commander";
+import { Type } from "typebox";
+import type { GivenFile, Rows, Said } from "../../office/fields.ts";
+import { readInput } from "../../office/input.ts";
+import { Jobs } from "../../office/jobs.ts";
+import { type Desk, perform } from "../../office/office.ts";
+import type { Cli, Operation, Shown } from "../../office/operation.ts";
+import { type Naming, Refused } from "../../office/refused.ts";
+import { type Row, table } from "../../office/text.ts";
+import { StoreUnavailable } from "../../store/errors.ts";
+import { csvIn, pagesOf } from "../rows.ts";
+import { addStoreCommand, type Session } from "./command.ts";
+import { writeExport } from "./exporting.ts";
+import { isCsv, STDIO } from "./options.ts";
+import { progressLine } from "./progress.ts";
+import { flagOf, namingOf, refusalOf } from "./refusal.ts";
+import { CommandFailed, FoundWrong, type Runtime, withFile } from "./runtime.ts";
+
+type Given = Record<string, unknown>;
+
+const OUTPUT = "a new file, for its owner alone: CSV if it ends in .csv, else NDJSON (default: -, stdout)";
+
+/** Adds the command of an operation, with a flag for each field of the input that is no argument. */
+export function addOperation(group: Command, runtime: Runtime, operation: Operation, cli: Cli<Given, unknown>): void {
+  const { input, permission } = operation;
+  const { summary = operation.summary, arguments: names = [], given: always = {}, examples, show = [] } = cli;
+  const fields = Object.entries(input.properties as Record<string, Said>).filter(([field]) => !(field in always));
+  const flagged = fields.filter(([field]) => !names.includes(field));
+  const file = fields.find(([, { isFile }]) => isFile)?.[0];
+  const plain = Type.Object(Object.fromEntries(fields.filter(([field]) => field !== file)));
+  const csv = csvIn(operation.answer);
+  const isNeeded = (field: string) => (input.required as readonly string[] | undefined)?.includes(field) === true;
+  addStoreCommand<Given>(group, runtime, {
+    ...{ name: cli.words.split(" ").at(-1) ?? "", description: spoken(summary), examples },
+    arguments: names.map((field) => argumentOf(field, input.properties[field] as Said, isNeeded(field))),
+    options: [
+      ...flagged.map(([field, schema]) => optionOf(field, schema, isNeeded(field))),
+      ...(csv === undefined ? [] : [new Option("--output <FILE>", OUTPUT)]),
+    ],
+    ...{ json: csv === undefined, changes: permission !== "read" },
+    makesDatabase: ({ preview }) => cli.makesDatabase === true && preview !== true,
+    async run(session, words, flags) {
+      const typed: Given = { ...flags, ...Object.fromEntries(names.map((name, at) => [name, words[at]])) };
+      const said = fields.map(([field]) => [field, typed[field]]).filter(([, value]) => value !== undefined);
+      const { [file ?? ""]: path, ...others } = Object.fromEntries(said) as Given;
+      const work = async () => {
+        const given = { ...readInput(plain, others), ...always };
+        const files = file === undefined ? {} : { [file]: await fileAt(runtime, String(path)) };
+        return perform(operation, shellDesk(session), { ...given, ...files });
+      };
+      const done = await withFile(String(path), "be read", work).catch((error: unknown) => {
+        throw failureOf(error, operation, namingOf(names));
+      });
+      if (typed["preview"] === true) runtime.stderr("This is a preview: nothing was done.\n");
+      if (csv === undefined) return print(session, done, show);
+      return writeExport(runtime, csv.header, pagesOf(csv, done as Rows<Given>), typed["output"] as string | undefined);
+    },
+  });
+}
+
+/** As a help has it: in lower case, without a full stop. */
+const spoken = (words = "") => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");
+function argumentOf(field: string, { enum: choices, description }: Said, isNeeded: boolean): Argument {
+  const name = field.toUpperCase();
+  const argument = new Argument(isNeeded ? `<${name}>` : `[${name}]`, spoken(description));
+  return choices === undefined ? argument : argument.choices(choices);
+}
+
+function optionOf(field: string, { type, enum: choices, description }: Said, isNeeded: boolean): Option {
+  const value = type === "boolean" ? "" : ` <${field.toUpperCase()}>`;
+  const option = new Option(`${flagOf(field)}${value}`, spoken(description));
+  if (type === "array")
+    return option
+      .argParser((text: string, former: string[] | undefined) => [...(former ?? []), text])
+      .makeOptionMandatory(isNeeded);
+  if (choices !== undefined) option.choices(choices);
+  return option.makeOptionMandatory(isNeeded);
+}
+
+/** Prints an answer: JSON, a table of columns, or text. */
+export function print(session: Session, done: unknown, show: NonNullable<Cli<never, never>["show"]>): void {
+  const { items, cursor } = (done ?? {}) as { items?: readonly Row[]; cursor?: string | null };
+  const plain = (columns: readonly string[]): Shown => ({ out: table(columns, items ?? [done as Row]) });
+  const {
+    out,
+    note = "",
+    wrong,
+  } = typeof show === "function" ? show(done as never, session.store.provider) : plain(show);
+  if (items === undefined) session.show(done ?? null, out);
+  else session.showRows(items, () => out);
+  session.runtime.stderr(`${note}${cursor ? `There are more: add --cursor ${cursor}\n` : ""}`);
+  if (wrong !== undefined) throw new FoundWrong(wrong);
+}
+
+function failureOf(error: unknown, { input, permission }: Operation, naming: Naming): unknown {
+  if (error instanceof StoreUnavailable && permission !== "read")
+    return new CommandFailed(`${error.message}. It may have been done all the same: look with topupd audit list`);
+  return error instanceof Refused ? refusalOf(error, naming, input.properties) : error;
+}
+
+/** What a command gives an operation. Ctrl-C ends long work after the step under way. */
+export function shellDesk({ store, clock, random, actor, runtime }: Session): Desk {
+  const line = progressLine(runtime);
+  const goOn: Desk["goOn"] = async (work) => {
+    const stopping = new AbortController();
+    void runtime.untilAskedToStop().then(() => stopping.abort());
+    await line.until(work(stopping.signal));
+  };
+  const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
+  const tools = { accounts, targets, jobs: new Jobs() };
+  return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
+}
+
+/** Stdin is kept in memory: it may be read twice. */
+async function fileAt({ openFile, readStdin }: Runtime, path: string): Promise<GivenFile> {
+  if (path !== STDIO) return { name: basename(path), isCsv: isCsv(path), open: () => openFile(path) };
+  const bytes = Buffer.from(await readStdin());
+  const open = async function* () {
+    yield bytes;
+  };
+  return { name: "stdin", isCsv: false, open };
+}

@@ -1,0 +1,56 @@
+import type { TSchema } from "typebox";
+import type { Route } from "./route.ts";
+
+type Json = { readonly [name: string]: Json } & readonly Json[] & string;
+
+/**
+ * Declares the types of the staff API for the console, in one text that imports nothing: a type for each schema with a
+ * title, and `Api`, by `GET /path`, with the flat input and the answer of each operation.
+ */
+export function declarationOf(routes: readonly Route[]): string {
+  const named = new Map<string, string>();
+  const operations = routes.map(({ method, path, params, query, body, answer }) => {
+    const parts = [params, query, typeof body === "object" ? body : undefined];
+    const required = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+    const fields = parts.flatMap((part) => fieldsOf(plain(part), required, named));
+    if (body === "file") fields.push("file: File");
+    const given = answer === undefined ? "undefined" : answer === "csv" ? "string" : typeOf(plain(answer), named);
+    return `  "${method} ${path}": { input: { ${fields.join("; ")} }; answer: ${given} };\n`;
+  });
+  const types = [...named].map(([name, type]) => `export type ${name} = ${type};\n`);
+  const head = "/* Written by the build of the server, from the schemas of the staff API. */\n";
+  return `${head}\n${types.join("")}\nexport interface Api {\n${operations.join("")}}\n`;
+}
+
+const plain = (schema: TSchema | undefined) => JSON.parse(JSON.stringify(schema ?? {})) as Json;
+
+function typeOf(schema: Json, named: Map<string, string>): string {
+  const { title, type, items, anyOf, enum: words, const: value, patternProperties } = schema;
+  if (typeof title === "string") {
+    if (!named.has(title)) {
+      // A place in the order of the file, before what it holds.
+      named.set(title, "");
+      named.set(title, typeOf({ ...(schema as object), title: undefined } as unknown as Json, named));
+    }
+    return title;
+  }
+  if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
+  if (value !== undefined) return JSON.stringify(value);
+  if (anyOf) return anyOf.map((each) => typeOf(each, named)).join(" | ");
+  if (type === "array" && items) return `(${typeOf(items, named)})[]`;
+  const [record] = Object.values((patternProperties ?? {}) as Record<string, Json>);
+  if (record) return `Record<string, ${typeOf(record, named)}>`;
+  if (type === "object" && schema["properties"]) return `{ ${fieldsOf(schema, [], named).join("; ")} }`;
+  return { integer: "number", object: "Record<string, unknown>" }[type as string] ?? type ?? "unknown";
+}
+
+function fieldsOf(schema: Json, needed: readonly unknown[], named: Map<string, string>): string[] {
+  const { properties = {}, required = [] } = schema as unknown as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, field]) => {
+    const isNeeded = required.includes(name) || needed.includes(name);
+    return `${name}${isNeeded ? "" : "?"}: ${typeOf(field, named)}`;
+  });
+}

@@ -1,0 +1,172 @@
+import { STATUS_CODES } from "node:http";
+import { type TObject, type TSchema, Type } from "typebox";
+import { type Components, hoist, type Json } from "../../partner/openapi/components.ts";
+import { closed } from "./operations.ts";
+import { PROBLEMS, type ProblemCode } from "./problems.ts";
+import { type Route, takesIdempotencyKey } from "./route.ts";
+
+export interface DocumentOptions {
+  /** Of topupd. */
+  readonly version: string;
+  /** What stands before every path. */
+  readonly prefix: string;
+}
+
+/** The OpenAPI 3.1 document of the staff API, made of what checks its requests and writes its answers. */
+export function openApiDocument(routes: readonly Route[], { version, prefix }: DocumentOptions): Record<string, Json> {
+  const components: Components = {};
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, components) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "topupd: the staff API",
+      version,
+      summary: "All that the console does, for the provider's staff and systems.",
+      description: INTRODUCTION,
+      contact: { name: "topupd" },
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: prefix, description: "The service that this document comes from." }],
+    security: [{ key: [] }, { session: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: `${name}.` })),
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "A key that `topupd staff key add` printed." },
+        session: { type: "apiKey", in: "cookie", name: "topupd_session", description: "Set by POST /session." },
+      },
+      schemas: components,
+    },
+  };
+}
+
+const INTRODUCTION = [
+  "Instants are ISO 8601 in UTC. Times without a zone are of the provider's clock. Amounts are decimals in strings.",
+  "A list gives a `cursor`: the next page is asked for with it, until it is null.",
+  "Every failure is `application/problem+json` (RFC 9457). Go by its `code`; the words may change.",
+  "A request that changes something and is sent with an `Idempotency-Key` is done once, though it is sent again: for a day it is answered the same. Send it again with the same key when an answer was lost, or was 503. `answer_unknown` says that nobody knows what became of the first one: look it up.",
+].join("\n\n");
+
+/** What any request may be refused for. */
+const ALWAYS: readonly ProblemCode[] = ["cross_site", "invalid", "internal_error", "unavailable"];
+const LOGGED_IN: readonly ProblemCode[] = ["not_logged_in"];
+const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused", "too_many_keys"];
+
+function describe(route: Route, components: Components): Json {
+  const { method, path, tag, summary, permission, params, query, body, answer } = route;
+  const status = String(route.status ?? (answer === undefined ? 204 : 200));
+  const takesKey = takesIdempotencyKey(route);
+  const isOpen = permission === "anybody";
+  const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
+  if (takesKey) parameters.push(IDEMPOTENCY_KEY);
+  return {
+    operationId: operationId(method, path),
+    summary,
+    description: WHO[permission] + (route.asksPassword === true ? ASKS_PASSWORD : ""),
+    tags: [tag],
+    ...(isOpen && { security: [{}] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
+    responses: {
+      [status]: {
+        description: "It was done.",
+        ...(answer !== undefined && { content: answerContent(answer, components) }),
+      },
+      ...failures(
+        [
+          ...ALWAYS,
+          ...(isOpen ? [] : LOGGED_IN),
+          ...(isOpen || permission === "read"
+            ? []
+            : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
+          ...(takesKey ? CHANGING : []),
+          ...(path.includes("/:") ? (["not_found"] as const) : []),
+          ...(body === undefined
+            ? []
+            : body === "file"
+              ? (["too_large"] as const)
+              : (["too_large", "too_slow"] as const)),
+          ...(route.problems ?? []),
+        ],
+        components,
+      ),
+    },
+  };
+}
+
+const WHO: Readonly<Record<Route["permission"], string>> = {
+  read: "For every role.",
+  correct: "For who may correct: the roles support and admin.",
+  settle: "For who may settle: the roles finance and admin.",
+  administer: "For the role admin.",
+  person: "For people who logged in, of every role; not for keys.",
+  anybody: "For anybody: no log-in is needed.",
+};
+
+const ASKS_PASSWORD = " People send their own password again; keys are refused.";
+
+const IDEMPOTENCY_KEY: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "1 to 200 printable characters of your own, new for each request that means something new.",
+  schema: { type: "string", minLength: 1, maxLength: 200 },
+};
+
+/** `POST /partners/:name/tokens` is `postPartnersByNameTokens`. */
+function operationId(method: string, path: string): string {
+  const words = path.split(/[/.-]/).filter((word) => word !== "");
+  const named = words.map((word) => word.replace(/^:(.)/, (_, first: string) => `By${first.toUpperCase()}`));
+  return method.toLowerCase() + named.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+function parametersOf(place: "path" | "query", schema: TObject | undefined): Json[] {
+  const { properties = {} } = schema ?? {};
+  const required: readonly string[] = schema?.required ?? [];
+  return Object.entries(properties).map(([name, part]) => {
+    const { description, ...rest } = JSON.parse(JSON.stringify(part)) as Record<string, Json>;
+    const isRequired = place === "path" || required.includes(name);
+    return { name, in: place, ...(description !== undefined && { description }), required: isRequired, schema: rest };
+  });
+}
+
+function requestContent(body: TSchema | "file", components: Components): Json {
+  if (typeof body === "object") return { "application/json": { schema: hoist(closed(body), components) } };
+  return Object.fromEntries(["text/csv", "application/x-ndjson", "application/octet-stream"].map((type) => [type, {}]));
+}
+
+function answerContent(answer: TSchema | "csv", components: Components): Json {
+  if (answer === "csv") return { "text/csv": { schema: { type: "string" } } };
+  return { "application/json": { schema: hoist(answer, components) } };
+}
+
+const ProblemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String({ description: "What is wrong." }),
+    status: Type.Integer(),
+    code: Type.String({ enum: Object.keys(PROBLEMS), description: "The word to go by." }),
+    detail: Type.Optional(Type.String({ description: "What is wrong this time." })),
+    fields: Type.Optional(
+      Type.Array(Type.Object({ field: Type.String(), problem: Type.String() }), {
+        description: "What is wrong with the parts of the request.",
+      }),
+    ),
+  },
+  { title: "Problem" },
+);
+
+function failures(codes: readonly ProblemCode[], components: Components): Record<string, Json> {
+  const schema = hoist(ProblemSchema, components);
+  const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = [...new Set(codes)].filter((code) => PROBLEMS[code].status === status);
+      const description = `${STATUS_CODES[status]}: ${own.map((code) => `\`${code}\``).join(", ")}.`;
+      return [String(status), { description, content: { "application/problem+json": { schema } } }];
+    }),
+  );
+}

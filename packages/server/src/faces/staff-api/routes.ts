@@ -1,0 +1,41 @@
+import * as corrections from "../../office/corrections/operations.ts";
+import type { Operation } from "../../office/operation.ts";
+import * as transactions from "../../office/transactions/operations.ts";
+import { routeOf } from "./operation-route.ts";
+import type { Route } from "./route.ts";
+import { attemptRoutes } from "./routes/attempts.ts";
+import { auditRoutes } from "./routes/audit.ts";
+import { bulkRoutes } from "./routes/bulk.ts";
+import { catalogueRoutes } from "./routes/catalogue.ts";
+import { customerRoutes } from "./routes/customers.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { importRoutes } from "./routes/imports.ts";
+import { partnerRoutes } from "./routes/partners.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { settlementRoutes } from "./routes/settlement.ts";
+import { staffRoutes } from "./routes/staff.ts";
+import { statisticsRoutes } from "./routes/statistics.ts";
+import { targetRoutes } from "./routes/targets.ts";
+
+/** The subjects of the office. */
+export const OPERATIONS: readonly Operation[] = [...corrections.operations, ...transactions.operations];
+
+/** Every operation of the staff API, in the order of the document. */
+export const ROUTES: readonly Route[] = [
+  ...sessionRoutes,
+  ...customerRoutes,
+  ...bulkRoutes,
+  ...attemptRoutes,
+  ...partnerRoutes,
+  ...catalogueRoutes,
+  ...importRoutes,
+  ...settlementRoutes,
+  ...statisticsRoutes,
+  ...targetRoutes,
+  ...eventRoutes,
+  ...auditRoutes,
+  ...staffRoutes,
+  ...healthRoutes,
+  ...OPERATIONS.map(routeOf),
+];

@@ -1,0 +1,77 @@
+import { Type } from "typebox";
+import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
+import { InstantSchema, oneOf, orNull } from "../../../office/common.ts";
+import { targetData } from "../../../services/staff/data.ts";
+import { listTargets } from "../../../services/staff/targets.ts";
+import { StoreUnavailable } from "../../../store/errors.ts";
+import { route } from "../route.ts";
+import { TargetSchema } from "./targets.ts";
+
+export const HealthSchema = Type.Object(
+  {
+    version: Type.String(),
+    store: oneOf(["sqlite", "postgres"]),
+    database: oneOf(["ok", "away"]),
+    recordingFailsSince: orNull(
+      Type.String({ description: "Since when no top-up can be recorded; null where they can." }),
+    ),
+    clockSetBackFrom: orNull(
+      Type.String({
+        description:
+          "The latest time that the clock showed before it was set back; null once it shows that time again.",
+      }),
+    ),
+    lastBackupAt: orNull(InstantSchema),
+    prunedBefore: orNull(InstantSchema),
+    migrations: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        state: Type.String({ description: "`applied`, `pending`, `altered` or `unknown`." }),
+        appliedAt: orNull(InstantSchema),
+      }),
+    ),
+    targets: Type.Array(TargetSchema),
+  },
+  { title: "Health" },
+);
+
+export const healthRoutes = [
+  route({
+    ...{ method: "GET", path: "/health", tag: "Health", permission: "read" },
+    summary: "Tell how the service is",
+    answer: HealthSchema,
+    async handle(ports) {
+      const { store, version, storeKind, state } = ports;
+      const said = {
+        ...{ version, store: storeKind },
+        recordingFailsSince: isoTimeOrNull(state.recordingFailsSince),
+        clockSetBackFrom: isoTimeOrNull(state.clockSetBackFrom),
+      };
+      try {
+        await store.ping();
+        const migrations = await ports.readMigrations();
+        return {
+          ...{ ...said, database: "ok" as const },
+          lastBackupAt: isoTimeOrNull(await store.importRuns.lastBackupAt()),
+          prunedBefore: isoTimeOrNull(await store.retention.prunedBefore()),
+          migrations: migrations.map(({ name, state, appliedAt }) => ({
+            ...{ name, state, appliedAt: appliedAt === undefined ? null : isoTime(appliedAt) },
+          })),
+          targets: (await listTargets(ports)).map(targetData),
+        };
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        return {
+          ...{
+            ...said,
+            database: "away" as const,
+            lastBackupAt: null,
+            prunedBefore: null,
+            migrations: [],
+            targets: [],
+          },
+        };
+      }
+    },
+  }),
+];

@@ -1,0 +1,181 @@
+import { Type } from "typebox";
+import { PERMISSIONS } from "../../../domain/staff.ts";
+import { isoTime } from "../../../domain/wall-time.ts";
+import {
+  EnvironmentSchema,
+  environmentOf,
+  InstantSchema,
+  oneOf,
+  onePage,
+  orNull,
+  pageOf,
+  RoleSchema,
+} from "../../../office/common.ts";
+import { Refused } from "../../../office/refused.ts";
+import { logIn } from "../../../services/staff/log-in.ts";
+import {
+  changeOwnPassword,
+  confirmOwnTotp,
+  endOwnSession,
+  listOwnSessions,
+  offerOwnTotp,
+  switchOwnTotpOff,
+} from "../../../services/staff/own-account.ts";
+import { personOf, tooManyAttempts } from "../own-password.ts";
+import type { AdminPorts, Identity } from "../ports.ts";
+import { Problem } from "../problems.ts";
+import { route } from "../route.ts";
+
+/* Logging in and out, and what people change of their own accounts. */
+
+const TAG = "Session and own account";
+
+export const MeSchema = Type.Object(
+  {
+    name: Type.String(),
+    role: RoleSchema,
+    permissions: Type.Array(oneOf(["read", "correct", "settle", "administer"])),
+    sessionId: orNull(Type.String({ description: "Of the log-in; null for an API key." })),
+    hasTotp: Type.Boolean({ description: "Whether a log-in takes a one-time code." }),
+    provider: Type.Object(
+      {
+        timeZone: Type.String(),
+        currencyExponent: Type.Integer({ description: "Decimals of the currency." }),
+        currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null where it is not set." }),
+        environment: EnvironmentSchema,
+        version: Type.String({ description: "Of topupd." }),
+      },
+      { title: "Provider" },
+    ),
+  },
+  { title: "Me" },
+);
+
+export const StaffSessionSchema = Type.Object(
+  {
+    id: Type.String(),
+    createdAt: InstantSchema,
+    lastUsedAt: InstantSchema,
+    address: orNull(Type.String()),
+    userAgent: orNull(Type.String()),
+    current: Type.Boolean({ description: "Whether it is the one that asks." }),
+  },
+  { title: "StaffSession" },
+);
+
+export const TotpOfferSchema = Type.Object(
+  { secret: Type.String(), uri: Type.String({ description: "`otpauth://`, for a QR code." }) },
+  { title: "TotpOffer" },
+);
+
+export const RecoveryCodesSchema = Type.Object(
+  { recoveryCodes: Type.Array(Type.String()) },
+  { title: "RecoveryCodes" },
+);
+
+export const sessionRoutes = [
+  route({
+    ...{ method: "POST", path: "/session", tag: TAG, permission: "anybody", status: 201 },
+    summary: "Log in",
+    body: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 64 }),
+      password: Type.String({ minLength: 1, maxLength: 256 }),
+      code: Type.Optional(Type.String({ maxLength: 64, description: "A one-time code, or a recovery code." })),
+    }),
+    answer: MeSchema,
+    problems: ["wrong_credentials", "code_required", "too_many_attempts"],
+    async handle(ports, { body, visitor }) {
+      const { address, userAgent, keepToken } = visitor;
+      const done = await logIn(ports, { ...body, address, userAgent });
+      if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
+      if (done.kind !== "logged_in") throw new Problem(done.kind);
+      keepToken(done.token);
+      const { id, name, role, hasTotp } = done.member;
+      return describe(ports, { name, role, person: { id, sessionId: done.sessionId, hasTotp } });
+    },
+  }),
+  route({
+    ...{ method: "GET", path: "/session", tag: TAG, permission: "read" },
+    summary: "Tell who is logged in, and of which provider",
+    answer: MeSchema,
+    handle: (ports, { identity }) => describe(ports, identity),
+  }),
+  route({
+    ...{ method: "DELETE", path: "/session", tag: TAG, permission: "person" },
+    summary: "Log out",
+    async handle(ports, { identity, visitor }) {
+      const person = personOf(identity);
+      await endOwnSession(ports, person, { id: person.person.sessionId });
+      visitor.keepToken(undefined);
+    },
+  }),
+  route({
+    ...{ method: "GET", path: "/session/all", tag: TAG, permission: "person" },
+    summary: "List one's own log-ins",
+    answer: pageOf(StaffSessionSchema),
+    async handle(ports, { identity }) {
+      const person = personOf(identity);
+      const sessions = await listOwnSessions(ports, person);
+      return onePage(
+        sessions.map(({ id, createdAt, lastUsedAt, address = null, userAgent = null }) => ({
+          ...{ id, createdAt: isoTime(createdAt), lastUsedAt: isoTime(lastUsedAt), address, userAgent },
+          current: id === person.person.sessionId,
+        })),
+      );
+    },
+  }),
+  route({
+    ...{ method: "DELETE", path: "/session/all/:id", tag: TAG, permission: "person" },
+    summary: "End one of one's own log-ins",
+    params: Type.Object({ id: Type.String() }),
+    async handle(ports, { identity, params }) {
+      if (!(await endOwnSession(ports, personOf(identity), params))) throw new Problem("not_found");
+    },
+  }),
+  route({
+    ...{ method: "PUT", path: "/session/password", tag: TAG, permission: "person", asksPassword: true },
+    summary: "Change one's own password, which ends the other log-ins",
+    body: Type.Object({ password: Type.String() }),
+    async handle(ports, { identity, body }) {
+      const done = await changeOwnPassword(ports, personOf(identity), body);
+      if (done.kind === "bad_password") throw Refused.field("password", done.problem);
+    },
+  }),
+  route({
+    ...{ method: "POST", path: "/session/totp", tag: TAG, permission: "person", isSecret: true, asksPassword: true },
+    summary: "Begin to switch one-time codes on; nothing holds until a code confirms it, within ten minutes",
+    answer: TotpOfferSchema,
+    handle: (ports, { identity }) => offerOwnTotp(ports, personOf(identity)),
+  }),
+  route({
+    ...{ method: "PUT", path: "/session/totp", tag: TAG, permission: "person", isSecret: true },
+    summary: "Switch one-time codes on; recovery codes are shown this once",
+    body: Type.Object({ code: Type.String({ maxLength: 64 }) }),
+    answer: RecoveryCodesSchema,
+    problems: ["conflict"],
+    async handle(ports, { identity, body }) {
+      const done = await confirmOwnTotp(ports, personOf(identity), body);
+      if (done.kind === "wrong_code") throw Refused.field("code", "is wrong, or is not of this moment");
+      if (done.kind === "no_offer") throw new Problem("conflict", "No offer is open: begin again.");
+      return { recoveryCodes: [...done.recoveryCodes] };
+    },
+  }),
+  route({
+    ...{ method: "DELETE", path: "/session/totp", tag: TAG, permission: "person", asksPassword: true },
+    summary: "Switch one-time codes off",
+    handle: (ports, { identity }) => switchOwnTotpOff(ports, personOf(identity)),
+  }),
+];
+
+async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity, "name" | "role" | "person">) {
+  const { zone, currencyExponent } = ports.store.provider;
+  const environment = await environmentOf(ports);
+  return {
+    ...{ name, role, permissions: [...PERMISSIONS[role]] },
+    ...{ sessionId: person?.sessionId ?? null, hasTotp: person?.hasTotp === true },
+    provider: {
+      ...{ timeZone: zone.name, currencyExponent, currency: ports.currency ?? null, environment },
+      version: ports.version,
+    },
+  };
+}

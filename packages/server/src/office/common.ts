@@ -1,0 +1,177 @@
+import { type TSchema, Type } from "typebox";
+import { SERVICES } from "../domain/bouquet.ts";
+import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import { ROLES } from "../domain/staff.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import { readDay } from "../domain/zone.ts";
+import { LARGE_CHANGES } from "../services/staff/import-file.ts";
+import type { ReadingPorts } from "../store/ports.ts";
+import { Refused } from "./refused.ts";
+
+/* What many routes take and answer. A schema with a title is a component of the document, so a title is used once. */
+
+/** One of some words; the type knows them. */
+export const oneOf = <const Words extends readonly string[]>(words: Words, description?: string) =>
+  Type.Unsafe<Words[number]>({ type: "string", enum: [...words], ...(description !== undefined && { description }) });
+
+export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+export const InstantSchema = Type.String({ description: "ISO 8601, in UTC.", examples: ["2026-11-20T09:00:00.000Z"] });
+const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** @returns undefined if the text is no instant in ISO 8601 with its zone. */
+export function readIsoInstant(text: string): Instant | undefined {
+  const at = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+export const WallTimeSchema = Type.String({
+  description: "Of the provider's clock.",
+  examples: ["2026-11-20 14:45:00"],
+});
+export const AmountSchema = Type.String({
+  description: "A decimal with all digits of the currency.",
+  examples: ["1130.00"],
+});
+export const EnvironmentSchema = oneOf(ENVIRONMENTS);
+export const ServiceSchema = oneOf(SERVICES);
+export const RoleSchema = oneOf(ROLES);
+
+/** One page of a list. @param more fields of the whole list. */
+export const pageOf = <Item extends TSchema, More extends Record<string, TSchema> = Record<never, never>>(
+  item: Item,
+  more: More = {} as More,
+) =>
+  Type.Object({
+    items: Type.Array(item),
+    cursor: orNull(Type.String({ description: "Where the next page goes on; null at the end." })),
+    ...more,
+  });
+
+/** The first `limit` of what was found, one more of which shows that there are more. */
+export function pageUpTo<Item>(limit: number, found: readonly Item[], cursorOf: (item: Item) => string) {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return { items, cursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
+}
+
+/** A list that is not long: all of it is one page. */
+export function onePage<Item>(items: readonly Item[]): { items: Item[]; cursor: string | null } {
+  return { items: [...items], cursor: null };
+}
+
+const USUAL_LIMIT = 50;
+export const MOST_ON_A_PAGE = 500;
+
+/** Of a query for a page. */
+export const PAGE = {
+  cursor: Type.Optional(
+    Type.String({ maxLength: 500, description: "Of the page before; without it, the first page is given." }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_ON_A_PAGE,
+      description: `How many at most; ${USUAL_LIMIT} unless given.`,
+    }),
+  ),
+};
+
+export function limitOf({ limit }: { readonly limit?: number | undefined }): number {
+  return limit ?? USUAL_LIMIT;
+}
+
+/** Of cursors that are numbers. @throws Refused where it is none. */
+export function numberCursor({ cursor }: { readonly cursor?: string | undefined }): number | undefined {
+  if (cursor === undefined) return undefined;
+  if (/^[0-9]{1,15}$/.test(cursor)) return Number(cursor);
+  throw Refused.field("cursor", "must be the cursor of a page");
+}
+
+const Day = Type.String({
+  pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+  description: "A day of the provider's clock.",
+  examples: ["2026-11-20"],
+});
+
+/** Of a query for a span of days, both of them included. */
+export const DAYS = { from: Type.Optional(Day), to: Type.Optional(Day) };
+/** The same, where both must be said. */
+export const PERIOD = { from: Day, to: Day };
+
+/** `until` is the end of the last day. @throws Refused */
+export function daysOf(
+  { store }: ReadingPorts,
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): { readonly from: Instant | undefined; readonly until: Instant | undefined } {
+  const { zone } = store.provider;
+  const read = (field: string, text: string | undefined) => {
+    const day = text === undefined ? undefined : readDay(text, zone);
+    if (text !== undefined && day === undefined) throw Refused.field(field, "must be a day such as 2026-11-20");
+    return day;
+  };
+  if (from !== undefined && to !== undefined && from > to) throw Refused.field("to", "must not be before from");
+  return { from: read("from", from)?.start, until: read("to", to)?.end };
+}
+
+/** Of routes that are about one environment. */
+export const ENVIRONMENT = {
+  environment: Type.Optional(
+    Type.Unsafe<Environment>({
+      ...EnvironmentSchema,
+      description: "Production unless given, or trial in a database that has no production catalogue.",
+    }),
+  ),
+};
+
+export async function environmentOf(
+  { store }: ReadingPorts,
+  { environment }: { readonly environment?: Environment | undefined } = {},
+): Promise<Environment> {
+  if (environment !== undefined) return environment;
+  return (await store.currentCatalogue("production")) === undefined ? "trial" : "production";
+}
+
+/** Of routes that may be about one partner alone. */
+export const PARTNER = { partner: Type.Optional(Type.String({ maxLength: 64, description: "By name." })) };
+
+/** @returns undefined where none is named. @throws Refused where there is none of this name. */
+export async function partnerIdOf(
+  { store }: ReadingPorts,
+  { partner: name }: { readonly partner?: string | undefined },
+): Promise<number | undefined> {
+  const partner = name === undefined ? undefined : await store.partners.find(name);
+  if (name !== undefined && partner === undefined) throw Refused.field("partner", "is not the name of any");
+  return partner?.id;
+}
+
+/** Why something is corrected: one line, which a list shows whole. */
+export const ReasonSchema = Type.String({
+  pattern: "^(?=.*\\S)(?:[^\\p{C}]|[\\u200c\\u200d]){1,200}$",
+  "x-problem": "must be one line of 1 to 200 characters",
+  description: "Why, in one line: it stays in the audit trail.",
+});
+
+/** Asks what a change would do, and does nothing. */
+export const PREVIEW = {
+  preview: Type.Optional(Type.Boolean({ description: "Tells what would be done, and does nothing." })),
+};
+
+export const FieldChangeSchema = Type.Object(
+  { field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) },
+  { title: "FieldChange" },
+);
+
+export const RejectedLineSchema = Type.Object(
+  { line: Type.Integer(), problems: Type.Array(Type.Object({ field: Type.String(), problem: Type.String() })) },
+  { title: "RejectedLine" },
+);
+
+export const LargeChangeSchema = Type.Object(
+  {
+    what: oneOf(LARGE_CHANGES),
+    count: Type.Integer(),
+    of: Type.Integer(),
+  },
+  { title: "LargeChange" },
+);

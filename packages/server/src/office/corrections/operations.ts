@@ -1,0 +1,188 @@
+import { type Static, Type } from "typebox";
+import * as decided from "../../domain/correction.ts";
+import { type ConnectionKey, withHead } from "../../domain/customer.ts";
+import { eventOf } from "../../domain/event.ts";
+import { headOf, type Ledger } from "../../domain/ledger.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { blockEvents, markReversed, writeBlock } from "../../store/back-office/corrections.ts";
+import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "../../store/back-office/customers.ts";
+import { findReversals, findTransaction } from "../../store/back-office/transactions.ts";
+import { GONE } from "../../store/customer-files.ts";
+import { PREVIEW, ReasonSchema } from "../common.ts";
+import { correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { runOf } from "../runs.ts";
+import { amountOf } from "../transactions/filter.ts";
+import { noTransaction } from "../transactions/operations.ts";
+import { presenterOf, transactionData } from "../transactions/presenter.ts";
+import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
+import { connectionMeant, noConnection } from "./connection.ts";
+import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
+import { goodwillLines, planUnclear, REFUSALS, reversalLines } from "./words.ts";
+
+/* What staff correct for one customer. The domain decides; operations read, write and answer. */
+
+const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
+const BY_NAME = { arguments: ["service", "reqId"] } as const;
+
+export const reverseTransaction = operation({
+  ...{ ...AS, tag: "Transactions", http: "POST /transactions/:id/reversal" },
+  summary: "Reverse a top-up permanently: partners see it as reversed",
+  input: Type.Object({
+    ...{ id: IdSchema, reason: ReasonSchema, ...PREVIEW },
+    partner: Type.Optional(Type.String({ maxLength: 200, description: "Only if this partner made it." })),
+    amount: Type.Optional(
+      Type.String({ maxLength: 40, description: "Only if it is of this amount, such as 1130.50." }),
+    ),
+  }),
+  answer: TransactionReversalSchema,
+  cli: [
+    {
+      ...{ words: "transaction reverse", arguments: ["id"], show: reversalLines },
+      examples: ['topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"'],
+    },
+  ],
+  async run(office, { id, partner, amount }) {
+    const meant = (await findTransaction(office.store.engine.db, id)) ?? noTransaction();
+    const presenter = await presenterOf(office.store, meant.environment);
+    const data = transactionData(meant, presenter);
+    const which = `top-up of ${data.amount} of ${data.partner}`;
+    const expected = amountOf(office, amount) ?? meant.amount;
+    if ((partner ?? data.partner) !== data.partner || expected !== meant.amount)
+      throw new Refused("conflict", `nothing was reversed: this is a ${which}`);
+    return correct(office, meant, async (tx, ledgers) => {
+      const found = decided.reverseTopUp(await findTransaction(tx, meant.txnId), ledgers, correctingBy(office));
+      if (found.kind === "reversed") {
+        const answer = { ...transactionData(found.transaction, presenter), ...effectOf(found.correction) };
+        return [found.correction, answer, found.transaction];
+      }
+      if (found.kind === "not_found") return noTransaction();
+      if (found.kind === "history_gone") throw new Refused("conflict", REFUSALS.history_gone);
+      const { wall, author, reason } = (await findReversals(tx, [meant.txnId])).get(meant.txnId) ?? {};
+      const how = wall === undefined ? "" : `, ${wall} by ${author}: ${reason}`;
+      throw new Refused("conflict", `this ${which} was reversed already${how}`);
+    });
+  },
+});
+
+export const grantGoodwill = operation({
+  ...{ ...AS, http: "POST /customers/:cuid/goodwill", summary: "Give a subscription goodwill days" },
+  input: Type.Object({ ...GOODWILL, days: DaysSchema }),
+  answer: GoodwillEffectSchema,
+  cli: [
+    {
+      ...{ ...BY_NAME, words: "subscription grant", show: goodwillLines("granted") },
+      examples: ['topupd subscription grant internet maya.rai --days 3 --reason "outage"'],
+    },
+  ],
+  async run(office, input) {
+    const { days, plan } = input;
+    const key = await connectionMeant(office, input);
+    return correct(office, key, async (tx, ledgers) => {
+      const connection = await findConnection(tx, key, ledgers);
+      const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
+      if (found.kind === "granted") return [found.correction, { ...key, days, ...effectOf(found.correction) }];
+      if (found.kind === "not_found") throw noConnection(input);
+      if (found.kind === "too_long") throw new Refused("conflict", REFUSALS.too_long);
+      throw planUnclear(found, plan);
+    });
+  },
+});
+
+export const reverseGoodwill = operation({
+  ...{ ...AS, http: "POST /customers/:cuid/goodwill-reversal", summary: "Reverse the last goodwill" },
+  input: Type.Object({
+    ...GOODWILL,
+    seq: Type.Optional(
+      Type.Integer({ minimum: 1, description: "The ledger entry that is meant: no other is reversed." }),
+    ),
+  }),
+  answer: GoodwillEffectSchema,
+  cli: [
+    {
+      ...{ ...BY_NAME, words: "subscription reverse-grant", show: goodwillLines("reversed") },
+      examples: ['topupd subscription reverse-grant internet maya.rai --reason "typo"'],
+    },
+  ],
+  async run(office, input) {
+    const { plan, seq } = input;
+    const key = await connectionMeant(office, input);
+    return correct(office, key, async (_, ledgers) => {
+      const found = decided.reverseGoodwill(ledgers, { ...key, plan, seq }, correctingBy(office));
+      if (found.kind === "reversed")
+        return [found.correction, { ...key, days: found.days, ...effectOf(found.correction) }];
+      if ("plans" in found) throw planUnclear(found, plan);
+      throw new Refused("conflict", REFUSALS.goodwill[found.kind]);
+    });
+  },
+});
+
+export const blockConnection = operation({
+  ...{
+    ...AS,
+    http: "POST /customers/:cuid/block",
+    summary: "Block a connection until staff unblock it, or unblock it",
+  },
+  input: Type.Object({ ...CORRECTION, blocked: Type.Boolean({ description: "Whether it is blocked from now on." }) }),
+  answer: BlockEffectSchema,
+  cli: (["block", "unblock"] as const).map((verb) => ({
+    ...{ ...BY_NAME, words: `connection ${verb}`, given: { blocked: verb === "block" } },
+    summary:
+      verb === "block"
+        ? "keep a connection from being listed and topped up, until unblocked"
+        : "let a connection that staff have blocked be topped up again",
+    examples: [`topupd connection ${verb} internet maya.rai --reason "as the customer asks"`],
+    show({ cuid, service, reqId, changed }: Static<typeof BlockEffectSchema>) {
+      return { out: `${service} ${reqId} of customer ${cuid} ${changed ? "is now" : "was already"} ${verb}ed\n` };
+    },
+  })),
+  async run(office, input) {
+    const { blocked } = input;
+    const key = await connectionMeant(office, input);
+    return decide(office, [key], async (tx) => {
+      const connection = await findConnectionWithHeads(tx, key);
+      const found = decided.decideBlock(connection, key, blocked);
+      if (connection === undefined || found.kind === "not_found") throw noConnection(input);
+      if (found.kind === "blocked_by_records") throw new Refused("conflict", REFUSALS.blocked_by_records);
+      const { audited } = found;
+      const answer = { ...key, blocked, changed: audited !== undefined };
+      if (audited === undefined) return { answer };
+      const by = correctingBy(office);
+      const events = blockEvents(key, connection, blocked, by);
+      return { answer, change: { write: () => writeBlock(tx, key, blocked, by), audit: [audited], events } };
+    });
+  },
+});
+
+type Decided<Answer> = readonly [correction: decided.Correction, answer: Answer, reversed?: Transaction];
+
+/** Decides on the ledgers of a connection, and appends the entry that was decided. */
+function correct<Answer>(
+  office: Office,
+  { environment, cuid, service, reqId }: ConnectionKey,
+  work: (tx: Db, ledgers: readonly Ledger[]) => Promise<Decided<Answer>>,
+): Promise<Answer> {
+  const { engine } = office.store;
+  const key = { environment, cuid, service, reqId };
+  return decide(office, [key], async (tx): Promise<Decision<Answer>> => {
+    const ledgers = ledgersOfConnection(await engine.readLedgers(tx, environment, [cuid]), key);
+    const [{ plan, entry, audited }, answer, reversed] = await work(tx, ledgers);
+    const by = correctingBy(office);
+    const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
+    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+    const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
+    const write = async () => {
+      if (reversed !== undefined) await markReversed(tx, reversed, by);
+      await engine.appendEntry(tx, key, plan, entry);
+    };
+    const events = [eventOf(kind, by.at.instant, key, after, reversed)];
+    return { answer, change: { write, audit: [audited], events } };
+  });
+}
+
+function effectOf({ plan, before, entry }: decided.Correction) {
+  return { plan, before: runOf(before), after: runOf(entry.after) };
+}
+
+export const operations: readonly Operation[] = [grantGoodwill, reverseGoodwill, blockConnection, reverseTransaction];

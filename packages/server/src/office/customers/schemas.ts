@@ -1,0 +1,192 @@
+import { Type } from "typebox";
+import type { HeldBack } from "../../domain/customer-import.ts";
+import { GOODWILL_READINGS } from "../../domain/ledger.ts";
+import { EnvironmentSchema, InstantSchema, oneOf, orNull, pageOf, ServiceSchema, WallTimeSchema } from "../common.ts";
+import { RunSchema } from "../runs.ts";
+import { TransactionSchema } from "../transactions/schemas.ts";
+
+/* Customers, what they have, and what corrections do to it. */
+
+const STATUSES = ["active", "inactive"] as const;
+
+export const GoodwillReadingSchema = oneOf(
+  GOODWILL_READINGS,
+  "`held`: the records hold goodwill; `lacking`: they do not.",
+);
+
+/** Of a subscription that an import held back. */
+export const HELD_BACK_FIELDS = {
+  ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+  keptEnd: orNull(WallTimeSchema),
+  statedEnd: orNull(
+    Type.String({ description: "Where the file ends it, with later top-ups; null where the file does not have it." }),
+  ),
+  txnId: orNull(Type.String({ description: "The newest top-up; null where goodwill alone keeps it." })),
+  goodwillDays: orNull(
+    Type.Integer({
+      description: "Days of goodwill, if goodwill alone keeps the end and the records are said to hold it.",
+    }),
+  ),
+  goodwill: orNull(
+    Type.Object(
+      { days: Type.Integer(), at: WallTimeSchema, lackingEnd: orNull(WallTimeSchema) },
+      {
+        description:
+          "Given here. Say whether the records hold it, since the end depends on that: `statedEnd` if they do, `lackingEnd` if not.",
+      },
+    ),
+  ),
+};
+
+export function heldBackFields(held: HeldBack) {
+  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId, goodwillDays = null } = held;
+  const goodwill = held.goodwill && { ...held.goodwill, lackingEnd: held.goodwill.lackingEnd ?? null };
+  const ends = { keptEnd: keptEnd ?? null, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
+  return { service, reqId, plan, bouquetId, ...ends, goodwillDays, goodwill: goodwill ?? null };
+}
+
+const ConnectionStatusSchema = oneOf(
+  ["active", "inactive", "blocked"],
+  "As partners see it, and `blocked` whoever blocked it.",
+);
+
+const ProfileFields = {
+  environment: EnvironmentSchema,
+  cuid: Type.String(),
+  firstName: Type.String(),
+  lastName: Type.String(),
+  mobile: orNull(Type.String()),
+  status: oneOf(STATUSES),
+};
+
+export const CustomerMatchSchema = Type.Object(
+  {
+    ...ProfileFields,
+    connections: Type.Array(
+      Type.Object({ service: ServiceSchema, reqId: Type.String(), status: ConnectionStatusSchema }),
+    ),
+  },
+  { title: "CustomerMatch" },
+);
+
+export const CustomerMatchesSchema = Type.Object(
+  {
+    ...pageOf(CustomerMatchSchema).properties,
+    transaction: orNull(TransactionSchema),
+  },
+  { title: "CustomerMatches" },
+);
+
+export const CustomerSchema = Type.Object(
+  {
+    ...ProfileFields,
+    asOf: orNull(InstantSchema),
+    connections: Type.Array(
+      Type.Object({
+        service: ServiceSchema,
+        reqId: Type.String(),
+        status: ConnectionStatusSchema,
+        blockedByStaff: orNull(
+          Type.Object(
+            { at: InstantSchema, author: Type.String(), reason: Type.String() },
+            { description: "Null if staff have not blocked the connection." },
+          ),
+        ),
+        segment: orNull(Type.String()),
+        subscriptions: Type.Array(
+          Type.Object({
+            ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
+            ...{ start: WallTimeSchema, end: WallTimeSchema, running: Type.Boolean() },
+          }),
+        ),
+      }),
+    ),
+  },
+  { title: "Customer" },
+);
+
+export const LedgerEntrySchema = Type.Object(
+  {
+    seq: Type.Integer(),
+    kind: oneOf(["top_up", "goodwill", "reversal", "import"]),
+    at: InstantSchema,
+    wall: WallTimeSchema,
+    before: orNull(RunSchema),
+    after: orNull(RunSchema),
+    period: orNull(Type.Object({ months: Type.Integer(), days: Type.Integer() })),
+    bouquetId: orNull(Type.String()),
+    txnId: orNull(Type.String()),
+    partner: orNull(Type.String()),
+    amount: orNull(Type.String()),
+    reverses: orNull(Type.Integer()),
+    reversedBy: orNull(Type.Integer()),
+    author: orNull(Type.String()),
+    reason: orNull(Type.String()),
+    asOf: orNull(WallTimeSchema),
+    goodwill: orNull(GoodwillReadingSchema),
+    isOpening: Type.Boolean(),
+  },
+  { title: "LedgerEntry" },
+);
+
+export const LedgersSchema = Type.Object({
+  plans: Type.Array(
+    Type.Object(
+      {
+        ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), run: orNull(RunSchema) },
+        entries: Type.Array(LedgerEntrySchema),
+      },
+      { title: "PlanLedger" },
+    ),
+  ),
+});
+
+export const CustomerWrittenSchema = Type.Object(
+  {
+    cuid: Type.String(),
+    outcome: oneOf(["added", "changed", "unchanged"]),
+    stale: Type.Boolean({ description: "Whether a later row was taken before, so that nothing of this one is." }),
+    changes: Type.Array(Type.Object({ field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) })),
+    heldBack: Type.Array(Type.Object(HELD_BACK_FIELDS)),
+  },
+  { title: "CustomerWritten" },
+);
+
+export const ComingEndSchema = Type.Object(
+  {
+    ...{ cuid: Type.String(), firstName: Type.String(), lastName: Type.String() },
+    ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+    end: WallTimeSchema,
+  },
+  { title: "ComingEnd" },
+);
+
+export const AttemptSchema = Type.Object(
+  {
+    ...{ at: InstantSchema, partner: Type.String(), operation: Type.String(), reason: Type.String() },
+    ...{ code: orNull(Type.String()), requestId: Type.String() },
+  },
+  { title: "Attempt", description: "A refused call of a partner." },
+);
+
+/** The reader of rows checks what is in it, and says what is wrong in the words of an import. */
+export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: "object",
+  additionalProperties: true,
+  description:
+    "A row of a customers file, as docs/operator-guide.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
+  examples: [
+    {
+      ...{ cuid: "204117", first_name: "Maya", last_name: "Rai", mobile: "9841000000", status: "active" },
+      asOf: "2026-11-23T02:00:00Z",
+      connections: {
+        internet: [
+          {
+            ...{ username: "maya.rai", status: "active" },
+            subscriptions: [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }],
+          },
+        ],
+      },
+    },
+  ],
+});

@@ -1,0 +1,104 @@
+import type { Kysely } from "kysely";
+import type { Attribution, AuditedChange } from "../domain/audit.ts";
+import type { Correcting } from "../domain/correction.ts";
+import type { Environment } from "../domain/customer.ts";
+import type { NewEvent } from "../domain/event.ts";
+import type { Authority } from "../domain/staff.ts";
+import { isTooLateToRecord } from "../domain/top-up.ts";
+import type { AccountTools } from "../services/staff/accounts.ts";
+import type { TargetTools } from "../services/staff/targets.ts";
+import { appendAudit, lockTrail } from "../store/back-office/audit.ts";
+import { appendEvents } from "../store/back-office/events.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import type { Ports } from "../store/ports.ts";
+import type { Tables } from "../store/tables.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Operation } from "./operation.ts";
+
+/** A transaction; or the database, if nothing is written. */
+export type Db = Kysely<Tables>;
+
+/** Who asks. */
+export interface Actor {
+  readonly name: string;
+  /** Undefined for the command line, which has no account. */
+  readonly authority?: Authority | undefined;
+}
+
+/** What a face gives every operation. */
+export interface Desk extends Ports {
+  readonly actor: Actor;
+  /** Lets the machine serve others first, if that is possible. */
+  readonly giveWay: () => void;
+  /** Passwords and one-time codes. */
+  readonly accounts: AccountTools;
+  /** What each kind of target needs. */
+  readonly targets: TargetTools;
+  readonly jobs: Jobs;
+  /** Runs long work. The service answers first and continues the work; a command waits until the work is done. */
+  readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
+  /** Shows how far long work is, if somebody watches. */
+  readonly progress: (words: string) => void;
+  /** Resolves early if the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** What every operation works with: the database, the world outside, and who asks. */
+export interface Office extends Omit<Desk, "actor"> {
+  readonly by: Attribution;
+  readonly isPreview: boolean;
+}
+
+/** Runs an operation. @param input as its schema says. @throws Refused */
+export async function perform({ run }: Operation, { actor, ...desk }: Desk, input: object): Promise<unknown> {
+  const { preview, reason } = input as { readonly preview?: boolean; readonly reason?: string };
+  const by = { author: actor.name, authority: actor.authority, at: desk.clock(), reason: reason?.trim() };
+  return run({ ...desk, by, isPreview: preview === true }, input as Record<string, unknown>);
+}
+
+/** Attributes a correction, with the time on the provider's wall. */
+export function correctingBy({ by, store }: Office): Correcting {
+  const { author, authority, reason = "" } = by;
+  return { author, authority, reason, at: store.provider.zone.moment(by.at) };
+}
+
+/** What was decided, and what is to be written for it. */
+export interface Decision<Answer> {
+  readonly answer: Answer;
+  /** Undefined if nothing changes. */
+  readonly change?: Change | undefined;
+}
+
+export interface Change {
+  write(tx: Db): Promise<unknown>;
+  readonly audit: readonly AuditedChange[];
+  readonly events?: readonly NewEvent[];
+}
+
+/**
+ * Reads, decides and writes in one transaction; a preview reads and decides, without a lock. Takes all locks in their one
+ * order: customers, audit trail, events.
+ * @param of the customers whose state changes; or `reference`: data that every process keeps in memory.
+ * @throws StoreUnavailable if the correction of a customer took too long.
+ */
+export async function decide<Answer>(
+  { store: { engine }, by, isPreview, clock }: Office,
+  of: "reference" | readonly { readonly environment: Environment; readonly cuid: string }[],
+  work: (tx: Db) => Promise<Decision<Answer>>,
+): Promise<Answer> {
+  if (isPreview) return (await work(engine.db)).answer;
+  const isOfCustomers = of !== "reference" && of.length > 0;
+  const inOrder = async (tx: Db) => {
+    if (isOfCustomers) await engine.lockCustomers(tx, of);
+    const { answer, change } = await work(tx);
+    if (change === undefined) return answer;
+    await change.write(tx);
+    await lockTrail(engine, tx, by);
+    for (const audited of change.audit) await appendAudit(engine, tx, audited, by);
+    await appendEvents(engine, tx, change.events ?? []);
+    if (isOfCustomers && isTooLateToRecord(by.at, clock()))
+      throw new StoreUnavailable("the correction took too long, and was not made: make it again");
+    return answer;
+  };
+  return of === "reference" ? engine.change(inOrder) : engine.transact(inOrder);
+}

@@ -1,0 +1,62 @@
+import type { Connection } from "../domain/customer.ts";
+import { printable, UNPRINTABLE } from "../domain/printable.ts";
+import type { StaffBlock } from "../store/search.ts";
+
+export { printable };
+
+/** One line, in which marks that a terminal would act on are escaped. */
+export function jsonLine(data: unknown): string {
+  const escaped = (mark: string) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return `${JSON.stringify(data).replace(UNPRINTABLE, escaped)}\n`;
+}
+
+/** Names and values, a line for each; what is undefined is left out. */
+export function fieldLines(fields: readonly (readonly [name: string, value: string | undefined])[]): string {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  const lines = fields.filter(([, value]) => value !== undefined);
+  return lines.map(([name, value]) => `${name.padEnd(width)}  ${printable(value ?? "")}\n`).join("");
+}
+
+/** What rows of a table hold: null where there is nothing. */
+export type Row = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
+
+/**
+ * A line for the titles, which are the columns' names, and one for each row; columns are as wide as their widest cell.
+ * @param numbers how many of the last columns hold numbers, which end below each other.
+ */
+export function table(columns: readonly string[], rows: readonly Row[], numbers = 0): string {
+  const titles = columns.map((name) => name.replace(/[A-Z]/g, " $&").toUpperCase());
+  const cells = [titles, ...rows.map((row) => columns.map((name) => cellText(row[name] ?? null)))];
+  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const firstNumber = columns.length - numbers;
+  const pad = (cell: string, column: number) =>
+    column >= firstNumber ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return cells.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");
+}
+
+function cellText(value: Row[string]): string {
+  return value === null ? "-" : printable(Array.isArray(value) ? value.join(" ") : String(value));
+}
+
+/** `1 month`, `3 months`. */
+export function count(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+/** A line for each block of a connection: by staff, and by the provider's records. */
+export function blockLines(block: StaffBlock | undefined, status: Connection["status"] | undefined): readonly string[] {
+  return [
+    ...(block === undefined ? [] : [`${printable(`Blocked ${block.wall} by ${block.author}: ${block.reason}`)}\n`]),
+    ...(status === "blocked" ? ["Blocked by the provider's records: correct them, and import them.\n"] : []),
+  ];
+}
+
+/** A word as a shell takes it, whatever is in it. */
+export function shellWord(text: string): string {
+  return /^[\w.@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Says that a list may lack old rows. @param day before which history was deleted; null if none is missing. */
+export function prunedLine(day: string | null): string {
+  return day === null ? "" : `History before ${day} was deleted (topupd prune): the list may be incomplete.\n`;
+}

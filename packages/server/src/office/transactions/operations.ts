@@ -1,0 +1,228 @@
+import { type Static, Type } from "typebox";
+import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
+import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { readAloud } from "../../services/staff/subscriptions.ts";
+import * as sql from "../../store/back-office/transactions.ts";
+import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
+import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant } from "../common.ts";
+import { type Rows, rowsOf } from "../fields.ts";
+import type { Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { runOf } from "../runs.ts";
+import { filtersOf } from "./filter.ts";
+import { type Presenter, presenterOf, transactionData } from "./presenter.ts";
+import {
+  ExportedTransactionSchema,
+  FILTER,
+  FilterSchema,
+  IdSchema,
+  TransactionDetailSchema,
+  TransactionListSchema,
+  TransactionTotalsSchema,
+} from "./schemas.ts";
+import { detailLines, listLines } from "./words.ts";
+
+const AS = { tag: "Transactions", permission: "read" } as const;
+const ROWS_AT_ONCE = 1_000;
+
+export const listTransactions = operation({
+  ...{ ...AS, http: "GET /transactions", summary: "List top-ups, newest first; with after, oldest first" },
+  input: Type.Object({
+    ...{ ...FILTER, ...PAGE },
+    after: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description:
+          "Reads forward: top-ups after this txnId, or since this instant (ISO 8601 with its zone), oldest first, without those of the last 60 seconds. Send the cursor as the next `after`; if it is null, there is nothing new yet, so send the same `after` again.",
+      }),
+    ),
+  }),
+  answer: TransactionListSchema,
+  cli: [
+    {
+      ...{ words: "transaction list", show: listLines },
+      examples: ["topupd transaction list --from 2026-11-20 --to 2026-11-20", "topupd transaction list --name rai"],
+    },
+  ],
+  async run(office, input) {
+    const { cursor, after } = input;
+    if (cursor !== undefined && !isTransactionId(cursor)) throw Refused.field("cursor", "must be the cursor of a page");
+    if (cursor !== undefined && after !== undefined) throw Refused.field("cursor", "cannot be combined with after");
+    // With a cuid, a caller is on the phone, and the search is quick.
+    if (input.cuid === undefined) office.giveWay();
+    const filters = await filtersOf(office, input);
+    const presenter = await presenterOf(office.store, await environmentOf(office, input));
+    const limit = limitOf(input);
+    const found =
+      after === undefined
+        ? pageUpTo(limit, await read(office, filters, { before: cursor, limit: limit + 1 }), ({ txnId }) => txnId)
+        : await follow(office, filters, after, limit);
+    const items = found.items.map((each) => transactionData(each, presenter));
+    return { items, cursor: found.cursor, prunedBefore: await prunedBefore(office, filters[0]?.from) };
+  },
+});
+
+async function read(
+  { store }: Office,
+  filters: readonly TransactionFilter[],
+  page: Parameters<typeof sql.readTransactions>[2],
+) {
+  const lists = await Promise.all(filters.map((each) => sql.readTransactions(store.engine, each, page)));
+  const isOlder = page.after === undefined;
+  return lists.flat().toSorted((a, b) => (a.txnId < b.txnId === isOlder ? 1 : -1));
+}
+
+/**
+ * Top-ups after a txnId or an instant, oldest first. The last 60 seconds are left out: a top-up that is still being
+ * recorded can get a smaller txnId than one that is listed already.
+ */
+async function follow(office: Office, filters: readonly TransactionFilter[], after: string, limit: number) {
+  const at = isTransactionId(after) ? undefined : readIsoInstant(after);
+  if (at === undefined && !isTransactionId(after))
+    throw Refused.field("after", "must be a txnId, or an instant in ISO 8601 with its zone");
+  const settledUntil = office.clock() - SETTLED_AFTER_MS + 1;
+  await office.store.engine.awaitCommits();
+  const settled = filters.map((each) => ({ ...each, until: Math.min(each.until ?? settledUntil, settledUntil) }));
+  const beginning = at === undefined ? after : firstTransactionId(at);
+  const items = (await read(office, settled, { before: undefined, after: beginning, limit })).slice(0, limit);
+  return { items, cursor: items.at(-1)?.txnId ?? null };
+}
+
+/** The day before which history was deleted; null if a list from `from` is complete. */
+export async function prunedBefore({ store }: Pick<Office, "store">, from: number | undefined): Promise<string | null> {
+  const horizon = await store.retention.prunedBefore();
+  if (horizon === undefined || (from !== undefined && from >= horizon)) return null;
+  return store.provider.zone.wallTime(horizon).slice(0, 10);
+}
+
+export const sumTransactions = operation({
+  ...{ ...AS, http: "GET /transactions/totals", summary: "Add up top-ups" },
+  input: FilterSchema,
+  answer: TransactionTotalsSchema,
+  async run(office, input) {
+    const total = { count: 0, amount: 0n, reversed: 0, reversedAmount: 0n };
+    for (const filter of await filtersOf(office, input)) {
+      const { count, amount, reversed, reversedAmount } = await sql.sumTransactions(office.store.engine, filter);
+      total.count += count;
+      total.amount += amount;
+      total.reversed += reversed;
+      total.reversedAmount += reversedAmount;
+    }
+    const { formatAmount } = await presenterOf(office.store, await environmentOf(office, input));
+    return { ...total, amount: formatAmount(total.amount), reversedAmount: formatAmount(total.reversedAmount) };
+  },
+});
+
+export const exportTransactions = operation({
+  ...{ ...AS, http: "GET /transactions.csv", summary: "Export top-ups, newest first" },
+  input: Type.Object({
+    ...FILTER,
+    settled: Type.Optional(
+      Type.Boolean({ description: "Leaves out the last minute; without a filter, says until when it is complete." }),
+    ),
+  }),
+  answer: rowsOf(ExportedTransactionSchema),
+  cli: [
+    {
+      ...{ words: "export transactions", given: { settled: true } },
+      summary:
+        "export top-ups, newest first, without the last minute; without a filter, complete_until is the last line",
+      examples: ["topupd export transactions --output transactions.csv"],
+    },
+  ],
+  async run(office, { settled = false, ...input }) {
+    const filters = await filtersOf(office, input);
+    return exported(office, filters, settled, await presenterOf(office.store, await environmentOf(office, input)));
+  },
+});
+
+/**
+ * @param isSettled as of a minute ago: nothing before then can still be decided. Later reversals are left out.
+ * Returns `complete_until` if the environment is the only filter: the export holds every top-up and reversal until then.
+ */
+async function* exported(
+  { store: { engine }, clock }: Office,
+  filters: readonly TransactionFilter[],
+  isSettled: boolean,
+  presenter: Presenter,
+): Rows<Static<typeof ExportedTransactionSchema>> {
+  const settledUntil = isSettled ? clock() - SETTLED_AFTER_MS : Number.POSITIVE_INFINITY;
+  if (isSettled) await engine.awaitCommits();
+  const isKnown = (reversal: RecordedReversal | undefined) => reversal !== undefined && reversal.at <= settledUntil;
+  for (const { status, ...others } of filters) {
+    const until = Math.min(others.until ?? Number.POSITIVE_INFINITY, settledUntil + 1);
+    const filter = { ...others, ...(until !== Number.POSITIVE_INFINITY && { until }), ...(!isSettled && { status }) };
+    for (let before: string | undefined, isLast = false; !isLast; ) {
+      const page = await sql.readTransactions(engine, filter, { before, limit: ROWS_AT_ONCE });
+      const reversed = page.filter((each) => each.status === "reversed").map(({ txnId }) => txnId);
+      const reversals = await sql.findReversals(engine.db, reversed);
+      const known = page.map((transaction) => {
+        const reversal = reversals.get(transaction.txnId);
+        if (!isKnown(reversal)) return { ...transaction, status: "success" as const, reversal: undefined };
+        return { ...transaction, reversal };
+      });
+      yield known
+        .filter((each) => status === undefined || each.status === status)
+        .map(({ reversal, ...transaction }) => ({
+          ...transactionData(transaction, presenter),
+          ...{ reversedAt: isoTimeOrNull(reversal?.at), reversedBy: reversal?.author ?? null },
+          reversalReason: reversal?.reason ?? null,
+        }));
+      before = page.at(-1)?.txnId;
+      isLast = page.length < ROWS_AT_ONCE;
+    }
+  }
+  const { environment: _, ...said } = filters[0] ?? {};
+  const isWhole = isSettled && filters.length === 1 && Object.values(said).every((value) => value === undefined);
+  return isWhole ? { complete_until: isoTime(settledUntil) } : undefined;
+}
+
+export const showTransaction = operation({
+  ...{ ...AS, http: "GET /transactions/:id", summary: "Show a top-up and its effect" },
+  input: Type.Object({ id: IdSchema }),
+  answer: TransactionDetailSchema,
+  cli: [
+    {
+      ...{ words: "transaction show", arguments: ["id"], show: detailLines },
+      examples: ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"],
+    },
+  ],
+  async run({ store }, { id }) {
+    const { engine } = store;
+    const transaction = (await sql.findTransaction(engine.db, id)) ?? noTransaction();
+    const { txnId } = transaction;
+    const customer = (await store.findConnection(transaction))?.profile;
+    const recorded = (await sql.findReversals(engine.db, [txnId])).get(txnId);
+    const explained = (await store.search.findLedgers(transaction)).map((ledger) => readAloud(ledger));
+    const entries = explained.flatMap((each) => each.entries.map((entry) => ({ ...entry, plan: each.plan })));
+    const made = entries.find(({ entry }) => entry.kind === "top_up" && entry.txnId === txnId);
+    const taken = entries.find(({ entry, plan }) => plan === made?.plan && entry.seq === made.reversedBy);
+    const { firstName, lastName, mobile = null } = customer ?? {};
+    return {
+      ...transactionData(transaction, await presenterOf(store, transaction.environment)),
+      customer: firstName === undefined || lastName === undefined ? null : { firstName, lastName, mobile },
+      ...{ plan: made?.plan ?? null, before: runOf(made?.before), after: runOf(made?.entry.after) },
+      reversal:
+        recorded === undefined
+          ? null
+          : { ...recorded, at: isoTime(recorded.at), before: runOf(taken?.before), after: runOf(taken?.entry.after) },
+    };
+  },
+});
+
+/** @throws Refused */
+export function noTransaction(): never {
+  throw new Refused(
+    "not_found",
+    "there is no top-up with this txnId or checkoutId: search for it in the list of top-ups",
+  );
+}
+
+export const operations: readonly Operation[] = [
+  listTransactions,
+  sumTransactions,
+  exportTransactions,
+  showTransaction,
+];

@@ -1,0 +1,94 @@
+import { Type } from "typebox";
+import { SERVICES } from "../../domain/bouquet.ts";
+import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import {
+  AmountSchema,
+  DAYS,
+  ENVIRONMENT,
+  EnvironmentSchema,
+  InstantSchema,
+  oneOf,
+  orNull,
+  pageOf,
+  ServiceSchema,
+  WallTimeSchema,
+} from "../common.ts";
+import { CodeSchema, RunSchema } from "../runs.ts";
+
+const text = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 200, pattern: "^\\P{Cc}*$", description }));
+const code = (description: string) => Type.Optional(Type.String({ ...CodeSchema, description }));
+
+/** By what top-ups are found. */
+export const FILTER = {
+  ...ENVIRONMENT,
+  ...DAYS,
+  partner: text("Made by this partner."),
+  service: Type.Optional(oneOf(SERVICES, "Of this service.")),
+  cuid: code("Of this customer: the fastest search."),
+  name: text("Of customers whose names hold all these words."),
+  reqId: code("Of this set-top box number or username."),
+  bouquet: code("Of the bouquet with this code."),
+  status: Type.Optional(oneOf(TRANSACTION_STATUSES, "With this status.")),
+  amount: Type.Optional(Type.String({ maxLength: 40, description: "Of this amount, such as 1130 or 1130.50." })),
+  udf1: text("With this udf1, the partner's own reference."),
+  udf2: text("With this udf2."),
+};
+export const FilterSchema = Type.Object(FILTER);
+
+export const IdSchema = Type.String({
+  ...{ maxLength: 64, pattern: "^\\P{Cc}+$" },
+  description: "A txnId, or the checkoutId that was used.",
+});
+
+export const TransactionSchema = Type.Object(
+  {
+    ...{ txnId: Type.String(), checkoutId: Type.String(), status: oneOf(TRANSACTION_STATUSES) },
+    ...{ partner: Type.String(), environment: EnvironmentSchema, cuid: Type.String(), service: ServiceSchema },
+    ...{ reqId: Type.String(), bouquetId: Type.String(), bouquetName: orNull(Type.String()) },
+    ...{ amount: AmountSchema, txnDate: WallTimeSchema, at: InstantSchema },
+    ...{ udf1: orNull(Type.String()), udf2: orNull(Type.String()) },
+  },
+  { title: "Transaction" },
+);
+
+export const TransactionListSchema = pageOf(TransactionSchema, {
+  prunedBefore: orNull(
+    Type.String({ description: "The day before which history was deleted; null if the list is complete." }),
+  ),
+});
+
+export const TransactionTotalsSchema = Type.Object(
+  { count: Type.Integer(), amount: AmountSchema, reversed: Type.Integer(), reversedAmount: AmountSchema },
+  { title: "TransactionTotals" },
+);
+
+const EFFECT = { before: orNull(RunSchema), after: orNull(RunSchema) };
+
+export const TransactionDetailSchema = Type.Object(
+  {
+    ...TransactionSchema.properties,
+    customer: orNull(Type.Object({ firstName: Type.String(), lastName: Type.String(), mobile: orNull(Type.String()) })),
+    ...{ plan: orNull(Type.String()), ...EFFECT },
+    reversal: orNull(
+      Type.Object({
+        ...{ at: InstantSchema, wall: WallTimeSchema, author: Type.String(), reason: Type.String() },
+        ...EFFECT,
+      }),
+    ),
+  },
+  { title: "TransactionDetail" },
+);
+
+export const TransactionReversalSchema = Type.Object(
+  { ...TransactionSchema.properties, plan: Type.String(), ...EFFECT },
+  { title: "TransactionReversal" },
+);
+
+export const ExportedTransactionSchema = Type.Object(
+  {
+    ...TransactionSchema.properties,
+    ...{ reversedAt: orNull(InstantSchema), reversedBy: orNull(Type.String()), reversalReason: orNull(Type.String()) },
+  },
+  { title: "ExportedTransaction" },
+);

@@ -1,0 +1,59 @@
+import type { Bouquet, Service } from "../domain/bouquet.ts";
+import { type Catalogue, purchasableBouquets } from "../domain/catalogue.ts";
+import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
+import { sealingSecret } from "../domain/checkout-secret.ts";
+import { type CustomerProfile, connectionState, openToSales, subscriptionsOf, wireStatus } from "../domain/customer.ts";
+import { done, type Result } from "../domain/failure.ts";
+import type { Subscription } from "../domain/subscription.ts";
+import { DAY_MS } from "../domain/wall-time.ts";
+import type { ConnectionInformation } from "./look-up-customer.ts";
+import type { Caller, Ports } from "./ports.ts";
+
+export interface PackagesRequest {
+  readonly cuid: string;
+  readonly service: Service;
+  readonly reqId: string;
+}
+
+export interface Packages {
+  readonly checkoutId: string;
+  readonly customer: CustomerProfile;
+  readonly connection: ConnectionInformation;
+  readonly subscriptions: readonly Subscription[];
+  readonly bouquets: readonly Bouquet[];
+}
+
+/** Before the first import. */
+const NO_CATALOGUE: Catalogue = { revision: 0, bouquets: [] };
+
+/**
+ * get-subscription-package (interface, section 4.2). Writes nothing: the checkoutId is authentic by its seal.
+ * @param lapsedDays for how many days a subscription that has ended stays in the list.
+ */
+export async function listPackages(
+  { store, clock, random }: Ports,
+  caller: Caller,
+  { cuid, service, reqId }: PackagesRequest,
+  lapsedDays: number,
+): Promise<Result<Packages>> {
+  const key = { environment: caller.environment, cuid, service, reqId };
+  const found = await store.findConnection(key);
+  const open = openToSales(found?.profile, found?.connection);
+  if (!open.ok) return open;
+  const { customer, connection } = open.value;
+
+  const catalogue = (await store.currentCatalogue(caller.environment)) ?? NO_CATALOGUE;
+  const secrets = await store.checkoutSecrets();
+  const { zone, basePlans } = store.provider;
+  const issuedAt = clock();
+  const now = zone.wallTime(issuedAt);
+  const listedFrom = lapsedDays === 0 ? now : zone.wallTime(issuedAt - lapsedDays * DAY_MS);
+  const quote = { revision: catalogue.revision, issuedAt, nonce: random(CHECKOUT_NONCE_BYTES) };
+  return done({
+    checkoutId: issueCheckout(sealingSecret(secrets, issuedAt), caller, key, quote),
+    customer,
+    connection: { service, reqId, status: wireStatus(connectionState(connection), now) },
+    subscriptions: subscriptionsOf(connection).filter(({ end }) => end > listedFrom),
+    bouquets: purchasableBouquets(catalogue, connection, now, basePlans),
+  });
+}

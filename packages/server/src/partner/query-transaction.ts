@@ -1,0 +1,48 @@
+import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
+import { done, type Result, refused } from "../domain/failure.ts";
+import type { Transaction } from "../domain/top-up.ts";
+import type { ReadingPorts } from "../store/ports.ts";
+import type { Caller, Ports } from "./ports.ts";
+
+export interface TransactionQuery {
+  readonly checkoutId: string;
+}
+
+/**
+ * txn-status (interface, section 4.4). `never_topped_up` is a promise: it is given only after no
+ * top-up can be recorded any more, and after that has been written down.
+ */
+export async function queryTransaction(
+  { store, clock }: Ports,
+  caller: Caller,
+  { checkoutId }: TransactionQuery,
+): Promise<Result<Transaction>> {
+  const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
+  if (checkout === undefined) {
+    const own = await findOwnRecord({ store }, caller, checkoutId);
+    return own === undefined ? refused("checkout_unknown") : done(own);
+  }
+  const outcome = await store.findOutcome(checkoutId);
+  if (outcome !== undefined && !("retiredAt" in outcome)) return done(outcome);
+  // What was promised holds though the clock was set back since.
+  const latest = Math.max(clock(), outcome?.retiredAt ?? Number.NEGATIVE_INFINITY);
+  if (!isCheckoutDead(checkout, latest)) return refused("not_topped_up");
+  const concluded = await store.concludeCheckout(checkoutId);
+  if (concluded === "pruned") return refused("checkout_unknown");
+  return concluded === undefined ? refused("never_topped_up") : done(concluded);
+}
+
+/**
+ * A top-up of the caller's on record, whose checkoutId does not open any more: the secret that sealed it has made room for
+ * others. That it is on record as this partner's says as much as the seal would. Nothing can be recorded by it, and
+ * others' are as unknown as made-up ones.
+ */
+export async function findOwnRecord(
+  { store }: ReadingPorts,
+  { partnerId, environment }: Pick<Caller, "partnerId" | "environment">,
+  checkoutId: string,
+): Promise<Transaction | undefined> {
+  const recorded = await store.findTransaction(checkoutId);
+  const isTheirs = recorded?.partnerId === partnerId && recorded.environment === environment;
+  return isTheirs ? recorded : undefined;
+}

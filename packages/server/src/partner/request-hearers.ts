@@ -1,0 +1,119 @@
+import { looksIssued } from "../domain/checkout.ts";
+import { JsonNumber } from "../domain/json.ts";
+import { type Instant, isoTime } from "../domain/wall-time.ts";
+import { logUnauthenticated } from "../system/log-unauthenticated.ts";
+import type { AttemptNotes } from "./attempts.ts";
+import type { Call, Ending } from "./call.ts";
+import { TOP_UP_OPERATION } from "./contract.ts";
+import { FAILURES, type FailureReason } from "./failures.ts";
+import { type Observer, tell } from "./observer.ts";
+import type { Caller } from "./ports.ts";
+
+/** Who hears of what became of calls. */
+export interface RequestHearer {
+  /** Of every call, once, when it has ended. @param ms from its arrival. */
+  readonly ended: (call: Call, ending: Ending, ms: number) => void;
+  /** Of bytes that were answered, and are no request. */
+  readonly refusedBare: (reason: FailureReason, requestId: string) => void;
+}
+
+/** Failures of the service, whoever calls: each has its line. */
+const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavailable"]);
+
+/**
+ * Writes one log line for each request to an operation. Requests without a valid token are summed up, see
+ * {@link logUnauthenticated}: also those that an overloaded service turns away unread. Health checks and pages have a line
+ * only if the service fails: proxies ask for them all day.
+ *
+ * Fields are chosen one by one: no header, no path that a caller made up, and of a body nothing but what has the form of
+ * a checkoutId, so that no token, customer's name or mobile number can come into the log. The line looks like one of the
+ * logger's, but is put together here, which takes a fraction of the time.
+ * @param write takes one line of the log, its end included.
+ */
+export function logRequests(clock: () => Instant, write: (line: string) => void): RequestHearer {
+  let time = "";
+  let timeAt = Number.NaN;
+  const lineOf = (requestId: string, what: string) => {
+    const now = clock();
+    if (now !== timeAt) {
+      // Many lines share a millisecond, and to write it takes longer than all the rest.
+      timeAt = now;
+      time = isoTime(now);
+    }
+    return `{"level":"info","time":"${time}","requestId":"${requestId}",${what},"msg":"request"}\n`;
+  };
+  const unauthenticated = logUnauthenticated(clock, write);
+  return {
+    ended: (call, ending, ms) => {
+      const { caller, outcome, isTurnedAway, route } = call;
+      const line = () => lineOf(call.id, membersOf(call, ending, ms));
+      const isFailure = OURS.has(outcome) && !isTurnedAway;
+      if (caller !== undefined || isFailure) write(line());
+      else if (route === undefined || route.operation !== undefined)
+        unauthenticated(line, ending === "gave_up" ? ending : (outcome ?? "success"));
+    },
+    refusedBare: (reason, requestId) =>
+      unauthenticated(() => lineOf(requestId, `"status":${FAILURES[reason].status},"outcome":"${reason}"`), reason),
+  };
+}
+
+/** What may be in it is known to need no escaping, but for the partner's name. */
+function membersOf(call: Call, ending: Ending, ms: number): string {
+  const { caller, refusedHolder, outcome, body, route, answer } = call;
+  const where = route === undefined ? "" : `"route":"${route.url}",`;
+  const status = ending === "gave_up" ? "" : `"status":${answer?.status}`;
+  const became = ending === "gave_up" ? `"outcome":"gave_up"` : outcome === undefined ? "" : `,"outcome":"${outcome}"`;
+  const holder = caller ?? refusedHolder;
+  const who = holder === undefined ? "" : `,"partner":${holder.partnerId},"environment":"${holder.environment}"`;
+  const isTopUp = caller !== undefined && route?.operation?.name === TOP_UP_OPERATION;
+  const what = isTopUp ? topUpMembers(caller, body) : "";
+  return `${where}${status}${became}${who}${what},"ms":${Math.round(ms * 1000) / 1000}`;
+}
+
+/** Who topped up, and with which checkoutId: what partner and provider talk about when a top-up is in doubt. */
+function topUpMembers({ partnerName }: Caller, body: unknown): string {
+  const checkoutId = (body as { checkoutId?: unknown } | null | undefined)?.checkoutId;
+  const which = looksIssued(checkoutId) ? `,"checkoutId":"${checkoutId}"` : "";
+  return `,"partnerName":${JSON.stringify(partnerName)}${which}`;
+}
+
+/**
+ * Tells the observer of every request to an operation, and of every other that failed. Pages are left out: a
+ * supervisor that asks for `/readyz` all day would drown the partners.
+ */
+export function observeRequests(observer: Observer): RequestHearer {
+  return {
+    ended: ({ caller, outcome, route, isReplay }, ending, ms) => {
+      const operation = route?.operation;
+      const became = ending === "gave_up" ? ending : outcome;
+      if (operation === undefined && became === undefined) return;
+      const success = isReplay ? "replayed" : "success";
+      tell(() => observer.requestAnswered(operation, caller, became ?? success, ms / 1000));
+    },
+    refusedBare: (reason) => tell(() => observer.requestAnswered(undefined, undefined, reason, 0)),
+  };
+}
+
+/** Notes every refused call whose partner is known, with whom it named: what staff look at when a customer complains. */
+export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestHearer {
+  return {
+    ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
+      if (reason === undefined) return;
+      const holder = caller ?? refusedHolder;
+      const operation = route?.operation?.name;
+      if (holder === undefined || operation === undefined) return;
+      const { partnerId, environment } = holder;
+      attempts.note({ at: clock(), partnerId, environment, operation, reason, code: codeIn(body), requestId });
+    },
+    refusedBare: () => {},
+  };
+}
+
+/** Something to be found by: short, and with nothing in it that a database would not take. */
+const CODE = /^\P{Cc}{1,64}$/u;
+
+function codeIn(body: unknown): string | undefined {
+  const { cuid, code } = (body ?? {}) as { readonly cuid?: unknown; readonly code?: unknown };
+  const texts = [cuid, code].map((each) => (each instanceof JsonNumber ? each.literal : each));
+  return texts.find((each) => typeof each === "string" && CODE.test(each)) as string | undefined;
+}

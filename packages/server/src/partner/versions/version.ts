@@ -1,0 +1,52 @@
+import type { TSchema } from "typebox";
+import type { CurrencyExponent } from "../../domain/money.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { Packages } from "../list-packages.ts";
+import type { CustomerInformation } from "../look-up-customer.ts";
+import type { RequestForm } from "../requests.ts";
+import type { TopUpRequest } from "../top-up.ts";
+import { v1_0_0 } from "./v1_0_0.ts";
+import { v1_0_1 } from "./v1_0_1.ts";
+
+/** How one operation's answer looks in one version. */
+export interface Rendering<Answer> {
+  readonly schema: TSchema;
+  readonly render: (answer: Answer, exponent: CurrencyExponent) => object;
+  /** A quicker way to what JSON.stringify makes of the envelope (interface, section 2). */
+  readonly write?: (code: string, answer: Answer, exponent: CurrencyExponent) => string;
+}
+
+/** One published version of the interface. */
+export interface Version {
+  /** As in the path. */
+  readonly name: string;
+  /** The version that partners should move to; undefined for the current one. */
+  readonly successor: string | undefined;
+  /** How a top-up is asked for: the one request in which versions differ. */
+  readonly topUp: RequestForm<TopUpRequest>;
+  readonly customerInformation: Rendering<CustomerInformation>;
+  readonly packages: Rendering<Packages>;
+  readonly transaction: Rendering<Transaction>;
+}
+
+/** Every published version, the current one first. */
+export const VERSIONS: readonly Version[] = [v1_0_1, v1_0_0];
+
+/** When a version is given up. Never, unless the provider sets it (decisions, "Versions"). */
+export interface Retirement {
+  readonly deprecatedAt: Instant | undefined;
+  readonly sunsetAt: Instant | undefined;
+}
+
+export const NOT_RETIRED: Retirement = { deprecatedAt: undefined, sunsetAt: undefined };
+
+/** The headers that tell partners so: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
+export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): string[] {
+  if (deprecatedAt === undefined && sunsetAt === undefined) return [];
+  return [
+    ...(deprecatedAt === undefined ? [] : ["deprecation", `@${Math.floor(deprecatedAt / 1000)}`]),
+    ...(sunsetAt === undefined ? [] : ["sunset", new Date(sunsetAt).toUTCString()]),
+    ...["link", `<${successor}>; rel="successor-version"`],
+  ];
+}

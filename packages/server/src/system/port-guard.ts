@@ -1,0 +1,162 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type AddressList, callerAddress, networkOf } from "../domain/address-list.ts";
+
+/* What every port refuses, so that one caller cannot take the memory or the sockets of the others. */
+
+/** Sockets of one IP address; behind a trusted proxy, its requests in hand. */
+export const MOST_FOR_ADDRESS = 20;
+/** The head of a request must arrive in this time. Node looks for late ones only every 30 seconds unless told otherwise. */
+export const HEAD_LIMITS = { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
+/** A body must arrive in this time after its head: whoever sends it may lose the right to. */
+export const BODY_TIMEOUT_MS = 10_000;
+/** How long an answer may lie unread, or an upload stand still. */
+const SILENCE_TIMEOUT_MS = 30_000;
+
+interface SocketState {
+  /** From a request's head until its answer is closed. */
+  isBusy: boolean;
+  answering: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  /** Stops counting the request that a proxy has passed on. */
+  release: () => void;
+  /** Status for a head that is refused here. */
+  refusal: number | undefined;
+}
+
+type Take = (request: IncomingMessage, keepAlive: boolean) => number;
+
+/** Guards a server: one request at a time for a socket, {@link MOST_FOR_ADDRESS} for an address, no answer unread for long. */
+export class PortGuard {
+  readonly #trustedProxies: AddressList | undefined;
+  /** By the caller's network: its sockets; of a proxy's sockets, those with a request of the caller. */
+  readonly #held = new Map<string, Set<Socket>>();
+  readonly #states = new WeakMap<Socket, SocketState>();
+
+  /** @param trustedProxies whose sockets are not counted, but their requests, by the address that they name. */
+  constructor(trustedProxies?: AddressList) {
+    this.#trustedProxies = trustedProxies;
+  }
+
+  watch(server: Server): void {
+    server.timeout = SILENCE_TIMEOUT_MS;
+    server.on("connection", (socket) => this.#admit(socket));
+    // Node itself would answer such a request with 417, without announcing it: its socket would stay busy.
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+    server.prependListener("request", (request, response) => this.#follow(request, response));
+    server.on("timeout", (socket) => {
+      const { answering } = this.#stateOf(socket);
+      const isAwaited = answering?.request.complete === true && !answering.response.writableEnded;
+      if (!isAwaited || socket.writableLength > 0) socket.destroy();
+    });
+  }
+
+  /** Takes the server's `clientError`: bytes that are no request, come too late, or are refused here. */
+  readonly onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const { answering, refusal } = this.#stateOf(socket);
+    if (error.code === "ECONNRESET" || !socket.writable || socket.bytesRead === 0) socket.destroy();
+    else if (answering?.request.complete === true) {
+      // The answer in hand is the last one.
+      socket.pause();
+      answering.response.once("close", () => socket.destroySoon());
+    } else refuse(socket, refusal ?? statusOf(error), answering?.response);
+  };
+
+  #admit(socket: Socket & { parser?: { onIncoming: Take } }): void {
+    const state = this.#stateOf(socket);
+    const isProxy = this.#trustedProxies?.has(socket.remoteAddress) === true;
+    const network = networkOf(socket.remoteAddress);
+    if (!isProxy && !this.#hold(network, socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.once("close", () => (isProxy ? state.release() : this.#release(network, socket)));
+    const { parser } = socket;
+    if (!parser) return;
+    const take = parser.onIncoming;
+    parser.onIncoming = (request, keepAlive) => {
+      if (state.isBusy) {
+        if (state.answering !== undefined) state.answering.response.shouldKeepAlive = false;
+        return PARSE_ERROR;
+      }
+      if (isProxy && !this.#holdCaller(request, state)) {
+        state.refusal = 429;
+        return PARSE_ERROR;
+      }
+      state.isBusy = true;
+      return take(request, keepAlive);
+    };
+  }
+
+  #holdCaller({ socket, headers }: IncomingMessage, state: SocketState): boolean {
+    const caller = callerAddress(socket.remoteAddress, headers["x-forwarded-for"], this.#trustedProxies);
+    const network = networkOf(caller);
+    state.release = () => this.#release(network, socket);
+    return this.#hold(network, socket);
+  }
+
+  #follow(request: IncomingMessage, response: ServerResponse): void {
+    const state = this.#stateOf(request.socket);
+    state.answering = { request, response };
+    response.once("close", () => {
+      state.release();
+      Object.assign(state, { isBusy: false, answering: undefined });
+    });
+  }
+
+  /** @returns false if all that the network has are busy. Otherwise the oldest socket without a request makes room. */
+  #hold(network: string, socket: Socket): boolean {
+    const held = this.#held.get(network) ?? new Set();
+    if (held.size >= MOST_FOR_ADDRESS) {
+      const idle = [...held].find((each) => !this.#stateOf(each).isBusy);
+      if (idle === undefined) return false;
+      held.delete(idle);
+      idle.destroy();
+    }
+    this.#held.set(network, held.add(socket));
+    return true;
+  }
+
+  #release(network: string, socket: Socket): void {
+    const held = this.#held.get(network);
+    if (held?.delete(socket) === true && held.size === 0) this.#held.delete(network);
+  }
+
+  #stateOf(socket: Socket): SocketState {
+    const known = this.#states.get(socket);
+    if (known !== undefined) return known;
+    const state = { isBusy: false, answering: undefined, release: () => {}, refusal: undefined };
+    this.#states.set(socket, state);
+    return state;
+  }
+}
+
+/**
+ * As the answer of a parser's `onIncoming`, makes whatever else comes on its socket a parse error. One piece may hold
+ * thousands of requests, and Node would announce all of them, also of a socket that is paused or destroyed. No
+ * documentation of Node's has it; a test holds what it does.
+ */
+export const PARSE_ERROR = -1;
+
+/** Where a server listens, without a slash at its end. */
+export function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+/** Whether a request has several `Authorization` headers: Node gives the first, and a proxy may have judged another. */
+export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name));
+  return names.length > 1;
+}
+
+/** Answers by the status alone, unless an answer has begun, and closes the socket. */
+function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
+  if (response?.headersSent !== true)
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.destroySoon();
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): number {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
+  return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+}

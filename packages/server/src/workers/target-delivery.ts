@@ -1,0 +1,271 @@
+import type { Target } from "../domain/target.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import type { Outbox } from "../store/outbox.ts";
+import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "./sender.ts";
+import { Lease, type WorkerPorts } from "./worker.ts";
+
+export interface DeliveryPorts extends WorkerPorts {
+  readonly store: { readonly outbox: Outbox };
+  /** So many bytes that nobody can guess. */
+  readonly random: (bytes: number) => Uint8Array;
+  readonly createSender: (target: Target) => Sender;
+  /** Absent where nobody counts. */
+  readonly observer?: DeliveryObserver | undefined;
+}
+
+/** Hears of deliveries, so that they can be counted. It is quick, and does not throw. */
+export interface DeliveryObserver {
+  /** @param target its name. */
+  readonly deliveryEnded: (target: string, outcome: DeliveryOutcome) => void;
+  /** Every second. @param figures undefined where this process delivers to the target no more. */
+  readonly targetObserved: (target: string, figures: TargetFigures | undefined) => void;
+}
+
+export const DELIVERY_OUTCOMES = ["delivered", "failed"] as const;
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
+export interface TargetFigures {
+  /** The age of the oldest event that the target lacks and that is still tried; 0 where it has all. */
+  readonly lagMs: number;
+  readonly waiting: number;
+  readonly setAside: number;
+}
+
+/** Events that are read together. */
+const PAGE = 500;
+/** How often new events are looked for. */
+const LOOKED_EVERY_MS = 250;
+const SAVED_EVERY_MS = 1_000;
+/** So many are worth saving at once. */
+const MANY_ENDED = 300;
+const OBSERVED_EVERY_MS = 1_000;
+/** An attempt is begun only while the lease lasts longer than it can take. */
+const LEAST_LEASE_MS = SENDING_LIMIT_MS + 500;
+/** How long attempts in hand may take at the end. Others are made again by whoever goes on. */
+const ENDING_MS = 5_000;
+
+/**
+ * Delivers to one target where its lease can be had, until it is to stop or the lease is lost. Whoever goes on does so
+ * from what was saved, and may send again what was sent since.
+ * @throws Error where the store fails for longer than the lease lasts: it ends then too.
+ */
+export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: AbortSignal): Promise<void> {
+  const { store, createSender, observer } = ports;
+  const lease = new Lease(store.outbox, ports, `target:${target.id}`);
+  if (!(await lease.take())) return;
+  try {
+    const queue = await loadQueue(target, ports);
+    const sender = createSender(target);
+    const delivery = new TargetDelivery(target, ports, { lease, queue, sender, stopping });
+    try {
+      await delivery.run();
+    } finally {
+      try {
+        await delivery.finish();
+      } finally {
+        await sender.close();
+      }
+    }
+  } finally {
+    observer?.targetObserved(target.name, undefined);
+    await lease.release();
+  }
+}
+
+async function loadQueue({ id, books }: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
+  const { outbox } = store;
+  const place = await outbox.place(id);
+  const rows = await outbox.waiting(id);
+  const waiting = [];
+  for (let from = 0; from < rows.length; from += PAGE) {
+    const page = new Map(rows.slice(from, from + PAGE).map((row) => [row.seq, row]));
+    for (const event of await outbox.eventsOf([...page.keys()])) {
+      const row = page.get(event.seq);
+      if (row !== undefined) waiting.push({ row, event });
+    }
+  }
+  return new DeliveryQueue(books, { place, waiting }, () => (random(1)[0] ?? 0) / 256);
+}
+
+interface DeliveryParts {
+  readonly lease: Lease;
+  readonly queue: DeliveryQueue;
+  readonly sender: Sender;
+  readonly stopping: AbortSignal;
+}
+
+class TargetDelivery {
+  readonly #target: Target;
+  readonly #ports: DeliveryPorts;
+  readonly #parts: DeliveryParts;
+  /** The attempts in hand. */
+  readonly #attempts = new Map<Promise<void>, AbortController>();
+  #isLost = false;
+  /** Nobody hears any more what attempts come to. */
+  #isOver = false;
+  /** Whether there may be more events than were read. */
+  #hasMore = true;
+  /** Ends the pause between two looks at the store. */
+  #pause = new AbortController();
+  #savedAt: Instant = 0;
+  #observedAt: Instant = 0;
+
+  constructor(target: Target, ports: DeliveryPorts, parts: DeliveryParts) {
+    this.#target = target;
+    this.#ports = ports;
+    this.#parts = parts;
+    parts.stopping.addEventListener("abort", () => this.#pause.abort());
+  }
+
+  async run(): Promise<void> {
+    const { lease, stopping } = this.#parts;
+    while (!stopping.aborted && !this.#isLost) {
+      this.#pause = new AbortController();
+      try {
+        if (await lease.renew()) await this.#goOn();
+        else this.#isLost = true;
+      } catch (error) {
+        // A store that is away for a moment takes nothing away from what is known here.
+        if (!(error instanceof StoreUnavailable) || lease.leftMs <= 0) throw error;
+        await this.#ports.sleep(LOOKED_EVERY_MS, stopping);
+      }
+    }
+  }
+
+  /** Waits for what is in hand, and saves what became of it. */
+  async finish(): Promise<void> {
+    const { lease } = this.#parts;
+    if (this.#isLost)
+      this.#ports.log("warn", { target: this.#target.name }, "another process may deliver to the target");
+    else {
+      const ended = new AbortController();
+      const late = this.#ports.sleep(ENDING_MS, ended.signal);
+      await Promise.race([Promise.all(this.#attempts.keys()), late]);
+      ended.abort();
+    }
+    this.#isOver = true;
+    for (const attempt of this.#attempts.values()) attempt.abort();
+    if (this.#isLost || lease.leftMs <= 0) return;
+    this.#parts.queue.putBack(this.#ports.clock());
+    await this.#save();
+  }
+
+  async #goOn(): Promise<void> {
+    const { progress } = this.#parts.queue;
+    if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
+    await this.#retry();
+    await this.#read();
+    this.#beginNew();
+    this.#observe();
+    if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
+  }
+
+  #isDue(last: Instant, everyMs: number): boolean {
+    return this.#ports.clock() - last >= everyMs;
+  }
+
+  async #save(): Promise<void> {
+    const { lease, queue } = this.#parts;
+    const changes = queue.progress.changes();
+    this.#savedAt = this.#ports.clock();
+    queue.progress.ended = 0;
+    if (changes === undefined) return;
+    const { outbox } = this.#ports.store;
+    const held = { lease: lease.lease, holder: lease.holder };
+    if (await outbox.saveProgress({ ...held, targetId: this.#target.id, ...changes })) queue.progress.saved(changes);
+    else this.#isLost = true;
+  }
+
+  async #retry(): Promise<void> {
+    const { queue } = this.#parts;
+    const due = queue.due(this.#ports.clock());
+    if (due.length === 0) return;
+    const events = await this.#ports.store.outbox.eventsOf(due);
+    const kept = new Set(events.map(({ seq }) => seq));
+    queue.forget(({ seq }) => due.includes(seq) && !kept.has(seq));
+    for (const event of events) {
+      const attempt = this.#mayBegin() ? queue.retry(event) : undefined;
+      if (attempt !== undefined) this.#begin(attempt);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { queue } = this.#parts;
+    if (!queue.wantsMore()) return;
+    const events = await this.#ports.store.outbox.eventsAfter(queue.progress.lastRead, PAGE);
+    this.#hasMore = events.length === PAGE;
+    queue.add(events, this.#ports.clock());
+  }
+
+  #readsOn(): boolean {
+    return this.#hasMore && this.#parts.queue.wantsMore();
+  }
+
+  #observe(): void {
+    if (!this.#isDue(this.#observedAt, OBSERVED_EVERY_MS)) return;
+    const now = this.#ports.clock();
+    this.#observedAt = now;
+    const { oldestAt = now, waiting, setAside } = this.#parts.queue.figures();
+    this.#ports.observer?.targetObserved(this.#target.name, { lagMs: Math.max(0, now - oldestAt), waiting, setAside });
+  }
+
+  #mayBegin(): boolean {
+    const { stopping, lease } = this.#parts;
+    return !stopping.aborted && !this.#isLost && !this.#isOver && lease.leftMs > LEAST_LEASE_MS;
+  }
+
+  #beginNew(): void {
+    while (this.#mayBegin()) {
+      const attempt = this.#parts.queue.next(this.#ports.clock());
+      if (attempt === undefined) return;
+      this.#begin(attempt);
+    }
+  }
+
+  #begin(attempt: Attempt): void {
+    const interrupt = new AbortController();
+    const ended = this.#send(attempt, interrupt).then((failure) => {
+      this.#attempts.delete(ended);
+      if (!this.#isOver) this.#end(attempt, failure);
+    });
+    this.#attempts.set(ended, interrupt);
+  }
+
+  /** @returns why it failed; undefined where the target has the event. */
+  async #send({ event }: Attempt, interrupt: AbortController): Promise<DeliveryFailed | undefined> {
+    const timer = new AbortController();
+    const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
+      if (timer.signal.aborted) return;
+      interrupt.abort();
+      throw new DeliveryFailed(`no answer within ${SENDING_LIMIT_MS / 1000} seconds`);
+    });
+    try {
+      await Promise.race([this.#parts.sender.send(event, interrupt.signal), late]);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DeliveryFailed) return error;
+      this.#ports.log("warn", { target: this.#target.name, err: error }, "an event could not be sent");
+      return new DeliveryFailed("an error of topupd's own: its log says more");
+    } finally {
+      timer.abort();
+    }
+  }
+
+  #end(attempt: Attempt, failure: DeliveryFailed | undefined): void {
+    const { clock, log, observer } = this.#ports;
+    const { queue } = this.#parts;
+    const { name: target } = this.#target;
+    observer?.deliveryEnded(target, failure === undefined ? "delivered" : "failed");
+    if (failure === undefined) {
+      if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");
+    } else {
+      const consequence = queue.failed(attempt, failure, clock());
+      if (consequence === "away") log("warn", { target, cause: failure.message }, "the target takes no events");
+      if (consequence === "set_aside") log("warn", { target, cause: failure.message }, "an event is tried no more");
+    }
+    this.#beginNew();
+    if (attempt.isRetry || queue.progress.ended >= MANY_ENDED || this.#readsOn()) this.#pause.abort();
+  }
+}

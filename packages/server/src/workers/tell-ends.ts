@@ -1,0 +1,209 @@
+import type { ConnectionKey } from "../domain/customer.ts";
+import { EVENTS_KEPT_MS, type RecordedEvent } from "../domain/event.ts";
+import { type Instant, type Moment, readWallTime, type WallTime, writeWallTime } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
+import type { ConnectionEnd, HeldLease, Outbox } from "../store/outbox.ts";
+import type { ProviderSettings } from "../store/store.ts";
+import { Lease, troubleLog, type Worker, type WorkerPorts } from "./worker.ts";
+
+export interface EndsPorts extends WorkerPorts {
+  readonly store: { readonly outbox: Outbox; readonly provider: Pick<ProviderSettings, "zone"> };
+}
+
+/** How often processes that do not hold the lease ask for it. */
+const TAKEN_EVERY_MS = 5_000;
+const LOOKED_EVERY_MS = 1_000;
+/** Between portions of work of which there is more: others use the database meanwhile. */
+const PAUSE_MS = 5;
+const SCANNED_EVERY_MS = 60 * 60_000;
+/** Ends that are to come so soon are known; the next scan is done well before the last of them. */
+const KNOWN_AHEAD_MS = 70 * 60_000;
+const FORGOTTEN_EVERY_MS = 60_000;
+const EVENTS_PAGE = 500;
+const TOLD_AT_ONCE = 200;
+
+/** After these, a subscription may end sooner than a scan has seen. */
+const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription.changed"]);
+
+/**
+ * Writes an event for each subscription that ends, a few seconds after the clock on the wall has passed the end, and lets
+ * go of events that nobody needs. Of all processes, one at a time does so.
+ */
+export function startTellingEnds(ports: EndsPorts): Worker {
+  const { store, sleep } = ports;
+  const tellTrouble = troubleLog(ports);
+  const stopping = new AbortController();
+
+  const work = async (): Promise<void> => {
+    const lease = new Lease(store.outbox, ports, "ends");
+    if (!(await lease.take())) return;
+    try {
+      const ends = new Ends(ports, lease);
+      while (!stopping.signal.aborted && (await lease.renew())) {
+        const hasMore = await ends.look();
+        await sleep(hasMore ? PAUSE_MS : LOOKED_EVERY_MS, stopping.signal);
+      }
+    } finally {
+      await lease.release();
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await work().catch((error: unknown) => tellTrouble(error, {}, "ends of subscriptions are told late"));
+      await sleep(TAKEN_EVERY_MS, stopping.signal);
+    }
+  };
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** A look at all subscriptions, page by page. */
+interface Scan {
+  readonly from: WallTime;
+  readonly until: WallTime;
+  readonly after: ConnectionKey | undefined;
+}
+
+/** The ends that are to come, as far as whoever holds the lease knows them. */
+class Ends {
+  readonly #ports: EndsPorts;
+  readonly #held: HeldLease;
+  /** By connection and end. */
+  readonly #coming = new Map<string, ConnectionEnd>();
+  /** Up to when ends were told of; undefined while nobody is to hear of any. */
+  #toldUntil: WallTime | undefined;
+  #lastRead = 0;
+  #scan: Scan | undefined;
+  #scannedAt: Instant = 0;
+  #knownUntil: WallTime = "";
+  /** Whether all ends up to now are known: before, none may be taken for told. */
+  #isComplete = false;
+  /** Whether the store is to hear how far this is though nothing ended. */
+  #isUnsaved = false;
+  #forgottenAt: Instant = 0;
+
+  constructor(ports: EndsPorts, { lease, holder }: Lease) {
+    this.#ports = ports;
+    this.#held = { lease, holder };
+  }
+
+  /** @returns whether there is more to do at once. */
+  async look(): Promise<boolean> {
+    const { clock, store } = this.#ports;
+    const now = store.provider.zone.moment(clock());
+    const mayForgetMore = await this.#forget(now.instant);
+    const targets = await store.outbox.targets();
+    if (targets.length === 0) {
+      this.#toldUntil = undefined;
+      return mayForgetMore;
+    }
+    const oldest = Math.min(...targets.map(({ createdAt }) => createdAt));
+    const toldUntil = this.#toldUntil ?? (await this.#begin(oldest));
+    if (now.instant - this.#scannedAt >= SCANNED_EVERY_MS) this.#beginScan(toldUntil, now.instant);
+    await this.#scanOn();
+    await this.#follow();
+    const mayTellMore = await this.#tell(now, toldUntil);
+    return mayForgetMore || mayTellMore || this.#scan !== undefined;
+  }
+
+  async #forget(now: Instant): Promise<boolean> {
+    if (now - this.#forgottenAt < FORGOTTEN_EVERY_MS) return false;
+    if ((await this.#ports.store.outbox.forget(now - EVENTS_KEPT_MS)) > 0) return true;
+    this.#forgottenAt = now;
+    return false;
+  }
+
+  /** @param since when the oldest target was added: what ended before is none of the targets' business. */
+  async #begin(since: Instant): Promise<WallTime> {
+    const { outbox, provider } = this.#ports.store;
+    const [stored = "", added] = [await outbox.endsToldUntil(), provider.zone.wallTime(since)];
+    // Read before the scan: what comes meanwhile is followed.
+    this.#lastRead = await outbox.lastEvent();
+    this.#coming.clear();
+    this.#scannedAt = 0;
+    this.#isComplete = false;
+    this.#toldUntil = stored > added ? stored : added;
+    return this.#toldUntil;
+  }
+
+  #beginScan(from: WallTime, now: Instant): void {
+    this.#scannedAt = now;
+    this.#knownUntil = knownUntil(this.#ports.store.provider.zone, now);
+    this.#scan = { from, until: this.#knownUntil, after: undefined };
+  }
+
+  async #scanOn(): Promise<void> {
+    if (this.#scan === undefined) return;
+    const { from, until, after } = this.#scan;
+    const { ends, next } = await this.#ports.store.outbox.endsBetween(from, until, after);
+    for (const each of ends) this.#expect(each);
+    if (next !== undefined) {
+      this.#scan = { from, until, after: next };
+      return;
+    }
+    this.#scan = undefined;
+    this.#isComplete = true;
+    this.#isUnsaved = true;
+  }
+
+  async #follow(): Promise<void> {
+    for (;;) {
+      const events = await this.#ports.store.outbox.eventsAfter(this.#lastRead, EVENTS_PAGE);
+      for (const event of events) {
+        this.#lastRead = event.seq;
+        if (SHORTENING.has(event.kind)) this.#expectThoseOf(event);
+      }
+      if (events.length < EVENTS_PAGE) return;
+    }
+  }
+
+  /** What ends later than a scan looks for is found by the next one. */
+  #expectThoseOf({ at, key, state }: RecordedEvent): void {
+    const happened = this.#ports.store.provider.zone.wallTime(at);
+    for (const { end } of state.subscriptions)
+      if (end > happened && end <= this.#knownUntil) this.#expect({ key, end });
+  }
+
+  #expect(each: ConnectionEnd): void {
+    const { environment, cuid, service, reqId } = each.key;
+    // A long scan comes to what was told of since it began.
+    if (each.end <= (this.#toldUntil ?? "")) return;
+    this.#coming.set(JSON.stringify([environment, cuid, service, reqId, each.end]), each);
+  }
+
+  /** Tells of a portion. @returns whether there are more. */
+  async #tell(now: Moment, toldUntil: WallTime): Promise<boolean> {
+    const portion: (readonly [name: string, end: ConnectionEnd])[] = [];
+    let isLast = true;
+    for (const each of this.#coming) {
+      if (each[1].end > now.wall) continue;
+      isLast = portion.length < TOLD_AT_ONCE;
+      if (!isLast) break;
+      portion.push(each);
+    }
+    // Until the last is told of, whoever goes on after a kill begins with the first.
+    const wall = isLast && this.#isComplete && now.wall > toldUntil ? now.wall : toldUntil;
+    if (portion.length > 0 || this.#isUnsaved) {
+      const ends = portion.map(([, each]) => each);
+      if (!(await this.#ports.store.outbox.tellEnds(ends, { instant: now.instant, wall }, this.#held))) return false;
+      for (const [name] of portion) this.#coming.delete(name);
+      if (isLast) this.#isUnsaved = false;
+    }
+    this.#toldUntil = wall;
+    return !isLast;
+  }
+}
+
+/** The latest time that the clock on the wall shows until then, also where it is put back meanwhile. */
+function knownUntil(zone: Zone, now: Instant): WallTime {
+  const [then, unchanged] = [zone.wallTime(now + KNOWN_AHEAD_MS), readWallTime(zone.wallTime(now)) ?? 0];
+  const latest = writeWallTime(unchanged + KNOWN_AHEAD_MS);
+  return then > latest ? then : latest;
+}
