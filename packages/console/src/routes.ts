@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import type { Permission } from "./api/types.ts";
+import type { Permission } from "./api/names.ts";
 import { texts } from "./texts/index.ts";
 
 /** What a page is given: the parts of its address, decoded. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LedgerEntry, Run } from "../src/api/types.ts";
+import type { LedgerEntry, Run } from "../src/api/staff-api.d.ts";
 import { entryWords, periodWords } from "../src/pages/customers/ledger-words.ts";
 
 const MONTHLY: Run = { bouquetId: "TV-1M", name: "Family", start: "2026-10-24 09:00:00", end: "2026-11-24 09:00:00" };

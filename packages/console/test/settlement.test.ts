@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { sumAmounts } from "../src/amounts.ts";
-import type { Difference } from "../src/api/types.ts";
 import { daysOf } from "../src/pages/settlement/days.ts";
-import { differencesCsv } from "../src/pages/settlement/differences-csv.ts";
+import { type Difference, differencesCsv } from "../src/pages/settlement/differences-csv.ts";
 
 test("amounts are added with all digits, beyond what floating point holds", () => {
   expect(sumAmounts(["0.10", "0.20"])).toBe("0.30");

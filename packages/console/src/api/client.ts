@@ -1,32 +1,47 @@
-import { ApiProblem } from "./problem.ts";
-import type { Problem } from "./types.ts";
+import { ApiProblem, type Problem } from "./problem.ts";
+import {
+  type Answer,
+  type ApiRequest,
+  type DownloadKey,
+  type Input,
+  type Key,
+  requestOf,
+  type UploadKey,
+} from "./request.ts";
 
 const BASE = "/api/v1";
 
-/** What goes into the address: what is undefined, null or "" is left out. */
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-/** What a changing request sends. */
-export interface Sent {
-  readonly query?: Query | undefined;
-  readonly body?: unknown;
-  /** Idempotency-Key: the same again for the same submit. None for a preview. */
-  readonly key?: string | undefined;
+interface Sending {
+  readonly signal?: AbortSignal;
+  /** The same for the same submit; none for a preview. */
+  readonly idempotencyKey?: string;
 }
 
-/** The staff API. @throws ApiProblem */
-export const api = {
-  get: <Answer>(path: string, query?: Query, signal?: AbortSignal) =>
-    request<Answer>("GET", path, { query }, signal ?? null),
-  post: <Answer>(path: string, sent: Sent = {}) => request<Answer>("POST", path, sent),
-  put: <Answer>(path: string, sent: Sent = {}) => request<Answer>("PUT", path, sent),
-  patch: <Answer>(path: string, sent: Sent = {}) => request<Answer>("PATCH", path, sent),
-  delete: <Answer>(path: string, sent: Sent = {}) => request<Answer>("DELETE", path, sent),
-  upload,
-};
+/** Calls an operation of the staff API. @throws ApiProblem */
+export async function ask<K extends Key>(key: K, input: Input<K>, { signal, idempotencyKey }: Sending = {}) {
+  const request = requestOf(key, input);
+  const { method } = request;
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (request.body !== undefined) headers["Content-Type"] = "application/json";
+  if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
+  const body = request.body === undefined ? null : JSON.stringify(request.body);
+  const answer = await fetch(urlOf(request), { method, headers, body, signal: signal ?? null }).then(
+    async (response) => ({ status: response.status, text: await response.text() }),
+    (error: unknown) => {
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      throw new ApiProblem(UNREACHABLE);
+    },
+  );
+  return readAnswer<Answer<K>>(answer.status, answer.text);
+}
 
-/** The address of something of the API, for a link that downloads it. */
-export function apiUrl(path: string, query: Query = {}): string {
+/** Makes the address of a download, for a link. */
+export function apiUrl<K extends DownloadKey>(key: K, input: Input<K>): string {
+  return urlOf(requestOf(key, input));
+}
+
+/** Leaves out what is undefined, null or "". */
+function urlOf({ path, query }: Pick<ApiRequest, "path" | "query">): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
@@ -34,39 +49,25 @@ export function apiUrl(path: string, query: Query = {}): string {
   return search.size === 0 ? BASE + path : `${BASE + path}?${search}`;
 }
 
-async function request<Answer>(method: string, path: string, sent: Sent, signal: AbortSignal | null = null) {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (sent.body !== undefined) headers["Content-Type"] = "application/json";
-  if (sent.key !== undefined) headers["Idempotency-Key"] = sent.key;
-  const body = sent.body === undefined ? null : JSON.stringify(sent.body);
-  const answer = await fetch(apiUrl(path, sent.query), { method, headers, body, signal }).then(
-    async (response) => ({ status: response.status, text: await response.text() }),
-    (error: unknown) => {
-      if (error instanceof DOMException && error.name === "AbortError") throw error;
-      throw new ApiProblem(UNREACHABLE);
-    },
-  );
-  return readAnswer<Answer>(answer.status, answer.text);
-}
-
-/** Sends a file as the body, which `fetch` cannot tell the progress of. */
-function upload<Answer>(
-  method: "POST" | "PUT",
-  path: string,
-  file: File,
-  { query, key }: Omit<Sent, "body">,
+/** Sends a file by XMLHttpRequest, since `fetch` cannot tell the progress of a body. @throws ApiProblem */
+export function upload<K extends UploadKey>(
+  key: K,
+  input: Input<K>,
+  idempotencyKey: string,
   onProgress: (share: number) => void,
-): Promise<Answer> {
+): Promise<Answer<K>> {
+  const { file } = input;
+  const { method, path, query } = requestOf(key, input);
   return new Promise((resolve, reject) => {
     const call = new XMLHttpRequest();
-    call.open(method, apiUrl(path, { name: file.name, ...query }));
+    call.open(method, urlOf({ path, query: { name: file.name, ...query } }));
     call.setRequestHeader("Content-Type", /\.csv$/i.test(file.name) ? "text/csv" : "application/x-ndjson");
-    if (key !== undefined) call.setRequestHeader("Idempotency-Key", key);
+    call.setRequestHeader("Idempotency-Key", idempotencyKey);
     call.upload.onprogress = (event) => onProgress(event.total === 0 ? 1 : event.loaded / event.total);
     call.onerror = () => reject(new ApiProblem(UNREACHABLE));
     call.onload = () => {
       try {
-        resolve(readAnswer<Answer>(call.status, call.responseText));
+        resolve(readAnswer<Answer<K>>(call.status, call.responseText));
       } catch (error) {
         reject(error as ApiProblem);
       }
@@ -75,9 +76,9 @@ function upload<Answer>(
   });
 }
 
-function readAnswer<Answer>(status: number, text: string): Answer {
+function readAnswer<Given>(status: number, text: string): Given {
   const parsed = text === "" ? undefined : parse(text);
-  if (status >= 200 && status < 300) return parsed as Answer;
+  if (status >= 200 && status < 300) return parsed as Given;
   const problem = parsed as Partial<Problem> | undefined;
   throw new ApiProblem({ ...FAILED, title: `topupd answered ${status}.`, ...problem, status });
 }

@@ -7,49 +7,57 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, type Query, type Sent } from "./client.ts";
+import { ask, upload } from "./client.ts";
 import { RequestKeys } from "./keys.ts";
 import type { ApiProblem } from "./problem.ts";
-import type { Page } from "./types.ts";
+import type { Answer, ChangeKey, Input, PageKey, PreviewKey, ReadKey, UploadKey } from "./request.ts";
 
-/** What an address says, read again when something was changed. `path` null: nothing is asked yet. */
-export function useApi<Answer>(path: string | null, query: Query = {}) {
-  return useQuery<Answer, ApiProblem>({
-    queryKey: [path, query],
-    queryFn: ({ signal }) => api.get<Answer>(path ?? "", query, signal),
-    enabled: path !== null,
-  });
+/** Makes the input optional if none of its fields is required. */
+type Asked<K extends ReadKey> =
+  Record<never, never> extends Input<K> ? [input?: Input<K> | null] : [input: Input<K> | null];
+
+/** Reads from the API, and again when something was changed. An input of null asks nothing yet. */
+export function useApi<K extends ReadKey>(key: K, ...[input]: Asked<K>) {
+  return useQuery<Answer<K>, ApiProblem>(readingOf(key, input));
 }
 
-/** A job's state, asked for each second until it is over. */
-export function usePoll<Answer>(path: string | null, isOver: (answer: Answer) => boolean, query: Query = {}) {
-  return useQuery<Answer, ApiProblem>({
-    queryKey: [path, query],
-    queryFn: ({ signal }) => api.get<Answer>(path ?? "", query, signal),
-    enabled: path !== null,
+/** Reads the state of a job each second until it is over. */
+export function usePoll<K extends ReadKey>(key: K, input: Input<K> | null, isOver: (answer: Answer<K>) => boolean) {
+  return useQuery<Answer<K>, ApiProblem>({
+    ...readingOf(key, input),
     refetchInterval: ({ state }) => (state.data !== undefined && isOver(state.data) ? false : 1_000),
   });
 }
 
+function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Input<K>) {
+  return {
+    queryKey: [key, input],
+    queryFn: ({ signal }: { signal: AbortSignal }) => ask(key, input as Input<K>, { signal }),
+    enabled: input !== null,
+  };
+}
+
 const PREVIEW = "preview";
 
-/** What a change would do: the same request with `preview`. `body` null: there is nothing to preview yet. */
-export function usePreview<Answer>(path: string, body: object | null, query: Query = {}) {
-  return useQuery<Answer, ApiProblem>({
-    queryKey: [PREVIEW, path, query, body],
-    queryFn: () => api.post<Answer>(path, { query: { preview: true, ...query }, body }),
-    enabled: body !== null,
+/** Reads what a change would do. An input of null previews nothing yet. */
+export function usePreview<K extends PreviewKey>(key: K, input: Input<K> | null) {
+  return useQuery<Answer<K>, ApiProblem>({
+    queryKey: [PREVIEW, key, input],
+    queryFn: () => ask(key, { ...input, preview: true } as Input<K>),
+    enabled: input !== null,
     gcTime: 0,
     retry: false,
     placeholderData: keepPreviousData,
   });
 }
 
+type ItemOf<K extends PageKey> = Answer<K>["items"][number];
+
 /** A list, page by page. */
 export interface Pages<Item> {
   readonly items: readonly Item[];
   /** Undefined before the first page is there. */
-  readonly first: Page<Item> | undefined;
+  readonly first: object | undefined;
   readonly error: ApiProblem | null;
   readonly isLoading: boolean;
   /** Whether it is the answer to what was asked before: see `keep`. */
@@ -60,27 +68,20 @@ export interface Pages<Item> {
   readonly reload: () => void;
 }
 
-/**
- * @typeParam First what a page is where it says more than its items.
- * @param options.keep keeps the former answer until the next one is there: where one types.
- */
-export function usePages<Item, First extends Page<Item> = Page<Item>>(
-  path: string | null,
-  query: Query = {},
-  { keep = false }: { keep?: boolean } = {},
-) {
+/** Reads a list with a cursor. @param options.keep keeps the previous answer until the next one is there. */
+export function usePages<K extends PageKey>(key: K, input: Input<K> | null, { keep = false }: { keep?: boolean } = {}) {
   const result = useInfiniteQuery({
-    queryKey: [path, query, "pages"],
-    queryFn: ({ pageParam, signal }) => api.get<First>(path ?? "", { ...query, cursor: pageParam }, signal),
+    queryKey: [key, input, "pages"],
+    queryFn: ({ pageParam, signal }) => ask(key, { ...input, cursor: pageParam } as Input<K>, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.cursor ?? undefined,
-    enabled: path !== null,
+    enabled: input !== null,
     ...(keep && { placeholderData: keepPreviousData }),
   });
   const pages = result.data?.pages ?? [];
   return {
-    items: pages.flatMap(({ items }) => items),
-    first: pages[0],
+    items: pages.flatMap(({ items }) => items as ItemOf<K>[]),
+    first: pages[0] as Answer<K> | undefined,
     error: result.error as ApiProblem | null,
     isLoading: result.isLoading,
     isKept: result.isPlaceholderData,
@@ -88,44 +89,31 @@ export function usePages<Item, First extends Page<Item> = Page<Item>>(
     isLoadingMore: result.isFetchingNextPage,
     loadMore: () => void result.fetchNextPage(),
     reload: () => void result.refetch(),
-  } satisfies Pages<Item>;
+  } satisfies Pages<ItemOf<K>>;
 }
 
-/** A changing request. */
-export interface Change extends Omit<Sent, "key"> {
-  readonly method: "post" | "put" | "patch" | "delete";
-  readonly path: string;
-}
-
-/** Sends a change, with one Idempotency-Key until it is known what became of it, and reads all again that is shown. */
-export function useSend<Answer = void>() {
+/** Sends a change, with one Idempotency-Key until its outcome is known, and reads again all that is shown. */
+export function useSend<K extends ChangeKey>(key: K) {
   const client = useQueryClient();
   const keys = useKeys();
-  return useMutation<Answer, ApiProblem, Change>({
-    mutationFn: ({ method, path, query, body }) =>
-      keys.send([method, path, query, body], (key) => api[method]<Answer>(path, { query, body, key })),
+  return useMutation<Answer<K>, ApiProblem, Input<K>>({
+    mutationFn: (input) => keys.send([key, input], (idempotencyKey) => ask(key, input, { idempotencyKey })),
     // Of one that failed too: its answer alone may be lost.
     onSettled: () => readAgain(client),
   });
 }
 
-/** A file to send. */
-export interface FileChange {
-  readonly path: string;
-  readonly file: File;
-  readonly query?: Query;
-}
-
 /** Sends a file; `progress` is the share that has gone out, from 0 to 1. */
-export function useUpload<Answer>() {
+export function useUpload<K extends UploadKey>(key: K) {
   const client = useQueryClient();
   const keys = useKeys();
   const [progress, setProgress] = useState(0);
-  const mutation = useMutation<Answer, ApiProblem, FileChange>({
-    mutationFn: ({ path, file, query }) => {
+  const mutation = useMutation<Answer<K>, ApiProblem, Input<K>>({
+    mutationFn: (input) => {
       setProgress(0);
-      return keys.send([path, query, file.name, file.size, file.lastModified], (key) =>
-        api.upload<Answer>("POST", path, file, { query, key }, setProgress),
+      const { name, size, lastModified } = input.file;
+      return keys.send([key, input, name, size, lastModified], (idempotencyKey) =>
+        upload(key, input, idempotencyKey, setProgress),
       );
     },
     onSettled: () => readAgain(client),

@@ -1,4 +1,12 @@
-import type { Problem } from "./types.ts";
+/** A failure as the API answers it, `application/problem+json` (RFC 9457), or as the console says it. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail?: string;
+  readonly fields?: readonly { readonly field: string; readonly problem: string }[];
+}
 
 /** A request that was refused or failed. `status` 0: nothing was heard. */
 export class ApiProblem extends Error {

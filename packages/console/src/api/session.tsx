@@ -1,11 +1,12 @@
 import { MutationCache, QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import { readStored, store } from "../storage.ts";
-import { api } from "./client.ts";
+import { ask } from "./client.ts";
+import type { Permission } from "./names.ts";
 import { ApiProblem } from "./problem.ts";
-import type { Me, Permission } from "./types.ts";
+import type { Me } from "./staff-api.d.ts";
 
-const SESSION = ["/session"];
+const SESSION = ["GET /session"] as const;
 
 /** Set while somebody is logged in, as far as this browser knows: a stranger is not asked about. */
 const HINT = "loggedIn";
@@ -37,7 +38,7 @@ export function useSession() {
     queryFn: async ({ signal }) => {
       if (readStored(HINT) === null) return null;
       try {
-        return await api.get<Me>("/session", {}, signal);
+        return await ask(SESSION[0], {}, { signal });
       } catch (error) {
         if (isLoggedOut(error)) {
           store(HINT, null);
@@ -53,7 +54,7 @@ export function useSession() {
 export function useLogIn() {
   const client = useQueryClient();
   return async (name: string, password: string, code: string | undefined) => {
-    const me = await api.post<Me>("/session", { body: { name, password, ...(code && { code }) } });
+    const me = await ask("POST /session", { name, password, code });
     forgetAll(client);
     store(HINT, "yes");
     client.setQueryData(SESSION, me);
@@ -63,7 +64,7 @@ export function useLogIn() {
 export function useLogOut() {
   const client = useQueryClient();
   return async () => {
-    await api.delete("/session");
+    await ask("DELETE /session", {});
     forgetAll(client);
   };
 }

@@ -1,22 +1,20 @@
-import type { Query } from "./client.ts";
 import { usePreview, useSend } from "./hooks.ts";
+import type { CorrectionKey, Input } from "./request.ts";
 
-/** A preview asks for a reason too, and keeps none. */
-const NO_REASON = { reason: "preview" };
+/** Stands for the reason in a preview, which requires one and keeps none. */
+const NO_REASON = "preview";
 
-/**
- * A correction that asks for a reason: what it would do, and doing it.
- * @param body all but the reason; null: nothing can be previewed yet.
- */
-export function useCorrection<Effect>(path: string, body: object | null, query: Query = {}) {
-  const send = useSend<Effect>();
-  const { data, error, isFetching } = usePreview<Effect>(path, body && { ...body, ...NO_REASON }, query);
-  const effect = body === null || error !== null ? undefined : data;
+/** Previews a correction, and commits it with a reason. An input of null previews nothing yet. */
+export function useCorrection<K extends CorrectionKey>(key: K, input: Omit<Input<K>, "reason" | "preview"> | null) {
+  const withReason = (reason: string) => ({ ...input, reason }) as Input<K>;
+  const send = useSend(key);
+  const { data, error, isFetching } = usePreview(key, input && withReason(NO_REASON));
+  const effect = input === null || error !== null ? undefined : data;
   return {
-    /** What it would do; of the former body until that of this one is known. */
+    /** What it would do; of the previous input until that of this one is known. */
     effect,
-    error: body === null ? null : error,
+    error: input === null ? null : error,
     isReady: effect !== undefined && !isFetching,
-    commit: (reason: string) => send.mutateAsync({ method: "post", path, query, body: { ...body, reason } }),
+    commit: (reason: string) => send.mutateAsync(withReason(reason)),
   };
 }

@@ -42,7 +42,7 @@ export function LinkButton({ href, kind = "plain", icon, children }: Look & { hr
   );
 }
 
-/** Downloads what the API answers: `<DownloadButton href={apiUrl("/transactions.csv", query)}>`. */
+/** Downloads what the API answers: `<DownloadButton href={apiUrl("GET /transactions.csv", input)}>`. */
 export function DownloadButton({ href, kind = "plain", icon = "download", children }: Look & { href: string }) {
   return (
     <a href={href} download="" className={`button button-${kind}`}>

@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 import { useMe } from "../api/session.tsx";
-import type { Run } from "../api/types.ts";
+import type { Run } from "../api/staff-api.d.ts";
 import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";

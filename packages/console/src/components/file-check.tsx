@@ -1,4 +1,4 @@
-import type { FieldChange, RejectedLine } from "../api/types.ts";
+import type { FieldChange, RejectedLine } from "../api/staff-api.d.ts";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Icon } from "./icon.tsx";

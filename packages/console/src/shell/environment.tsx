@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import type { Environment } from "../api/names.ts";
 import { useMe } from "../api/session.tsx";
-import type { Environment } from "../api/types.ts";
 import { readStored, store } from "../storage.ts";
 
 const EnvironmentContext = createContext<readonly [Environment, (next: Environment) => void] | undefined>(undefined);

@@ -1,5 +1,5 @@
 import { useLocation } from "wouter";
-import type { Environment } from "../api/types.ts";
+import type { Environment } from "../api/names.ts";
 import { Button } from "../components/button.tsx";
 import { Note } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";

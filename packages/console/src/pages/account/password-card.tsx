@@ -11,15 +11,14 @@ import { texts } from "../../texts/index.ts";
 const t = texts.account;
 
 export function PasswordCard() {
-  const send = useSend();
+  const send = useSend("PUT /session/password");
   const toast = useToast();
   /** Empties the fields when it was changed. */
   const [times, setTimes] = useState(0);
   const submit = async (values: FormValues) => {
     const password = values.raw("password");
     if (values.raw("again") !== password) throw ApiProblem.ofField("again", t.notTheSame);
-    const body = { password, ...ownPassword(values) };
-    await send.mutateAsync({ method: "put", path: "/session/password", body });
+    await send.mutateAsync({ password, ...ownPassword(values) });
     setTimes(times + 1);
     toast(t.changed);
   };

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
-import type { Page, StaffSession } from "../../api/types.ts";
+import type { StaffSession } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
@@ -12,7 +12,7 @@ const t = texts.account;
 
 /** Where one is logged in. */
 export function SessionsCard() {
-  const sessions = useApi<Page<StaffSession>>("/session/all");
+  const sessions = useApi("GET /session/all");
   return (
     <Card title={t.sessions}>
       <Loaded of={sessions}>
@@ -49,10 +49,10 @@ const COLUMNS: readonly Column<StaffSession>[] = [
 ];
 
 function EndButton({ session: { id, userAgent } }: { session: StaffSession }) {
-  const send = useSend();
+  const send = useSend("DELETE /session/all/:id");
   const toast = useToast();
   const end = () =>
-    send.mutateAsync({ method: "delete", path: `/session/all/${encodeURIComponent(id)}` }).then(
+    send.mutateAsync({ id }).then(
       () => toast(t.ended),
       (error: Error) => toast(error.message),
     );

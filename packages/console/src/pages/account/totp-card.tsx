@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { RecoveryCodes, TotpOffer } from "../../api/types.ts";
+import type { TotpOffer } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -62,9 +62,9 @@ export function TotpCard({ onSwitchedOn }: TotpCardProps) {
 }
 
 function AskForOffer({ onOffer }: { onOffer: (offer: TotpOffer) => void }) {
-  const send = useSend<TotpOffer>();
+  const send = useSend("POST /session/totp");
   const ask = async (values: FormValues) => {
-    onOffer(await send.mutateAsync({ method: "post", path: "/session/totp", body: ownPassword(values) }));
+    onOffer(await send.mutateAsync(ownPassword(values)));
   };
   return (
     <Form key="password" submit={t.continue} onSubmit={ask}>
@@ -79,10 +79,9 @@ interface ConfirmProps {
 }
 
 function Confirm({ offer: { secret, uri }, onConfirmed }: ConfirmProps) {
-  const send = useSend<RecoveryCodes>();
+  const send = useSend("PUT /session/totp");
   const confirm = async (values: FormValues) => {
-    const body = { code: values.text("code") };
-    const { recoveryCodes } = await send.mutateAsync({ method: "put", path: "/session/totp", body });
+    const { recoveryCodes } = await send.mutateAsync({ code: values.text("code") });
     onConfirmed(recoveryCodes);
   };
   return (
@@ -102,10 +101,10 @@ function Confirm({ offer: { secret, uri }, onConfirmed }: ConfirmProps) {
 }
 
 function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const send = useSend();
+  const send = useSend("DELETE /session/totp");
   const toast = useToast();
   const switchOff = async (values: FormValues) => {
-    await send.mutateAsync({ method: "delete", path: "/session/totp", body: ownPassword(values) });
+    await send.mutateAsync(ownPassword(values));
     onClose();
     toast(t.switchedOff);
   };

@@ -1,7 +1,8 @@
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
-import type { AuditEntry } from "../../api/types.ts";
+import { asInput } from "../../api/request.ts";
+import type { AuditEntry } from "../../api/staff-api.d.ts";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
@@ -21,7 +22,7 @@ const ACTIONS = Object.entries(t.actions);
 
 export default function Audit() {
   const [filters] = useFilters(FILTERS);
-  const entries = usePages<AuditEntry>("/audit", { ...filters, limit: 50 });
+  const entries = usePages("GET /audit", { ...asInput("GET /audit", filters), limit: 50 });
   const columns = useMemo(() => columnsFor(filters.cuid), [filters.cuid]);
   const isFiltered = Object.values(filters).some((value) => value !== "");
   return (

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { AuditEntry } from "../../api/types.ts";
+import type { AuditEntry } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ErrorNote } from "../../components/states.tsx";
@@ -40,7 +40,7 @@ export function Change({ of, ofCustomer }: ChangeProps) {
 
 /** All entries of an import, newest first. */
 function Parts({ reason }: { reason: string }) {
-  const pages = usePages<AuditEntry>("/audit", { reason, limit: 10 });
+  const pages = usePages("GET /audit", { reason, limit: 10 });
   if (pages.error !== null) return <ErrorNote error={pages.error} onRetry={pages.reload} />;
   return (
     <>

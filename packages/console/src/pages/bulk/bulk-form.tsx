@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
-import type { BulkRequest } from "../../api/types.ts";
+import type { Input } from "../../api/request.ts";
 import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -11,6 +11,8 @@ import { texts } from "../../texts/index.ts";
 import { DaysField } from "../customers/days-field.tsx";
 
 const t = texts.bulk;
+
+export type BulkRequest = Omit<Input<"POST /bulk">, "environment">;
 
 interface BulkFormProps {
   /** Asks what it would do. */
@@ -75,7 +77,7 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
 
 function SegmentField() {
   const environment = useEnvironment();
-  const segments = useApi<{ items: { segment: string; connections: number }[] }>("/segments", { environment });
+  const segments = useApi("GET /segments", { environment });
   return (
     <Loaded of={segments}>
       {({ items }) =>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useSend } from "../../api/hooks.ts";
-import type { BulkEffect, BulkPreview, BulkRequest, BulkRun } from "../../api/types.ts";
+import type { BulkPreview, BulkRun } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
@@ -11,8 +11,11 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { customerHref } from "../customers/links.ts";
+import type { BulkRequest } from "./bulk-form.tsx";
 
 const t = texts.bulk;
+
+type BulkEffect = BulkPreview["effects"][number];
 
 interface BulkResultProps {
   readonly request: BulkRequest;
@@ -23,7 +26,7 @@ interface BulkResultProps {
 /** What a bulk change would do, and the button that begins it. */
 export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const environment = useEnvironment();
-  const send = useSend<BulkRun>();
+  const send = useSend("POST /bulk");
   const [isAsking, setAsking] = useState(false);
   const result = useRef<HTMLDivElement>(null);
   // It comes below the form, out of sight.
@@ -81,9 +84,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
         description={t.confirmText}
         confirm={confirm}
         danger={action === "block"}
-        onConfirm={async () =>
-          onStarted(await send.mutateAsync({ method: "post", path: "/bulk", query: { environment }, body: request }))
-        }
+        onConfirm={async () => onStarted(await send.mutateAsync({ environment, ...request }))}
       >
         {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
       </ConfirmDialog>

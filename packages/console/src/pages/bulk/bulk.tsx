@@ -1,12 +1,12 @@
 import { useState } from "react";
-import { api } from "../../api/client.ts";
-import type { BulkPreview, BulkRequest } from "../../api/types.ts";
+import { ask } from "../../api/client.ts";
+import type { BulkPreview } from "../../api/staff-api.d.ts";
 import { Card } from "../../components/display.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
-import { BulkForm } from "./bulk-form.tsx";
+import { BulkForm, type BulkRequest } from "./bulk-form.tsx";
 import { BulkResult } from "./bulk-result.tsx";
 import { RunState } from "./run-state.tsx";
 
@@ -31,7 +31,7 @@ export default function Bulk() {
         <BulkForm
           onChange={() => setPreviewed(undefined)}
           onPreview={async (request) => {
-            const preview = await api.post<BulkPreview>("/bulk/preview", { query: { environment }, body: request });
+            const preview = await ask("POST /bulk/preview", { environment, ...request });
             setPreviewed({ request, preview });
           }}
         />

@@ -1,5 +1,5 @@
 import { usePoll } from "../../api/hooks.ts";
-import type { BulkRun } from "../../api/types.ts";
+import type { BulkRun } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card } from "../../components/display.tsx";
@@ -13,7 +13,7 @@ const TONES = { running: "info", done: "success", failed: "danger" } as const;
 
 /** How far the last bulk change is, or what became of it. */
 export function RunState({ id, onForget }: { id: string; onForget: () => void }) {
-  const run = usePoll<BulkRun>(`/bulk/${encodeURIComponent(id)}`, ({ state }) => state !== "running");
+  const run = usePoll("GET /bulk/:id", { id }, ({ state }) => state !== "running");
   const isUnknown = run.error?.code === "not_found";
   const isOver = isUnknown || run.data?.state === "done" || run.data?.state === "failed";
   return (

@@ -1,5 +1,6 @@
 import { useState } from "react";
-import type { Bouquet, Catalogue, Service } from "../../api/types.ts";
+import type { Service } from "../../api/names.ts";
+import type { Bouquet, Catalogue } from "../../api/staff-api.d.ts";
 import { TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Amount, Badge, Card, Code, Time } from "../../components/display.tsx";

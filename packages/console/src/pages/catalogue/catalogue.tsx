@@ -1,6 +1,5 @@
 import { useApi, usePages } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Catalogue as CatalogueData, CatalogueRevision } from "../../api/types.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
@@ -34,7 +33,7 @@ export default function Catalogue() {
 }
 
 function Current({ mayPublish }: { mayPublish: boolean }) {
-  const catalogue = useApi<CatalogueData>("/catalogue", { environment: useEnvironment() });
+  const catalogue = useApi("GET /catalogue", { environment: useEnvironment() });
   return (
     <Loaded of={catalogue}>
       {(found) =>
@@ -60,7 +59,7 @@ function Current({ mayPublish }: { mayPublish: boolean }) {
 }
 
 function FormerRevision({ revision }: { revision: number }) {
-  const catalogue = useApi<CatalogueData>(`/catalogue/revisions/${revision}`);
+  const catalogue = useApi("GET /catalogue/revisions/:revision", { revision });
   return (
     <>
       <PageHead
@@ -75,7 +74,7 @@ function FormerRevision({ revision }: { revision: number }) {
 }
 
 function Revisions() {
-  const revisions = usePages<CatalogueRevision>("/catalogue/revisions", { environment: useEnvironment() });
+  const revisions = usePages("GET /catalogue/revisions", { environment: useEnvironment() });
   const [newest] = revisions.items;
   return (
     <PagedTable

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useUpload } from "../../api/hooks.ts";
-import type { CatalogueChange } from "../../api/types.ts";
+import type { CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Checkbox, FileInput } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
@@ -23,7 +23,7 @@ const t = texts.catalogue;
 export function CatalogueUpload() {
   const [checked, setChecked] = useState<{ file: File; change: CatalogueChange }>();
   const environment = useEnvironment();
-  const check = useUpload<CatalogueChange>();
+  const check = useUpload("POST /catalogue");
   return (
     <>
       <Card>
@@ -34,8 +34,7 @@ export function CatalogueUpload() {
             const file = values.file("file");
             if (file === undefined) return;
             setChecked(undefined);
-            const query = { environment, preview: true };
-            setChecked({ file, change: await check.mutateAsync({ path: "/catalogue", file, query }) });
+            setChecked({ file, change: await check.mutateAsync({ file, environment, preview: true }) });
           }}
         >
           <Field name="file" label={t.file} hint={t.fileHint}>
@@ -141,7 +140,7 @@ const COLUMNS: readonly Column<ChangedBouquet>[] = [
 function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boolean; disabled: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const environment = useEnvironment();
-  const upload = useUpload<CatalogueChange>();
+  const upload = useUpload("POST /catalogue");
   const toast = useToast();
   const [, navigate] = useLocation();
   return (
@@ -156,8 +155,8 @@ function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boo
         description={t.publishText}
         confirm={t.publishConfirm}
         onConfirm={async () => {
-          const query = { environment, allowLargeChange: allowsLarge || undefined };
-          const { revision } = await upload.mutateAsync({ path: "/catalogue", file, query });
+          const allowLargeChange = allowsLarge || undefined;
+          const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange });
           toast(t.done(revision));
           navigate("/catalogue");
         }}

@@ -1,5 +1,5 @@
 import type { Pages } from "../../api/hooks.ts";
-import type { Attempt } from "../../api/types.ts";
+import type { Attempt } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Card, Code, Time } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";

@@ -1,4 +1,4 @@
-import type { BlockEffect, Connection } from "../../api/types.ts";
+import type { Connection } from "../../api/staff-api.d.ts";
 import { useCorrection } from "../../api/use-correction.ts";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Badge, BeforeAfter } from "../../components/display.tsx";
@@ -7,7 +7,6 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "./connection-badge.tsx";
-import { customerHref } from "./links.ts";
 
 const t = texts.customers;
 
@@ -23,11 +22,13 @@ export function BlockDialog({ cuid, connection, onClose }: BlockDialogProps) {
   const isBlocked = connection.blockedByStaff !== null;
   const environment = useEnvironment();
   const toast = useToast();
-  const block = useCorrection<BlockEffect>(
-    `${customerHref({ cuid })}/block`,
-    { service, reqId, blocked: !isBlocked },
-    { environment },
-  );
+  const block = useCorrection("POST /customers/:cuid/block", {
+    environment,
+    cuid,
+    service,
+    reqId,
+    blocked: !isBlocked,
+  });
   const name = connectionName(connection);
   const action = isBlocked ? t.unblock : t.block;
   return (

@@ -1,4 +1,4 @@
-import type { Connection } from "../../api/types.ts";
+import type { Connection } from "../../api/staff-api.d.ts";
 import { Badge } from "../../components/display.tsx";
 import { texts } from "../../texts/index.ts";
 

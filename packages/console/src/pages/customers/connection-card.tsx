@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useMay } from "../../api/session.tsx";
-import type { Connection, PlanLedger } from "../../api/types.ts";
+import type { Connection, PlanLedger } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { type Span, TimeLine } from "../../components/time-line.tsx";

@@ -1,6 +1,6 @@
 import { type Pages, useApi, usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Attempt, Connection, Customer as CustomerData, PlanLedger } from "../../api/types.ts";
+import type { Attempt, Connection, Customer as CustomerData, PlanLedger } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Badge, Card, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -20,10 +20,9 @@ const t = texts.customers;
 
 export default function Customer({ params: { cuid = "" } }: PageProps) {
   const environment = useEnvironment();
-  const path = `/customers/${encodeURIComponent(cuid)}`;
-  const customer = useApi<CustomerData>(path, { environment });
-  const ledgers = useApi<{ plans: PlanLedger[] }>(`${path}/ledgers`, { environment });
-  const attempts = usePages<Attempt>(`${path}/attempts`, { environment });
+  const customer = useApi("GET /customers/:cuid", { environment, cuid });
+  const ledgers = useApi("GET /customers/:cuid/ledgers", { environment, cuid });
+  const attempts = usePages("GET /customers/:cuid/attempts", { environment, cuid });
   const { data } = customer;
   const name = data === undefined ? "" : `${data.firstName} ${data.lastName}`.trim();
   const isGone = data === undefined && customer.error?.code === "not_found";

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { usePages } from "../../api/hooks.ts";
-import type { CustomerMatch, CustomerMatches } from "../../api/types.ts";
+import type { CustomerMatch } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Card } from "../../components/display.tsx";
@@ -25,11 +25,7 @@ export default function Customers() {
   const environment = useEnvironment();
   const [, navigate] = useLocation();
   const search = useSearchText();
-  const found = usePages<CustomerMatch, CustomerMatches>(
-    "/customers",
-    { environment, q: search.asked },
-    { keep: true },
-  );
+  const found = usePages("GET /customers", { environment, q: search.asked }, { keep: true });
   const { first, isKept } = found;
   const transaction = first?.transaction ?? null;
   const [isOpening, setOpening] = useState(false);

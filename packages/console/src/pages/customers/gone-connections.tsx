@@ -1,4 +1,4 @@
-import type { PlanLedger } from "../../api/types.ts";
+import type { PlanLedger } from "../../api/staff-api.d.ts";
 import { Card } from "../../components/display.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "./connection-badge.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Connection, CorrectionEffect } from "../../api/types.ts";
+import type { Connection } from "../../api/staff-api.d.ts";
 import { useCorrection } from "../../api/use-correction.ts";
 import { Select } from "../../components/controls.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
@@ -13,7 +13,6 @@ import { texts } from "../../texts/index.ts";
 import { connectionName } from "./connection-badge.tsx";
 import { DaysField, readDays } from "./days-field.tsx";
 import { minuteOf } from "./ledger-words.ts";
-import { customerHref } from "./links.ts";
 
 const t = texts.customers;
 
@@ -33,10 +32,9 @@ export function GoodwillDialog({ cuid, connection, plans, onClose }: GoodwillDia
   const [days, setDays] = useState("1");
   const [plan, setPlan] = useState(subscriptions.find(({ addOn }) => !addOn)?.plan ?? plans[0] ?? "");
   const count = readDays(days);
-  const goodwill = useCorrection<CorrectionEffect>(
-    `${customerHref({ cuid })}/goodwill`,
-    count === undefined ? null : { service, reqId, plan, days: count },
-    { environment },
+  const goodwill = useCorrection(
+    "POST /customers/:cuid/goodwill",
+    count === undefined ? null : { environment, cuid, service, reqId, plan, days: count },
   );
   const name = connectionName(connection);
   return (

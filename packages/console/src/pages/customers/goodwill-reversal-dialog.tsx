@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Connection, CorrectionEffect } from "../../api/types.ts";
+import type { Connection } from "../../api/staff-api.d.ts";
 import { useCorrection } from "../../api/use-correction.ts";
 import { Select } from "../../components/controls.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
@@ -11,7 +11,6 @@ import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "./connection-badge.tsx";
 import { minuteOf } from "./ledger-words.ts";
-import { customerHref } from "./links.ts";
 
 const t = texts.customers;
 
@@ -30,11 +29,14 @@ export function GoodwillReversalDialog({ cuid, connection, given, onClose }: Goo
   const toast = useToast();
   const [plan, setPlan] = useState(given[0]?.plan ?? "");
   const seq = given.find((each) => each.plan === plan)?.seq;
-  const reversal = useCorrection<CorrectionEffect>(
-    `${customerHref({ cuid })}/goodwill-reversal`,
-    { service, reqId, plan, seq },
-    { environment },
-  );
+  const reversal = useCorrection("POST /customers/:cuid/goodwill-reversal", {
+    environment,
+    cuid,
+    service,
+    reqId,
+    plan,
+    seq,
+  });
   const name = connectionName(connection);
   return (
     <ConfirmDialog

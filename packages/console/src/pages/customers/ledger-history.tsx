@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { useMay, useMe } from "../../api/session.tsx";
-import type { PlanLedger } from "../../api/types.ts";
+import type { PlanLedger } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { History, type HistoryItem } from "../../components/history.tsx";
 import { formatCount } from "../../format.ts";

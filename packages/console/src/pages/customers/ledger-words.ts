@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "../../api/types.ts";
+import type { LedgerEntry } from "../../api/staff-api.d.ts";
 import { countOf, formatMoney, formatTime } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 

@@ -1,4 +1,4 @@
-import type { Connection, PlanLedger, Run, Subscription } from "../../api/types.ts";
+import type { Connection, PlanLedger, Run, Subscription } from "../../api/staff-api.d.ts";
 import type { Mark, Span } from "../../components/time-line.tsx";
 import { countOf, placeOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";

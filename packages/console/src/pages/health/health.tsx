@@ -1,6 +1,6 @@
 import { useApi } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Health as HealthData, Target } from "../../api/types.ts";
+import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Grid, KeyValue, Time } from "../../components/display.tsx";
@@ -15,7 +15,7 @@ const t = texts.health;
 type Migration = HealthData["migrations"][number];
 
 export default function Health() {
-  const health = useApi<HealthData>("/health");
+  const health = useApi("GET /health");
   const readAgain = (
     <Button busy={health.isFetching} onClick={() => void health.refetch()}>
       {texts.common.readAgain}

@@ -1,6 +1,6 @@
 import type { ComponentProps } from "react";
 import { Link } from "wouter";
-import type { ChangedCustomer, HeldBackLine, Upload } from "../../api/types.ts";
+import type { Upload } from "../../api/staff-api.d.ts";
 import { Select } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { Badge, Code, Time } from "../../components/display.tsx";
@@ -13,6 +13,9 @@ import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.imports;
+
+type ChangedCustomer = Upload["changes"][number];
+type HeldBackLine = Upload["heldBack"][number];
 
 /** What a file does, and what is wrong with it: the first thousand of each. Of one that is refused, what is wrong. */
 export function UploadFindings({ upload }: { upload: Upload }) {

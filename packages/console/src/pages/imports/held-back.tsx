@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { usePages, useSend } from "../../api/hooks.ts";
+import { asInput } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
-import type { HeldBack } from "../../api/types.ts";
+import type { HeldBack } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
@@ -21,7 +22,7 @@ interface Decision {
 
 /** What the last customers file would have taken away: each is taken away after all, or left. */
 export function HeldBackList() {
-  const heldBack = usePages<HeldBack>("/held-back", { environment: useEnvironment() });
+  const heldBack = usePages("GET /held-back", { environment: useEnvironment() });
   const mayDecide = useMay("administer");
   const [asked, setAsked] = useState<Decision>();
   return (
@@ -75,7 +76,7 @@ interface DecideProps extends Decision {
 
 function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
   const { id, cuid } = held;
-  const send = useSend();
+  const send = useSend("POST /held-back/:id");
   const toast = useToast();
   const [goodwill, setGoodwill] = useState("");
   const isTaken = decision === "take";
@@ -91,8 +92,7 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
       danger={isTaken}
       disabled={isAsked && goodwill === ""}
       onConfirm={async () => {
-        const body = { decision, ...(isAsked && { goodwill }) };
-        await send.mutateAsync({ method: "post", path: `/held-back/${id}`, body });
+        await send.mutateAsync({ id, decision, ...(isAsked && asInput("POST /held-back/:id", { goodwill })) });
         toast(isTaken ? t.taken(cuid) : t.left);
       }}
     >

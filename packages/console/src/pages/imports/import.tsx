@@ -1,7 +1,8 @@
 import { useEffect } from "react";
 import { usePoll, useSend } from "../../api/hooks.ts";
+import { asInput } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Upload } from "../../api/types.ts";
+import type { Upload } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Checkbox } from "../../components/controls.tsx";
 import { Badge, Card, Grid, KeyValue, Stat } from "../../components/display.tsx";
@@ -28,7 +29,7 @@ const TONES = {
 
 /** A customers file that was sent: what it would do, its import, and what that did. */
 export default function Import({ params: { id = "" } }: PageProps) {
-  const upload = usePoll<Upload>(`/imports/${encodeURIComponent(id)}`, ({ state }) => !isUnderWay(state));
+  const upload = usePoll("GET /imports/:id", { id }, ({ state }) => !isUnderWay(state));
   const { data, error } = upload;
   const isOver = error?.status === 404 || data?.state === "done" || data?.state === "refused";
   useEffect(() => {
@@ -88,7 +89,7 @@ function Shown({ upload }: { upload: Upload }) {
 /** What can be done now. */
 function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload }) {
   const mayImport = useMay("administer");
-  const send = useSend<Upload>();
+  const send = useSend("POST /imports/:id/run");
   const toast = useToast();
   const another = <LinkButton href="/imports?tab=upload">{t.another}</LinkButton>;
   const unclear = report?.["goodwillUnclear"] ?? 0;
@@ -112,11 +113,8 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
         submit={state === "failed" ? t.importAgain : t.importNow}
         actions={another}
         onSubmit={async (values) => {
-          const body = {
-            allowLargeChange: values.checked("allowLargeChange"),
-            goodwill: values.optional("goodwill"),
-          };
-          await send.mutateAsync({ method: "post", path: `/imports/${id}/run`, body });
+          const goodwill = asInput("POST /imports/:id/run", { goodwill: values.optional("goodwill") });
+          await send.mutateAsync({ id, allowLargeChange: values.checked("allowLargeChange"), ...goodwill });
           toast(t.started);
         }}
       >

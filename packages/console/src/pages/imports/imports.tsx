@@ -1,6 +1,6 @@
 import { useApi, usePoll } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { ImportRun, Page, Upload } from "../../api/types.ts";
+import type { ImportRun } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Time } from "../../components/display.tsx";
@@ -35,7 +35,7 @@ export default function Imports() {
 /** Leads back to the file that was sent from this browser, until it is imported. */
 function LastUpload() {
   const id = readStored(LAST_UPLOAD);
-  const { data } = usePoll<Upload>(id === null ? null : `/imports/${id}`, ({ state }) => !isUnderWay(state));
+  const { data } = usePoll("GET /imports/:id", id === null ? null : { id }, ({ state }) => !isUnderWay(state));
   if (data === undefined || data.state === "done" || data.state === "refused") return null;
   return (
     <Note>
@@ -48,7 +48,7 @@ function LastUpload() {
 }
 
 function Runs() {
-  const runs = useApi<Page<ImportRun>>("/imports");
+  const runs = useApi("GET /imports");
   return (
     <Loaded of={runs}>
       {({ items }) => (

@@ -1,4 +1,4 @@
-import type { Upload } from "../../api/types.ts";
+import type { Upload } from "../../api/staff-api.d.ts";
 import { Time } from "../../components/display.tsx";
 import { Note, Progress } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";

@@ -1,7 +1,6 @@
 import { useLocation } from "wouter";
 import { useUpload } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Upload } from "../../api/types.ts";
 import { Checkbox, FileInput, TextInput } from "../../components/controls.tsx";
 import { Card } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -17,21 +16,22 @@ const t = texts.imports;
 export function CustomersUpload() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;
-  const upload = useUpload<Upload>();
+  const upload = useUpload("POST /imports");
   const [, navigate] = useLocation();
 
   const submit = async (values: FormValues) => {
     const file = values.file("file");
     if (file === undefined) return;
-    const query = {
+    const tolerance = values.optional("toleranceDays");
+    const { id } = await upload.mutateAsync({
+      file,
       environment,
       asOf: values.optional("asOf"),
       skipInvalid: values.checked("skipInvalid") || undefined,
       oldRecords: values.checked("oldRecords") || undefined,
-      toleranceDays: values.optional("toleranceDays"),
+      toleranceDays: tolerance === undefined ? undefined : Number(tolerance),
       run: values.checked("run") || undefined,
-    };
-    const { id } = await upload.mutateAsync({ path: "/imports", file, query });
+    });
     store(LAST_UPLOAD, id);
     navigate(`/imports/${id}`);
   };

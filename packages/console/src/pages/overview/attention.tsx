@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { useApi } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { AttentionItem } from "../../api/types.ts";
+import type { AttentionItem } from "../../api/staff-api.d.ts";
 import { Card } from "../../components/display.tsx";
 import { Loaded, Note, type Tone } from "../../components/states.tsx";
 import { countOf, formatAge, formatTime } from "../../format.ts";
@@ -13,7 +13,7 @@ const t = texts.overview.attention;
 /** What needs somebody, and where it is mended. */
 export function Attention() {
   const environment = useEnvironment();
-  const attention = useApi<{ items: AttentionItem[] }>("/attention", { environment });
+  const attention = useApi("GET /attention", { environment });
   return (
     <Card title={t.title}>
       <Loaded of={attention}>

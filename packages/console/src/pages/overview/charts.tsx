@@ -1,5 +1,5 @@
 import { useInCurrency } from "../../api/session.tsx";
-import type { Share, Statistics } from "../../api/types.ts";
+import type { Share, Statistics } from "../../api/staff-api.d.ts";
 import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
 import { Card, Grid } from "../../components/display.tsx";
 import { formatAmount, formatCount } from "../../format.ts";

@@ -1,5 +1,5 @@
 import { sumAmounts } from "../../amounts.ts";
-import type { Statistics } from "../../api/types.ts";
+import type { Statistics } from "../../api/staff-api.d.ts";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";

@@ -1,6 +1,6 @@
 import { usePoll } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Statistics } from "../../api/types.ts";
+import type { Statistics } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Choice } from "../../components/choice.tsx";
 import { useFilters } from "../../components/filters.tsx";
@@ -18,7 +18,7 @@ const t = texts.overview;
 export default function Overview() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;
-  const statistics = usePoll<Statistics>("/statistics", ({ complete }) => complete, { environment });
+  const statistics = usePoll("GET /statistics", { environment }, ({ complete }) => complete);
   const [{ show }, setFilters] = useFilters(["show"]);
   const measure = show === "topUps" ? "topUps" : "amount";
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Partner } from "../../api/types.ts";
+import type { Partner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextArea } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -16,14 +16,13 @@ const t = texts.partners;
 export function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Partner }) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useMay("administer");
-  const send = useSend<Partner>();
+  const send = useSend("PATCH /partners/:name");
   const toast = useToast();
 
   const save = async (values: FormValues) => {
     const lines = values.text("allowedAddresses").split(/[\s,]+/);
     const given = lines.filter((line) => line !== "");
-    const body = { allowedAddresses: given.length === 0 ? null : given };
-    await send.mutateAsync({ method: "patch", path: `/partners/${encodeURIComponent(name)}`, body });
+    await send.mutateAsync({ name, allowedAddresses: given.length === 0 ? null : given });
     toast(t.addressesDone(given.length));
     setOpen(false);
   };

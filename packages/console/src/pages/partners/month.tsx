@@ -1,7 +1,6 @@
 import { sumAmounts } from "../../amounts.ts";
 import { useApi } from "../../api/hooks.ts";
 import { useInCurrency } from "../../api/session.tsx";
-import type { Statistics } from "../../api/types.ts";
 import { Bars, ShareBars } from "../../components/charts.tsx";
 import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
@@ -14,7 +13,7 @@ const t = texts.partners;
 /** What a partner topped up in the last 30 days, and what was refused. */
 export function PartnerMonth({ name }: { name: string }) {
   const inCurrency = useInCurrency();
-  const statistics = useApi<Statistics>("/statistics", { environment: useEnvironment(), partner: name });
+  const statistics = useApi("GET /statistics", { environment: useEnvironment(), partner: name });
   return (
     <Loaded of={statistics}>
       {({ complete, days, byBouquet, failures }) => {

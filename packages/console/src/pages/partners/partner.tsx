@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useApi, usePages, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Attempt, Partner as PartnerData } from "../../api/types.ts";
+import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
@@ -20,7 +20,7 @@ import { Tokens } from "./tokens.tsx";
 const t = texts.partners;
 
 export default function Partner({ params: { name = "" } }: PageProps) {
-  const partner = useApi<PartnerData>(`/partners/${encodeURIComponent(name)}`);
+  const partner = useApi("GET /partners/:name", { name });
   const mayChange = useMay("administer");
   return (
     <>
@@ -59,7 +59,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
 
 function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
   const [isOpen, setOpen] = useState(false);
-  const send = useSend();
+  const send = useSend("PATCH /partners/:name");
   const toast = useToast();
   const isActive = status === "active";
   return (
@@ -73,8 +73,7 @@ function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
         confirm={isActive ? t.suspendConfirm : t.resumeConfirm}
         danger={isActive}
         onConfirm={async () => {
-          const body = { status: isActive ? "suspended" : "active" };
-          await send.mutateAsync({ method: "patch", path: `/partners/${encodeURIComponent(name)}`, body });
+          await send.mutateAsync({ name, status: isActive ? "suspended" : "active" });
           toast(isActive ? t.suspended(name) : t.resumed(name));
         }}
       />
@@ -83,7 +82,7 @@ function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
 }
 
 function Attempts({ name }: { name: string }) {
-  const attempts = usePages<Attempt>("/attempts", { environment: useEnvironment(), partner: name });
+  const attempts = usePages("GET /attempts", { environment: useEnvironment(), partner: name });
   return (
     <>
       <p className="muted">{t.attemptsHint}</p>

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { useApi, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { ListedPartner, Page, Partner } from "../../api/types.ts";
+import type { ListedPartner, Partner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -18,7 +18,7 @@ import { texts } from "../../texts/index.ts";
 const t = texts.partners;
 
 export default function Partners() {
-  const partners = useApi<Page<ListedPartner>>("/partners");
+  const partners = useApi("GET /partners");
   const mayAdd = useMay("administer");
   const [isAdding, setAdding] = useState(false);
   const add = (
@@ -81,7 +81,7 @@ const COLUMNS: readonly Column<ListedPartner>[] = [
 ];
 
 function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => void }) {
-  const send = useSend<Partner>();
+  const send = useSend("POST /partners");
   const [, navigate] = useLocation();
   const toast = useToast();
   return (
@@ -89,8 +89,7 @@ function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => vo
       <Form
         submit={t.add}
         onSubmit={async (values) => {
-          const body = { name: values.text("name") };
-          const { name } = await send.mutateAsync({ method: "post", path: "/partners", body });
+          const { name } = await send.mutateAsync({ name: values.text("name") });
           toast(t.addDone(name));
           navigate(partnerPath(name));
         }}

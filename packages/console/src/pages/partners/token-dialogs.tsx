@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useSend } from "../../api/hooks.ts";
-import type { AccessToken, Environment, IssuedToken, RotatedToken } from "../../api/types.ts";
+import type { Environment } from "../../api/names.ts";
+import type { AccessToken, IssuedToken, RotatedToken } from "../../api/staff-api.d.ts";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Code, KeyValue, Time } from "../../components/display.tsx";
@@ -20,16 +21,15 @@ interface DialogOfPartner {
 export function IssueToken({ partner, onClose }: DialogOfPartner) {
   const [environment, setEnvironment] = useState<Environment>(useEnvironment());
   const [issued, setIssued] = useState<IssuedToken>();
-  const send = useSend<IssuedToken>();
+  const send = useSend("POST /partners/:name/tokens");
   if (issued !== undefined) return <NewToken partner={partner} issued={issued} onClose={onClose} />;
   return (
     <Dialog open onOpenChange={onClose} title={t.issue} description={t.issueHint}>
       <Form
         submit={t.issueConfirm}
         onSubmit={async (values) => {
-          const body = { environment, expiresAt: values.optional("expiresAt") };
-          const path = `/partners/${encodeURIComponent(partner)}/tokens`;
-          setIssued(await send.mutateAsync({ method: "post", path, body }));
+          const expiresAt = values.optional("expiresAt");
+          setIssued(await send.mutateAsync({ name: partner, environment, expiresAt }));
         }}
       >
         <Field name="environment" label={t.environment} hint={environment === "trial" ? t.trialEnds : undefined}>
@@ -51,7 +51,7 @@ export function IssueToken({ partner, onClose }: DialogOfPartner) {
 
 export function RotateToken({ partner, token, onClose }: DialogOfPartner & { token: AccessToken }) {
   const [rotated, setRotated] = useState<RotatedToken>();
-  const send = useSend<RotatedToken>();
+  const send = useSend("POST /tokens/:id/rotation");
   if (rotated !== undefined) {
     return (
       <NewToken partner={partner} issued={rotated} onClose={onClose}>
@@ -64,8 +64,8 @@ export function RotateToken({ partner, token, onClose }: DialogOfPartner & { tok
       <Form
         submit={t.rotateConfirm}
         onSubmit={async (values) => {
-          const body = { overlapHours: values.number("overlapHours"), expiresAt: values.optional("expiresAt") };
-          setRotated(await send.mutateAsync({ method: "post", path: `/tokens/${token.id}/rotation`, body }));
+          const [overlapHours, expiresAt] = [values.number("overlapHours"), values.optional("expiresAt")];
+          setRotated(await send.mutateAsync({ id: token.id, overlapHours, expiresAt }));
         }}
       >
         <TokenFacts token={token} />
@@ -83,7 +83,7 @@ export function RotateToken({ partner, token, onClose }: DialogOfPartner & { tok
 }
 
 export function RevokeToken({ token, onClose }: { token: AccessToken; onClose: () => void }) {
-  const send = useSend();
+  const send = useSend("DELETE /tokens/:id");
   const toast = useToast();
   return (
     <ConfirmDialog
@@ -94,7 +94,7 @@ export function RevokeToken({ token, onClose }: { token: AccessToken; onClose: (
       confirm={t.revokeConfirm}
       danger
       onConfirm={async () => {
-        await send.mutateAsync({ method: "delete", path: `/tokens/${token.id}` });
+        await send.mutateAsync({ id: token.id });
         toast(t.revoked(token.id));
       }}
     >

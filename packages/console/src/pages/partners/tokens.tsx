@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { AccessToken, Page } from "../../api/types.ts";
+import type { AccessToken } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Code, Time } from "../../components/display.tsx";
@@ -15,7 +15,7 @@ type Open = { readonly action: "issue" } | { readonly action: "rotate" | "revoke
 
 /** A partner's access tokens: those that hold, and on demand those that did. */
 export function Tokens({ partner }: { partner: string }) {
-  const tokens = useApi<Page<AccessToken>>(`/partners/${encodeURIComponent(partner)}/tokens`);
+  const tokens = useApi("GET /partners/:name/tokens", { name: partner });
   const mayChange = useMay("administer");
   const [showsOld, setShowsOld] = useState(false);
   const [open, setOpen] = useState<Open>();

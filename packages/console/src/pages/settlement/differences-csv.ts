@@ -1,4 +1,6 @@
-import type { Difference } from "../../api/types.ts";
+import type { Reconciliation } from "../../api/staff-api.d.ts";
+
+export type Difference = Reconciliation["differences"][number];
 
 const COLUMNS = [
   ...(["verdict", "line", "key", "theirAmount", "theirStatus", "ourAmount", "ourStatus"] as const),

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { useApi, useUpload } from "../../api/hooks.ts";
+import { asInput } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Page, Partner, Reconciliation as ReconciliationData } from "../../api/types.ts";
+import type { Reconciliation as ReconciliationData } from "../../api/staff-api.d.ts";
 import { FileInput, Select, TextInput } from "../../components/controls.tsx";
 import { Card, Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -26,8 +27,8 @@ interface Compared {
 export default function Reconciliation() {
   const environment = useEnvironment();
   const today = wallNow(useMe().provider.timeZone).slice(0, 10);
-  const partners = useApi<Page<Partner>>("/partners");
-  const upload = useUpload<ReconciliationData>();
+  const partners = useApi("GET /partners");
+  const upload = useUpload("POST /reconciliations");
   const [compared, setCompared] = useState<Compared>();
 
   const submit = async (values: FormValues) => {
@@ -37,9 +38,9 @@ export default function Reconciliation() {
     const partner = values.text("partner");
     const period = { period: values.text("period"), from: values.text("from"), to: values.text("to") };
     const days = daysOf(period, today);
-    const given = Object.fromEntries(OPTIONAL.map((name) => [name, values.optional(name)]));
-    const query = { environment, partner, ...days, ...given };
-    const found = await upload.mutateAsync({ path: "/reconciliations", file, query });
+    const texts = Object.fromEntries(OPTIONAL.map((name) => [name, values.optional(name)]));
+    const given = asInput("POST /reconciliations", texts as Record<(typeof OPTIONAL)[number], string | undefined>);
+    const found = await upload.mutateAsync({ file, environment, partner, ...days, ...given });
     setCompared({ title: t.resultOf(partner, days.from, days.to), found });
   };
 
@@ -81,9 +82,9 @@ const WORDS = [
   ["failedValues", t.failedUsual],
 ] as const;
 const OPTIONAL = [
-  ...["key", "keyColumn", "amountColumn", "statusColumn", "delimiter"],
+  ...(["key", "keyColumn", "amountColumn", "statusColumn", "delimiter"] as const),
   ...WORDS.map(([name]) => name),
-] as const;
+];
 
 /** How the file is to be read. */
 function Columns() {

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { Difference, Reconciliation } from "../../api/types.ts";
+import type { Reconciliation } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Amount, Card, Code, Time } from "../../components/display.tsx";
@@ -7,7 +7,7 @@ import { LongTable } from "../../components/long-table.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { differencesCsv } from "./differences-csv.ts";
+import { type Difference, differencesCsv } from "./differences-csv.ts";
 
 const t = texts.settlement;
 

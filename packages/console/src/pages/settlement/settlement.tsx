@@ -1,8 +1,9 @@
 import { sumAmounts } from "../../amounts.ts";
 import { apiUrl } from "../../api/client.ts";
 import { useApi } from "../../api/hooks.ts";
+import { asInput } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Page, Partner, SettlementAmounts, Settlement as SettlementData } from "../../api/types.ts";
+import type { Settlement as SettlementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { Select } from "../../components/controls.tsx";
 import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
@@ -15,7 +16,7 @@ import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
 import { PERIOD_NAMES, PeriodFields } from "./period.tsx";
-import { LinesTable, PartnersTable } from "./tables.tsx";
+import { LinesTable, PartnersTable, type SettlementAmounts } from "./tables.tsx";
 
 const t = texts.settlement;
 const NAMES = ["partner", ...PERIOD_NAMES, "lines"] as const;
@@ -29,9 +30,9 @@ export default function Settlement() {
   const days = daysOf(values, today);
   const lines = values.lines || "partner";
   const detail = lines === "partner" ? "day" : lines;
-  const query = { environment, partner: values.partner, ...days, detail };
-  const settlement = useApi<SettlementData>("/settlement", query);
-  const partners = useApi<Page<Partner>>("/partners");
+  const query = { environment, ...days, ...asInput("GET /settlement", { partner: values.partner, detail }) };
+  const settlement = useApi("GET /settlement", query);
+  const partners = useApi("GET /partners");
   return (
     <>
       <PageHead
@@ -41,7 +42,7 @@ export default function Settlement() {
           .join(" · ")}
         actions={
           <>
-            <DownloadButton href={apiUrl("/settlement.csv", query)}>{texts.common.download}</DownloadButton>
+            <DownloadButton href={apiUrl("GET /settlement.csv", query)}>{texts.common.download}</DownloadButton>
             <Button onClick={() => window.print()}>{texts.common.print}</Button>
           </>
         }

@@ -1,4 +1,4 @@
-import type { SettlementAmounts, SettlementLine } from "../../api/types.ts";
+import type { Settlement } from "../../api/staff-api.d.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Amount, Code } from "../../components/display.tsx";
 import { LongTable } from "../../components/long-table.tsx";
@@ -6,6 +6,9 @@ import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.settlement;
+
+export type SettlementAmounts = Settlement["total"];
+type SettlementLine = Settlement["lines"][number];
 
 interface PartnerAmounts extends SettlementAmounts {
   readonly partner: string;

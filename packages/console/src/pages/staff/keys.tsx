@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
-import type { AddedStaffKey, Page, StaffKey } from "../../api/types.ts";
+import type { Role } from "../../api/names.ts";
+import type { AddedStaffKey, StaffKey } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -18,16 +19,15 @@ const t = texts.staff;
 
 /** The keys of systems. */
 export function Keys() {
-  const keys = useApi<Page<StaffKey>>("/staff-keys");
-  const send = useSend();
+  const keys = useApi("GET /staff-keys");
+  const send = useSend("DELETE /staff-keys/:name");
   const toast = useToast();
   const [adding, setAdding] = useState(false);
   const [added, setAdded] = useState<AddedStaffKey>();
   const [removing, setRemoving] = useState<string>();
   const columns = useMemo(() => columnsFor(setRemoving), []);
   const remove = async (name: string, values: FormValues) => {
-    const path = `/staff-keys/${encodeURIComponent(name)}`;
-    await send.mutateAsync({ method: "delete", path, body: ownPassword(values) });
+    await send.mutateAsync({ name, ...ownPassword(values) });
     toast(t.keyRemoved(name));
   };
   return (
@@ -96,11 +96,11 @@ interface AddKeyProps {
 }
 
 function AddKey({ open, onOpenChange, onAdded }: AddKeyProps) {
-  const send = useSend<AddedStaffKey>();
+  const send = useSend("POST /staff-keys");
   const toast = useToast();
   const submit = async (values: FormValues) => {
-    const body = { name: values.text("name"), role: values.text("role"), ...ownPassword(values) };
-    const key = await send.mutateAsync({ method: "post", path: "/staff-keys", body });
+    const [name, role] = [values.text("name"), values.text("role") as Role];
+    const key = await send.mutateAsync({ name, role, ...ownPassword(values) });
     onOpenChange(false);
     toast(t.keyAdded(key.name));
     onAdded(key);

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Page, StaffMember } from "../../api/types.ts";
+import type { StaffMember } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
@@ -17,7 +17,7 @@ type Asking = "role" | "password" | "totp" | "remove";
 
 /** People's accounts. */
 export function People() {
-  const people = useApi<Page<StaffMember>>("/staff");
+  const people = useApi("GET /staff");
   const { name: own } = useMe();
   const [adding, setAdding] = useState(false);
   const [asking, setAsking] = useState<{ what: Asking; member: StaffMember }>();

@@ -1,5 +1,7 @@
 import { useSend } from "../../api/hooks.ts";
-import type { Role, StaffMember } from "../../api/types.ts";
+import type { Role } from "../../api/names.ts";
+import type { Input } from "../../api/request.ts";
+import type { StaffMember } from "../../api/staff-api.d.ts";
 import { TextInput } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -18,12 +20,11 @@ interface DialogProps {
 type MemberDialogProps = DialogProps & { readonly member: StaffMember };
 
 export function AddPerson({ open, onOpenChange }: DialogProps) {
-  const send = useSend<StaffMember>();
+  const send = useSend("POST /staff");
   const toast = useToast();
   const submit = async (values: FormValues) => {
-    const person = { name: values.text("name"), role: values.text("role"), password: values.raw("password") };
-    const body = { ...person, ...ownPassword(values) };
-    const { name } = await send.mutateAsync({ method: "post", path: "/staff", body });
+    const person = { name: values.text("name"), role: values.text("role") as Role, password: values.raw("password") };
+    const { name } = await send.mutateAsync({ ...person, ...ownPassword(values) });
     onOpenChange(false);
     toast(t.personAdded(name));
   };
@@ -84,14 +85,14 @@ export function SwitchTotpOff({ member: { name }, open, onOpenChange }: MemberDi
 }
 
 export function RemovePerson({ member: { name }, open, onOpenChange }: MemberDialogProps) {
-  const send = useSend();
+  const send = useSend("DELETE /staff/:name");
   const toast = useToast();
   return (
     <ConfirmDialog
       {...{ open, onOpenChange, title: t.removeTitle(name), description: t.removeText, confirm: t.remove }}
       danger
       onConfirm={async (_, values) => {
-        await send.mutateAsync({ method: "delete", path: pathOf(name), body: ownPassword(values) });
+        await send.mutateAsync({ name, ...ownPassword(values) });
         toast(t.removed(name));
       }}
     >
@@ -110,15 +111,11 @@ function PasswordField() {
 }
 
 function useChange(name: string, onOpenChange: (open: boolean) => void) {
-  const send = useSend<StaffMember>();
+  const send = useSend("PATCH /staff/:name");
   const toast = useToast();
-  return async (body: object, done: string) => {
-    await send.mutateAsync({ method: "patch", path: pathOf(name), body });
+  return async (changes: Omit<Input<"PATCH /staff/:name">, "name">, done: string) => {
+    await send.mutateAsync({ name, ...changes });
     onOpenChange(false);
     toast(done);
   };
-}
-
-function pathOf(name: string): string {
-  return `/staff/${encodeURIComponent(name)}`;
 }

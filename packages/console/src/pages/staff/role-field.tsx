@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Role } from "../../api/types.ts";
+import type { Role } from "../../api/names.ts";
 import { Select } from "../../components/controls.tsx";
 import { Field } from "../../components/form.tsx";
 import { texts } from "../../texts/index.ts";

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
+import type { Service } from "../../api/names.ts";
 import { ApiProblem } from "../../api/problem.ts";
+import type { Input } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
-import type { AddedTarget, AddTargetRequest, Service, Target } from "../../api/types.ts";
+import type { Target } from "../../api/staff-api.d.ts";
 import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
@@ -13,19 +15,19 @@ import { texts } from "../../texts/index.ts";
 const t = texts.targets;
 
 type Kind = Target["kind"];
+type TargetInput = Input<"POST /targets">;
 const KINDS: readonly Kind[] = ["webhook", "feed", "radius"];
 const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
 /** Asks for what the kind needs; of a webhook, the secret shows afterwards. */
 export function AddTarget({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
-  const send = useSend<AddedTarget>();
+  const send = useSend("POST /targets");
   const toast = useToast();
   const [kind, setKind] = useState<Kind>("webhook");
   const [added, setAdded] = useState<{ name: string; secret: string }>();
 
   const submit = async (values: FormValues) => {
-    const body = requestOf(kind, values);
-    const { target, secret } = await send.mutateAsync({ method: "post", path: "/targets", body });
+    const { target, secret } = await send.mutateAsync(inputOf(kind, values));
     onOpenChange(false);
     toast(t.added(target.name));
     if (secret !== null) setAdded({ name: target.name, secret });
@@ -96,7 +98,7 @@ function RadiusFields() {
   );
 }
 
-function requestOf(kind: Kind, values: FormValues): AddTargetRequest {
+function inputOf(kind: Kind, values: FormValues): TargetInput {
   const name = values.text("name");
   if (kind === "radius") return { name, radius: radiusOf(values) };
   const books = values.checked("books");
@@ -104,7 +106,7 @@ function requestOf(kind: Kind, values: FormValues): AddTargetRequest {
   return { name, books, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
 }
 
-function radiusOf(values: FormValues): NonNullable<AddTargetRequest["radius"]> {
+function radiusOf(values: FormValues): NonNullable<TargetInput["radius"]> {
   const [timeZone, defaultGroup] = [values.optional("radius.timeZone"), values.optional("radius.defaultGroup")];
   return {
     database: values.text("radius.database"),

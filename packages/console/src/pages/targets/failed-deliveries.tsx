@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
-import type { FailedDelivery, Target } from "../../api/types.ts";
+import type { FailedDelivery, Target } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Time } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
@@ -8,13 +8,12 @@ import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { customerHref } from "../customers/links.ts";
-import { targetPath } from "./state.tsx";
 
 const t = texts.targets;
 
 /** What a target refused or did not answer, or waits behind that. */
 export function FailedDeliveries({ target }: { target: Target }) {
-  const failed = usePages<FailedDelivery>(`${targetPath(target)}/failed`);
+  const failed = usePages("GET /targets/:name/failed", { name: target.name });
   return (
     <PagedTable
       label={t.failed}

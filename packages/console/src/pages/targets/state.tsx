@@ -1,4 +1,4 @@
-import type { Target } from "../../api/types.ts";
+import type { Target } from "../../api/staff-api.d.ts";
 import { Badge } from "../../components/display.tsx";
 import type { Tone } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";

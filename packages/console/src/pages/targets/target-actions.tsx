@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useSend } from "../../api/hooks.ts";
-import type { RotatedSecret, Target } from "../../api/types.ts";
+import type { RotatedSecret, Target } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
@@ -12,7 +12,6 @@ import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { targetPath } from "./state.tsx";
 
 const t = texts.targets;
 
@@ -21,9 +20,9 @@ export function TargetActions({ target }: { target: Target }) {
   const { name, kind, paused, failing, setAside } = target;
   const [asking, setAsking] = useState<"pause" | "rotate" | "remove">();
   const [rotated, setRotated] = useState<RotatedSecret>();
-  const path = targetPath(target);
-  const change = useSend();
-  const rotation = useSend<RotatedSecret>();
+  const change = useSend("PATCH /targets/:name");
+  const removal = useSend("DELETE /targets/:name");
+  const rotation = useSend("POST /targets/:name/rotation");
   const toast = useToast();
   const [, navigate] = useLocation();
 
@@ -32,18 +31,18 @@ export function TargetActions({ target }: { target: Target }) {
     onOpenChange: (open: boolean) => setAsking(open ? what : undefined),
   });
   const setPaused = async (next: boolean) => {
-    await change.mutateAsync({ method: "patch", path, body: { paused: next } });
+    await change.mutateAsync({ name, paused: next });
     toast(next ? t.paused(name) : t.resumed(name));
   };
   const remove = async () => {
-    await change.mutateAsync({ method: "delete", path });
+    await removal.mutateAsync({ name });
     toast(t.removed(name));
     navigate("/targets");
   };
 
   return (
     <>
-      {failing + setAside > 0 && <Resend path={path} />}
+      {failing + setAside > 0 && <Resend name={name} />}
       {paused ? (
         <Resume onResume={() => setPaused(false)} />
       ) : (
@@ -68,9 +67,7 @@ export function TargetActions({ target }: { target: Target }) {
         title={t.rotateTitle(name)}
         description={t.rotateText}
         confirm={t.rotate}
-        onConfirm={async () =>
-          setRotated(await rotation.mutateAsync({ method: "post", path: `${path}/rotation`, body: {} }))
-        }
+        onConfirm={async () => setRotated(await rotation.mutateAsync({ name }))}
       />
       <ConfirmDialog
         {...dialog("remove")}
@@ -125,12 +122,12 @@ function Resume({ onResume }: { onResume: () => Promise<void> }) {
   );
 }
 
-function Resend({ path }: { path: string }) {
-  const send = useSend<{ resent: number }>();
+function Resend({ name }: Pick<Target, "name">) {
+  const send = useSend("POST /targets/:name/resend");
   const toast = useToast();
   const resend = async () => {
     try {
-      const { resent } = await send.mutateAsync({ method: "post", path: `${path}/resend`, body: {} });
+      const { resent } = await send.mutateAsync({ name });
       toast(t.resent(formatCount(resent)));
     } catch (error) {
       toast((error as Error).message);

@@ -1,6 +1,6 @@
 import { useApi } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Page, Target as TargetData } from "../../api/types.ts";
+import type { Target as TargetData } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Card, Code, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
@@ -16,7 +16,7 @@ const t = texts.targets;
 const UP = { href: "/targets", title: texts.shell.pages.targets };
 
 export default function Target({ params: { name = "" } }: PageProps) {
-  const targets = useApi<Page<TargetData>>("/targets");
+  const targets = useApi("GET /targets");
   const mayChange = useMay("administer");
   const target = targets.data?.items.find((one) => one.name === name);
   const readAgain = (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Page, Target } from "../../api/types.ts";
+import type { Target } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Target>[] = [
 ];
 
 export default function Targets() {
-  const targets = useApi<Page<Target>>("/targets");
+  const targets = useApi("GET /targets");
   const mayAdd = useMay("administer");
   const [adding, setAdding] = useState(false);
   const add = mayAdd && (

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { Transaction } from "../../api/types.ts";
+import type { Transaction } from "../../api/staff-api.d.ts";
 import { Amount, Badge, KeyValue, Time } from "../../components/display.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";

@@ -1,4 +1,4 @@
-import type { Transaction } from "../../api/types.ts";
+import type { Transaction } from "../../api/staff-api.d.ts";
 
 export function transactionHref({ txnId }: Pick<Transaction, "txnId">): string {
   return `/transactions/${encodeURIComponent(txnId)}`;

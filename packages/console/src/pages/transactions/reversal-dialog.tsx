@@ -1,4 +1,4 @@
-import type { CorrectionEffect, Transaction } from "../../api/types.ts";
+import type { Transaction } from "../../api/staff-api.d.ts";
 import { useCorrection } from "../../api/use-correction.ts";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Amount, KeyValue, RunChange, Time } from "../../components/display.tsx";
@@ -7,7 +7,6 @@ import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { minuteOf } from "../customers/ledger-words.ts";
-import { transactionHref } from "./links.ts";
 
 const t = texts.transactions;
 
@@ -28,7 +27,7 @@ export interface ReversibleTopUp extends Pick<Transaction, "txnId" | "service" |
 export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
   const toast = useToast();
   const { wall, partner, amount } = topUp;
-  const reversal = useCorrection<CorrectionEffect>(`${transactionHref(topUp)}/reversal`, NOTHING_MORE);
+  const reversal = useCorrection("POST /transactions/:id/reversal", { id: topUp.txnId });
   const name = connectionName(topUp);
   return (
     <ConfirmDialog
@@ -57,5 +56,3 @@ export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
     </ConfirmDialog>
   );
 }
-
-const NOTHING_MORE = {};

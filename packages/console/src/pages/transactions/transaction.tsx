@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { useApi } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { TransactionDetail } from "../../api/types.ts";
+import type { TransactionDetail } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Amount, Card, Code, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -18,7 +18,7 @@ import { ReversalDialog } from "./reversal-dialog.tsx";
 const t = texts.transactions;
 
 export default function Transaction({ params: { id = "" } }: PageProps) {
-  const transaction = useApi<TransactionDetail>(`/transactions/${encodeURIComponent(id)}`);
+  const transaction = useApi("GET /transactions/:id", { id });
   const mayCorrect = useMay("correct");
   const [isReversing, setReversing] = useState(false);
   const { data } = transaction;

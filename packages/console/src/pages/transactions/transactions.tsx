@@ -1,7 +1,8 @@
 import { apiUrl } from "../../api/client.ts";
 import { useApi, usePages } from "../../api/hooks.ts";
 import type { ApiProblem } from "../../api/problem.ts";
-import type { Page, Partner, Transaction, TransactionTotals } from "../../api/types.ts";
+import { asInput } from "../../api/request.ts";
+import type { Transaction, TransactionTotals } from "../../api/staff-api.d.ts";
 import { DownloadButton } from "../../components/button.tsx";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
@@ -26,15 +27,15 @@ const NAMES = [...USUAL, ...MORE] as const;
 export default function Transactions() {
   const environment = useEnvironment();
   const [filters] = useFilters(NAMES);
-  const query = { environment, ...filters };
-  const list = usePages<Transaction>("/transactions", query);
-  const totals = useApi<TransactionTotals>("/transactions/totals", query);
+  const query = { environment, ...asInput("GET /transactions", filters) };
+  const list = usePages("GET /transactions", query);
+  const totals = useApi("GET /transactions/totals", query);
   const isFiltered = NAMES.some((name) => filters[name] !== "");
   return (
     <>
       <PageHead
         title={texts.shell.pages.transactions}
-        actions={<DownloadButton href={apiUrl("/transactions.csv", query)}>{texts.common.download}</DownloadButton>}
+        actions={<DownloadButton href={apiUrl("GET /transactions.csv", query)}>{texts.common.download}</DownloadButton>}
       />
       <TransactionFilters values={filters} error={list.error} />
       {list.error === null && (
@@ -57,7 +58,7 @@ export default function Transactions() {
 type Values = Readonly<Record<(typeof NAMES)[number], string>>;
 
 function TransactionFilters({ values, error }: { values: Values; error: ApiProblem | null }) {
-  const partners = useApi<Page<Partner>>("/partners");
+  const partners = useApi("GET /partners");
   const names = partners.data?.items.map(({ name }) => name) ?? [values.partner].filter(Boolean);
   const wrong = (name: string) => error?.problem.fields?.find(({ field }) => field === name)?.problem;
   const text = (name: keyof Values, hint?: string) => (

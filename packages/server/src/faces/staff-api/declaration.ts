@@ -15,7 +15,8 @@ export function declarationOf(routes: readonly Route[]): string {
     const fields = parts.flatMap((part) => fieldsOf(plain(part), required, named));
     if (body === "file") fields.push("file: File");
     const given = answer === undefined ? "undefined" : answer === "csv" ? "string" : typeOf(plain(answer), named);
-    return `  "${method} ${path}": { input: { ${fields.join("; ")} }; answer: ${given} };\n`;
+    const input = fields.length === 0 ? "Record<string, never>" : `{ ${fields.join("; ")} }`;
+    return `  "${method} ${path}": { input: ${input}; answer: ${given} };\n`;
   });
   const types = [...named].map(([name, type]) => `export type ${name} = ${type};\n`);
   const head = "/* Written by the build of the server, from the schemas of the staff API. */\n";
@@ -51,6 +52,6 @@ function fieldsOf(schema: Json, needed: readonly unknown[], named: Map<string, s
   };
   return Object.entries(properties).map(([name, field]) => {
     const isNeeded = required.includes(name) || needed.includes(name);
-    return `${name}${isNeeded ? "" : "?"}: ${typeOf(field, named)}`;
+    return isNeeded ? `${name}: ${typeOf(field, named)}` : `${name}?: ${typeOf(field, named)} | undefined`;
   });
 }

@@ -77,30 +77,36 @@ export const CustomerMatchesSchema = Type.Object(
   { title: "CustomerMatches" },
 );
 
+const SubscriptionSchema = Type.Object(
+  {
+    ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
+    ...{ start: WallTimeSchema, end: WallTimeSchema, running: Type.Boolean() },
+  },
+  { title: "Subscription" },
+);
+
+const ConnectionSchema = Type.Object(
+  {
+    service: ServiceSchema,
+    reqId: Type.String(),
+    status: ConnectionStatusSchema,
+    blockedByStaff: orNull(
+      Type.Object(
+        { at: InstantSchema, author: Type.String(), reason: Type.String() },
+        { description: "Null if staff have not blocked the connection." },
+      ),
+    ),
+    segment: orNull(Type.String()),
+    subscriptions: Type.Array(SubscriptionSchema),
+  },
+  { title: "Connection" },
+);
+
 export const CustomerSchema = Type.Object(
   {
     ...ProfileFields,
     asOf: orNull(InstantSchema),
-    connections: Type.Array(
-      Type.Object({
-        service: ServiceSchema,
-        reqId: Type.String(),
-        status: ConnectionStatusSchema,
-        blockedByStaff: orNull(
-          Type.Object(
-            { at: InstantSchema, author: Type.String(), reason: Type.String() },
-            { description: "Null if staff have not blocked the connection." },
-          ),
-        ),
-        segment: orNull(Type.String()),
-        subscriptions: Type.Array(
-          Type.Object({
-            ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
-            ...{ start: WallTimeSchema, end: WallTimeSchema, running: Type.Boolean() },
-          }),
-        ),
-      }),
-    ),
+    connections: Type.Array(ConnectionSchema),
   },
   { title: "Customer" },
 );

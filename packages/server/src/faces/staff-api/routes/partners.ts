@@ -156,10 +156,11 @@ export const partnerRoutes = [
     ...{ status: 201, isSecret: true },
     summary: "Issue an access token",
     params: NAMED,
-    body: Type.Object({ environment: Type.Optional(EnvironmentSchema), expiresAt: ExpiresAt }),
+    query: Type.Object({ environment: Type.Optional(EnvironmentSchema) }),
+    body: Type.Object({ expiresAt: ExpiresAt }),
     answer: IssuedTokenSchema,
-    async handle(ports, { identity, params, body }) {
-      const { environment = "production" } = body;
+    async handle(ports, { identity, params, query, body }) {
+      const { environment = "production" } = query;
       const expiresAt = readExpiry(ports, body.expiresAt);
       if (environment === "trial" && expiresAt !== undefined)
         throw Refused.field("expiresAt", "is for production tokens: a trial token always ends after 7 days");
