@@ -1,24 +1,5 @@
-import { isTooLateToRecord, type SettledTopUp, type TopUpCommand } from "../domain/top-up.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "./errors.ts";
-import type { Conclusion, ObserveBatch } from "./store.ts";
-
-/** What is settled in batches: data alone, so that another process can be asked for it. */
-export type SettlingItem =
-  | { readonly kind: "top_up"; readonly command: TopUpCommand }
-  | { readonly kind: "conclusion"; readonly checkoutId: string };
-
-/** What became of an item. */
-export type Settled = SettledTopUp | Conclusion;
-
-/**
- * To be asked right before a batch is committed.
- * @param decidedAt the time that its items were decided by.
- * @throws StoreUnavailable where nothing of it may be recorded any more.
- */
-export function refuseIfTooLate(decidedAt: Instant, now: Instant): void {
-  if (isTooLateToRecord(decidedAt, now)) throw new StoreUnavailable("the batch took too long to be recorded");
-}
+import type { ObserveBatch } from "./store.ts";
 
 /** What whoever comes while {@link MAX_WAITING} wait is told. */
 export function overloaded(): StoreContended {

@@ -1,15 +1,19 @@
 import type { TokenState } from "../../domain/access-token.ts";
-import { concludeUnused } from "../../domain/checkout.ts";
-import { type Connection, withHead } from "../../domain/customer.ts";
-import { eventOf } from "../../domain/event.ts";
-import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../domain/top-up.ts";
-import type { Instant, Moment } from "../../domain/wall-time.ts";
+import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../back-office/access.ts";
-import { refuseIfTooLate, type Settled, type SettlingItem } from "../batcher.ts";
 import { TOP_UP_COLUMNS, toTransaction } from "../rows.ts";
-import type { Conclusion, Outcome, ProviderSettings } from "../store.ts";
+import {
+  type RecordedTopUp,
+  type Settled,
+  type SettlingItem,
+  type SettlingReads,
+  type SettlingWrites,
+  settleBatch,
+} from "../settling.ts";
+import type { Outcome, ProviderSettings } from "../store.ts";
 import type { TopUpRow } from "../tables.ts";
-import type { CustomerTables } from "./customers.ts";
+import type { ConnectionToTopUp, CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { topUpAppending } from "./ledgers.ts";
@@ -35,14 +39,10 @@ export interface TopUpParts {
   readonly reference: ReferenceTables;
 }
 
-/** What all top-ups of a batch share. */
-interface BatchParts {
-  readonly now: Moment;
-  readonly hasTarget: boolean;
-  readonly tokenOf: (tokenId: string) => TokenState | undefined;
+/** What a top-up depends on, and what its entry is appended to. */
+interface Snapshot extends TopUpSnapshot {
+  readonly lastEntryOf: ConnectionToTopUp["lastEntryOf"];
 }
-
-type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** The SQL of top-ups. */
 export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
@@ -55,7 +55,6 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
   const append = topUpAppending(database);
   const findTarget = database.prepareRows(FIND_TARGET);
-  const insertEvent = eventInsertion(database);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
   const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
@@ -69,62 +68,56 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     };
   };
 
-  const topUp = (command: TopUpCommand, { now, hasTarget, tokenOf }: BatchParts): TopUpOutcome => {
-    const { checkoutId, checkout } = command;
-    const { found, lastEntryOf } = customers.findToTopUp(command);
-    const recorded = onRecord(checkoutId);
-    const retired = recorded.some(({ what }) => what === "retired");
-    const snapshot = {
-      recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
-      token: tokenOf,
-      retired,
-      customerStatus: found?.profile.status,
-      connection: found?.connection,
+  const readsOfBatch = (): SettlingReads<Snapshot> => {
+    const token = tokensOfBatch();
+    return {
+      basePlans: provider.basePlans,
+      hasTarget: findTarget().length > 0,
+      snapshot(command: TopUpCommand): Snapshot {
+        const { checkoutId, checkout } = command;
+        const { found, lastEntryOf } = customers.findToTopUp(command);
+        const recorded = onRecord(checkoutId);
+        return {
+          recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
+          token,
+          retired: recorded.some(({ what }) => what === "retired"),
+          customerStatus: found?.profile.status,
+          connection: found?.connection,
+          prunedBefore: findHorizon,
+          catalogue: () => reference.readCatalogue(checkout.revision),
+          lastEntryOf,
+        };
+      },
+      transaction: find,
+      retiredAt: findRetiredAt,
       prunedBefore: findHorizon,
-      catalogue: () => reference.readCatalogue(checkout.revision),
     };
-    const outcome = decideTopUp(snapshot, command, now, provider.basePlans);
-    if (outcome.kind === "recorded") {
-      record(outcome, lastEntryOf(outcome.plan));
-      if (hasTarget) tell(outcome, found?.connection as Connection);
-    }
-    if (outcome.kind === "refused" && outcome.retires && !retired) retire.run(checkoutId, now.instant);
-    return outcome;
   };
 
-  const record = ({ transaction, plan, entry }: RecordedTopUp, lastEntry: number | undefined): void => {
-    append(transaction, plan, entry, lastEntry);
-    const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
-    const { amount, at, txnDate, status } = transaction;
-    insertRow.run(
-      checkoutId,
-      txnId,
-      partnerId,
-      environment,
-      cuid,
-      service,
-      reqId,
-      bouquetCode,
-      Number(amount),
-      at,
-      txnDate,
-      status,
-      udf1 ?? null,
-      udf2 ?? null,
-    );
-  };
-
-  const tell = ({ transaction, plan, entry }: RecordedTopUp, before: Connection): void => {
-    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-    insertEvent(eventOf("topup.recorded", transaction.at, transaction, after, transaction));
-  };
-
-  const conclude = (checkoutId: string, now: Instant): Conclusion => {
-    const recorded = find(checkoutId);
-    if (recorded !== undefined) return recorded;
-    const conclusion = concludeUnused(checkoutId, findRetiredAt(checkoutId), findHorizon(), now);
-    if (conclusion === "retire") retire.run(checkoutId, now);
-    return conclusion === "pruned" ? conclusion : undefined;
+  const write: SettlingWrites<Snapshot> = {
+    record({ transaction, plan, entry }: RecordedTopUp, { lastEntryOf }) {
+      append(transaction, plan, entry, lastEntryOf(plan));
+      const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
+      const { amount, at, txnDate, status } = transaction;
+      insertRow.run(
+        checkoutId,
+        txnId,
+        partnerId,
+        environment,
+        cuid,
+        service,
+        reqId,
+        bouquetCode,
+        Number(amount),
+        at,
+        txnDate,
+        status,
+        udf1 ?? null,
+        udf2 ?? null,
+      );
+    },
+    appendEvent: eventInsertion(database),
+    retire: (checkoutId, at) => void retire.run(checkoutId, at),
   };
 
   return {
@@ -138,17 +131,8 @@ export function topUpTables({ database, provider, clock, customers, reference }:
       return retiredAt === undefined ? undefined : { retiredAt };
     },
 
-    /** Loads, decides and writes a batch in one write transaction, at one time: what became of each item, in order. */
-    settle: (batch: readonly SettlingItem[]): Promise<Settled[]> =>
-      database.write(() => {
-        const now = provider.zone.moment(clock());
-        const hasTarget = findTarget().length > 0;
-        const parts = { now, hasTarget, tokenOf: tokensOfBatch() };
-        const settled = batch.map((item) =>
-          item.kind === "top_up" ? topUp(item.command, parts) : conclude(item.checkoutId, now.instant),
-        );
-        refuseIfTooLate(now.instant, clock());
-        return settled;
-      }),
+    /** Settles a batch in one write transaction: an outcome for each item, in order. */
+    settle: (items: readonly SettlingItem[]): Promise<Settled[]> =>
+      database.write(() => settleBatch({ items, read: readsOfBatch(), write, zone: provider.zone, clock })),
   };
 }

@@ -1,15 +1,13 @@
 import type { TokenState } from "../../../domain/access-token.ts";
 import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
-import { concludeUnused } from "../../../domain/checkout.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../../domain/customer.ts";
-import { eventOf, type NewEvent } from "../../../domain/event.ts";
-import { decideTopUp, type TopUpCommand, type TopUpOutcome, type Transaction } from "../../../domain/top-up.ts";
-import type { Instant, Moment } from "../../../domain/wall-time.ts";
+import type { NewEvent } from "../../../domain/event.ts";
+import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../../domain/top-up.ts";
+import type { Instant } from "../../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../../back-office/access.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
-import type { Conclusion } from "../../store.ts";
+import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../../settling.ts";
 import type { CustomerRow, TopUpRow } from "../../tables.ts";
-import type { RecordedTopUp } from "./recording.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
@@ -34,84 +32,76 @@ export interface LoadedBatch {
   readonly hasTarget: boolean;
 }
 
-/** A batch in memory: each decision sees the ones before it. What must be written gathers in `recorded` and `retired`. */
-export class BatchSnapshot {
+/** A batch in memory: each item reads what those before it wrote. What must be stored gathers here. */
+export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrites<TopUpSnapshot> {
+  readonly basePlans: BasePlans;
+  readonly hasTarget: boolean;
   readonly recorded: RecordedTopUp[] = [];
-  /** Of each that was recorded; none where nobody is to be told. */
   readonly events: NewEvent[] = [];
-  /** The checkoutIds with which nothing may be recorded any more. */
-  readonly retired = new Set<string>();
+  /** When each checkout of the batch was retired. */
+  readonly retired = new Map<string, Instant>();
 
-  readonly #now: Moment;
   readonly #tokens: ReadonlyMap<string, TokenState>;
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
   readonly #transactions = new Map<string, Transaction>();
-  readonly #retired = new Map<string, Instant>();
+  readonly #wasRetired = new Map<string, Instant>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
-  readonly #hasTarget: boolean;
 
-  /** @param now the time by which all of it is decided. */
-  constructor(loaded: LoadedBatch, now: Moment) {
+  constructor(loaded: LoadedBatch, basePlans: BasePlans) {
     const { customers, tokens, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
-    this.#now = now;
+    this.basePlans = basePlans;
+    this.hasTarget = hasTarget;
     this.#tokens = new Map(tokens.map((row) => [row.id, toTokenState(row)]));
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
     for (const row of checkouts) {
-      if (row.retired_at !== null) this.#retired.set(row.asked, row.retired_at);
+      if (row.retired_at !== null) this.#wasRetired.set(row.asked, row.retired_at);
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
     }
     this.#catalogues = catalogues;
     this.#prunedBefore = prunedBefore;
-    this.#hasTarget = hasTarget;
   }
 
-  topUp(command: TopUpCommand, basePlans: BasePlans): TopUpOutcome {
-    const { checkoutId } = command;
-    const name = connectionName(command);
-    const connection = this.#connections.get(name);
-    const retired = this.#retired.has(checkoutId);
-    const outcome = decideTopUp(
-      {
-        recorded: this.#transactions.get(checkoutId),
-        token: (tokenId) => this.#tokens.get(tokenId),
-        customerStatus: this.#statuses.get(customerName(command)),
-        connection,
-        retired,
-        prunedBefore: () => this.#prunedBefore,
-        catalogue: () => this.#catalogues.get(command.checkout.revision),
-      },
-      command,
-      this.#now,
-      basePlans,
-    );
-    if (outcome.kind === "recorded" && connection !== undefined) {
-      const { plan, entry, transaction } = outcome;
-      this.recorded.push(outcome);
-      this.#transactions.set(checkoutId, transaction);
-      const after = withHead(connection, { plan, seq: entry.seq, subscription: entry.after });
-      this.#connections.set(name, after);
-      if (this.#hasTarget) this.events.push(eventOf("topup.recorded", this.#now.instant, command, after, transaction));
-    }
-    if (outcome.kind === "refused" && outcome.retires && !retired) this.#retire(checkoutId);
-    return outcome;
+  snapshot(command: TopUpCommand): TopUpSnapshot {
+    const { checkoutId, checkout } = command;
+    return {
+      recorded: this.transaction(checkoutId),
+      token: (tokenId) => this.#tokens.get(tokenId),
+      customerStatus: this.#statuses.get(customerName(command)),
+      connection: this.#connections.get(connectionName(command)),
+      retired: this.retiredAt(checkoutId) !== undefined,
+      prunedBefore: () => this.#prunedBefore,
+      catalogue: () => this.#catalogues.get(checkout.revision),
+    };
   }
 
-  /** The transaction, or undefined for good. */
-  conclude(checkoutId: string): Conclusion {
-    const transaction = this.#transactions.get(checkoutId);
-    if (transaction !== undefined) return transaction;
-    const retiredAt = this.#retired.get(checkoutId);
-    const conclusion = concludeUnused(checkoutId, retiredAt, this.#prunedBefore, this.#now.instant);
-    if (conclusion === "retire") this.#retire(checkoutId);
-    return conclusion === "pruned" ? conclusion : undefined;
+  transaction(checkoutId: string): Transaction | undefined {
+    return this.#transactions.get(checkoutId);
   }
 
-  #retire(checkoutId: string): void {
-    this.#retired.set(checkoutId, this.#now.instant);
-    this.retired.add(checkoutId);
+  retiredAt(checkoutId: string): Instant | undefined {
+    return this.retired.get(checkoutId) ?? this.#wasRetired.get(checkoutId);
+  }
+
+  prunedBefore(): Instant | undefined {
+    return this.#prunedBefore;
+  }
+
+  record(topUp: RecordedTopUp, _snapshot: TopUpSnapshot, after: Connection): void {
+    const { transaction } = topUp;
+    this.recorded.push(topUp);
+    this.#transactions.set(transaction.checkoutId, transaction);
+    this.#connections.set(connectionName(transaction), after);
+  }
+
+  appendEvent(event: NewEvent): void {
+    this.events.push(event);
+  }
+
+  retire(checkoutId: string, at: Instant): void {
+    this.retired.set(checkoutId, at);
   }
 }
 

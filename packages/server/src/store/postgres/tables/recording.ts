@@ -1,9 +1,7 @@
-import type { TopUpOutcome } from "../../../domain/top-up.ts";
 import { CONNECTION_KEY, flag, HEAD_COLUMNS, LEDGER_KEY } from "../../rows.ts";
+import type { RecordedTopUp } from "../../settling.ts";
 import type { Query, Value } from "../session/session.ts";
 import { arrayOf, isAsked, qualified, textArray, unnest } from "./columns.ts";
-
-export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** What the rows of a top-up hold: each value is sent and read once. */
 const SENT: Readonly<Record<string, (topUp: RecordedTopUp) => Value>> = {

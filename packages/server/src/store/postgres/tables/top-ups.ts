@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../../domain/catalogue.ts";
-import type { Instant, Moment } from "../../../domain/wall-time.ts";
-import { refuseIfTooLate, type Settled, type SettlingItem } from "../../batcher.ts";
+import type { Instant } from "../../../domain/wall-time.ts";
 import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, toTransaction } from "../../rows.ts";
+import { type Settled, type SettlingItem, settleBatch } from "../../settling.ts";
 import type { Outcome, ProviderSettings, Store } from "../../store.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
@@ -93,11 +93,10 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
     },
 
     /** In one transaction, with one round trip to each side of the decision. */
-    async settle(batch) {
-      const catalogues = await readCatalogues(batch);
-      return database.transact(openingOf(batch), async (rows, session) => {
+    async settle(items) {
+      const catalogues = await readCatalogues(items);
+      return database.transact(openingOf(items), async (rows, session) => {
         const [customers, , tokens, connections, checkouts, retention, targets = []] = rows;
-        const now = provider.zone.moment(clock());
         const loaded = {
           customers: customers as LockedCustomer[],
           tokens: tokens as TokenOfBatch[],
@@ -107,13 +106,9 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
           prunedBefore: (retention as { pruned_before: Instant }[])[0]?.pruned_before,
           hasTarget: targets.length > 0,
         };
-        const snapshot = new BatchSnapshot(loaded, now);
-        const settled = batch.map((item): Settled => {
-          if (item.kind === "top_up") return snapshot.topUp(item.command, provider.basePlans);
-          return snapshot.conclude(item.checkoutId);
-        });
-        refuseIfTooLate(now.instant, clock());
-        await session.commit(writesOf(snapshot, now));
+        const snapshot = new BatchSnapshot(loaded, provider.basePlans);
+        const settled = settleBatch({ items, read: snapshot, write: snapshot, zone: provider.zone, clock });
+        await session.commit(writesOf(snapshot));
         return settled;
       });
     },
@@ -141,7 +136,7 @@ function checkoutIdOf(item: SettlingItem): string {
   return item.kind === "top_up" ? item.command.checkoutId : item.checkoutId;
 }
 
-function writesOf({ recorded, events, retired }: BatchSnapshot, now: Moment): Query[] {
-  const retirements = [...retired].map((checkout_id) => ({ checkout_id, at: now.instant }));
+function writesOf({ recorded, events, retired }: BatchSnapshot): Query[] {
+  const retirements = Array.from(retired, ([checkout_id, at]) => ({ checkout_id, at }));
   return [...unlessEmpty(record, recorded), ...unlessEmpty(RETIRE, retirements), ...appendEvents(events)];
 }

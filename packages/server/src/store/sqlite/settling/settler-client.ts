@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 import type { Zone } from "../../../domain/zone.ts";
-import { MAX_WAITING, overloaded, type Settled, type SettlingItem } from "../../batcher.ts";
+import { MAX_WAITING, overloaded } from "../../batcher.ts";
 import { StoreUnavailable } from "../../errors.ts";
+import type { Settled, SettlingItem } from "../../settling.ts";
 import { type Answered, type Asked, errorOf, Messages, packItem, unpackOutcome } from "./settler-protocol.ts";
 
 /** How long until a settler that is away is tried again. */

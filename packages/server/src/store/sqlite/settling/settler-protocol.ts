@@ -3,8 +3,8 @@ import { deserialize, serialize } from "node:v8";
 import { type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
 import type { Zone } from "../../../domain/zone.ts";
-import type { Settled, SettlingItem } from "../../batcher.ts";
 import { StoreContended, StoreUnavailable } from "../../errors.ts";
+import type { Settled, SettlingItem } from "../../settling.ts";
 
 /*
  * What a worker and the settler say to each other. An item has a number, and is answered by it; many go in one message. An

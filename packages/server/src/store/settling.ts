@@ -1,0 +1,109 @@
+import type { BasePlans } from "../domain/catalogue.ts";
+import { concludeUnused } from "../domain/checkout.ts";
+import { type Connection, withHead } from "../domain/customer.ts";
+import { eventOf, type NewEvent } from "../domain/event.ts";
+import {
+  decideTopUp,
+  isTooLateToRecord,
+  type SettledTopUp,
+  type TopUpCommand,
+  type TopUpOutcome,
+  type TopUpSnapshot,
+  type Transaction,
+} from "../domain/top-up.ts";
+import type { Instant, Moment } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
+import { StoreUnavailable } from "./errors.ts";
+import type { Conclusion } from "./store.ts";
+
+/*
+ * The one order in which both engines settle an item of a batch: decide it, record it, write its event, retire its checkout.
+ * SQLite reads and writes each item in its transaction. PostgreSQL loads a batch, settles it in memory and writes it at once.
+ */
+
+/** What is settled in batches: data alone, so that another process can be asked for it. */
+export type SettlingItem =
+  | { readonly kind: "top_up"; readonly command: TopUpCommand }
+  | { readonly kind: "conclusion"; readonly checkoutId: string };
+
+/** The outcome of an item. */
+export type Settled = SettledTopUp | Conclusion;
+
+export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
+
+/** Reads what an item depends on, as the items of the batch before it have left it. */
+export interface SettlingReads<Snapshot extends TopUpSnapshot> {
+  readonly basePlans: BasePlans;
+  /** Whether there is a target, so that events must be written. */
+  readonly hasTarget: boolean;
+  snapshot(command: TopUpCommand): Snapshot;
+  transaction(checkoutId: string): Transaction | undefined;
+  retiredAt(checkoutId: string): Instant | undefined;
+  /** From when on history is whole; undefined if nothing was deleted. */
+  prunedBefore(): Instant | undefined;
+}
+
+/** Writes what was decided, in the transaction of the batch. */
+export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
+  /** Records a top-up: its transaction, its ledger entry and its subscription. @param after the connection after it. */
+  record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
+  appendEvent(event: NewEvent): void;
+  /** Notes that nothing can be recorded with a checkout any more. */
+  retire(checkoutId: string, at: Instant): void;
+}
+
+interface Batch<Snapshot extends TopUpSnapshot> {
+  readonly items: readonly SettlingItem[];
+  readonly read: SettlingReads<Snapshot>;
+  readonly write: SettlingWrites<Snapshot>;
+  readonly zone: Zone;
+  readonly clock: () => Instant;
+}
+
+/**
+ * Settles the items of a batch at one time, in their order. Must be called right before the commit.
+ * @throws StoreUnavailable if they took too long to be recorded.
+ */
+export function settleBatch<Snapshot extends TopUpSnapshot>(batch: Batch<Snapshot>): Settled[] {
+  const { items, read, write, zone, clock } = batch;
+  const now = zone.moment(clock());
+  const settled = items.map((item) => settleItem(read, write, item, now));
+  if (isTooLateToRecord(now.instant, clock())) throw new StoreUnavailable("the batch took too long to be recorded");
+  return settled;
+}
+
+export function settleItem<Snapshot extends TopUpSnapshot>(
+  read: SettlingReads<Snapshot>,
+  write: SettlingWrites<Snapshot>,
+  item: SettlingItem,
+  now: Moment,
+): Settled {
+  if (item.kind === "conclusion") return conclude(read, write, item.checkoutId, now.instant);
+  const { command } = item;
+  const snapshot = read.snapshot(command);
+  const outcome = decideTopUp(snapshot, command, now, read.basePlans);
+  if (outcome.kind === "recorded") {
+    const { plan, entry, transaction } = outcome;
+    // Nothing is recorded without a connection.
+    const before = snapshot.connection as Connection;
+    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+    write.record(outcome, snapshot, after);
+    if (read.hasTarget) write.appendEvent(eventOf("topup.recorded", now.instant, command, after, transaction));
+  }
+  if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) write.retire(command.checkoutId, now.instant);
+  return outcome;
+}
+
+/** @returns the transaction, or undefined if there is none and never will be. */
+function conclude<Snapshot extends TopUpSnapshot>(
+  read: SettlingReads<Snapshot>,
+  write: SettlingWrites<Snapshot>,
+  checkoutId: string,
+  now: Instant,
+): Conclusion {
+  const recorded = read.transaction(checkoutId);
+  if (recorded !== undefined) return recorded;
+  const conclusion = concludeUnused(checkoutId, read.retiredAt(checkoutId), read.prunedBefore(), now);
+  if (conclusion === "retire") write.retire(checkoutId, now);
+  return conclusion === "pruned" ? conclusion : undefined;
+}
