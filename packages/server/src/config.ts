@@ -15,7 +15,7 @@ export interface Config {
   /** Undefined where nothing was said. */
   readonly workers: number | undefined;
   readonly database: DatabaseAddress;
-  /** With PostgreSQL at most, beside the one of each process that watches it. */
+  /** With PostgreSQL at most, beside the one of each process for its reference cache. */
   readonly databaseConnections: number;
   readonly prefix: string;
   /** Scheme, host and port by which partners reach the service. Undefined if nothing was said. */

@@ -29,7 +29,7 @@ try {
     data: JSON.parse(process.argv[2] ?? "") as SettlerData,
     clock: Date.now,
     observeBatch: metrics.observeBatch,
-    observeCheckpoints: (trouble) => send({ kind: "checkpoints", trouble }),
+    observeCheckpoints: (failure) => send({ kind: "checkpoints", failure }),
   });
   process.on("message", (message: ToChild) => {
     if (message.kind === "stop") process.disconnect();

@@ -20,7 +20,7 @@ import {
   UNREAD_TIMEOUT_MS,
 } from "./pipeline.ts";
 import type { Ports } from "./ports.ts";
-import { logRequests, noteAttempts, observeRequests } from "./request-hearers.ts";
+import { logRequests, noteAttempts, observeRequests } from "./request-observers.ts";
 import { type Retirement, retirementHeaders, type Version } from "./versions/version.ts";
 
 export interface AppOptions {
@@ -82,7 +82,7 @@ export function buildApp(options: AppOptions): App {
   const pipeline = new Pipeline({
     ...{ ports, stopwatch, log },
     nextId: requestIds(ports.random),
-    hearers: [
+    observers: [
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
       ...(observer === undefined ? [] : [observeRequests(observer)]),
       ...(attempts === undefined ? [] : [noteAttempts(clock, attempts)]),

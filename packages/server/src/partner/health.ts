@@ -21,11 +21,11 @@ export function healthPages({ store, state, log, isDraining }: HealthOptions): P
   let wasAway = false;
   const ready = async () => {
     if (isDraining()) return json(503, { status: "shutting down" });
-    const trouble = await store.ping().then(() => undefined, describeTrouble);
-    const isAway = trouble !== undefined;
+    const failure = await store.ping().then(() => undefined, describeFailure);
+    const isAway = failure !== undefined;
     // Where a proxy goes by this answer, no request comes whose failure would tell why.
     if (wasAway && !isAway) log("info", {}, "the store is back");
-    if (isAway && !wasAway) log("warn", trouble, "the store is away");
+    if (isAway && !wasAway) log("warn", failure, "the store is away");
     wasAway = isAway;
     const { recordingFailsSince, clockSetBackFrom } = state;
     return json(isAway ? 503 : 200, {
@@ -43,7 +43,7 @@ function json(status: number, value: object): Answer {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
-function describeTrouble(error: unknown): { cause: string } | { err: unknown } {
+function describeFailure(error: unknown): { cause: string } | { err: unknown } {
   // What else comes is a defect, whose words may quote what is stored.
   return error instanceof StoreUnavailable ? { cause: error.message } : { err: error };
 }

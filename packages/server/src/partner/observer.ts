@@ -51,10 +51,10 @@ export function tell(telling: () => void): void {
 export class Recording {
   readonly #clock: () => Instant;
   readonly #state: ServiceState;
-  readonly #onChange: (trouble: string | undefined) => void;
+  readonly #onChange: (failure: string | undefined) => void;
 
-  /** @param onChange hears why no top-up can be recorded, or undefined where one was again. */
-  constructor(clock: () => Instant, state: ServiceState, onChange: (trouble: string | undefined) => void) {
+  /** @param onChange gets why no top-up can be recorded, or undefined once one was again. */
+  constructor(clock: () => Instant, state: ServiceState, onChange: (failure: string | undefined) => void) {
     this.#clock = clock;
     this.#state = state;
     this.#onChange = onChange;

@@ -5,7 +5,7 @@ import type { Answer, Call, Ending } from "./call.ts";
 import { type FailureDetail, type FailureReason, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Caller, Ports } from "./ports.ts";
-import type { RequestHearer } from "./request-hearers.ts";
+import type { RequestObserver } from "./request-observers.ts";
 
 /** Less than the 30 seconds that partners are told to wait at least, with time for the way there and back. */
 export const ANSWERED_WITHIN_MS = 25_000;
@@ -26,13 +26,13 @@ export interface PipelineOptions {
   readonly nextId: () => string;
   /** Milliseconds that pass evenly, whatever is done to the clock. */
   readonly stopwatch: () => number;
-  readonly hearers: readonly RequestHearer[];
+  readonly observers: readonly RequestObserver[];
   /** Whether every socket ends after its answer. */
   readonly isClosing: () => boolean;
   readonly log: (level: "warn" | "error", fields: object, message: string) => void;
 }
 
-/** What is done with every call, by whichever door it came: it is admitted, served, answered and heard of. */
+/** What is done with every call, by whichever door it came: it is admitted, served, answered and observed. */
 export class Pipeline {
   readonly nextId: () => string;
   readonly stopwatch: () => number;
@@ -155,12 +155,12 @@ export class Pipeline {
     // What it comes to is sent to nobody.
     call.answer ??= { status: 0, headers: [], body: "" };
     const ms = this.stopwatch() - call.began;
-    for (const hearer of this.#options.hearers) hearer.ended(call, ending, ms);
+    for (const each of this.#options.observers) each.ended(call, ending, ms);
   }
 
   /** Is told of bytes that were answered, and are no request. */
   refusedBare(reason: FailureReason, requestId: string): void {
-    for (const hearer of this.#options.hearers) hearer.refusedBare(reason, requestId);
+    for (const each of this.#options.observers) each.refusedBare(reason, requestId);
   }
 
   /**

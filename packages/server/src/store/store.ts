@@ -138,16 +138,16 @@ export type Outcome = Transaction | { readonly retiredAt: Instant } | undefined;
 export type Conclusion = Transaction | "pruned" | undefined;
 
 /**
- * Hears of each batch of top-ups as its transaction begins, and, by what it returns, how it ended. A store calls it for
- * every batch: it is quick, and does not throw.
+ * Observes a batch of top-ups when its transaction begins; the function that it returns observes the end. It is called for
+ * every batch: it must be quick, and must not throw.
  */
 export type ObserveBatch = (items: number) => (committed: boolean) => void;
 
 /**
- * Hears, as it changes, whether a store can put what it has made durable in a log into its place: why it cannot, or
- * undefined where it can again. Nothing fails for it, but the log grows.
+ * Observes why the write-ahead log cannot be written into the database; undefined once it can again. Nothing fails meanwhile,
+ * but the log grows.
  */
-export type ObserveCheckpoints = (trouble: string | undefined) => void;
+export type ObserveCheckpoints = (failure: string | undefined) => void;
 
 /** What times and amounts in a database mean, fixed once it holds customers or a catalogue; and the rules of this process. */
 export interface ProviderSettings {

@@ -1,6 +1,6 @@
 import type { Target } from "../domain/target.ts";
 import { type DeliveryPorts, deliverTo } from "./target-delivery.ts";
-import { troubleLog, type Worker } from "./worker.ts";
+import { failureLog, type Worker } from "./worker.ts";
 
 export type { DeliveryObserver, DeliveryPorts } from "./target-delivery.ts";
 
@@ -20,7 +20,7 @@ interface Delivery {
  */
 export function startDelivering(ports: DeliveryPorts): Worker {
   const { store, sleep } = ports;
-  const tellTrouble = troubleLog(ports);
+  const logFailure = failureLog(ports);
   const stopping = new AbortController();
   /** By the target's id. */
   const deliveries = new Map<number, Delivery>();
@@ -29,7 +29,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
     const { id, name } = target;
     const delivery = new AbortController();
     const ended = deliverTo(target, ports, delivery.signal)
-      .catch((error: unknown) => tellTrouble(error, { target: name }, "the delivery to the target begins again"))
+      .catch((error: unknown) => logFailure(error, { target: name }, "the delivery to the target begins again"))
       .then(() => {
         deliveries.delete(id);
       });
@@ -47,7 +47,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => tellTrouble(error, {}, "the targets cannot be read"));
+      await look().catch((error: unknown) => logFailure(error, {}, "the targets cannot be read"));
       await sleep(LOOKED_EVERY_MS, stopping.signal);
     }
     const last = [...deliveries.values()];

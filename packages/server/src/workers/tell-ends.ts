@@ -4,7 +4,7 @@ import { type Instant, type Moment, readWallTime, type WallTime, writeWallTime }
 import type { Zone } from "../domain/zone.ts";
 import type { ConnectionEnd, HeldLease, Outbox } from "../store/outbox.ts";
 import type { ProviderSettings } from "../store/store.ts";
-import { Lease, troubleLog, type Worker, type WorkerPorts } from "./worker.ts";
+import { failureLog, Lease, type Worker, type WorkerPorts } from "./worker.ts";
 
 export interface EndsPorts extends WorkerPorts {
   readonly store: { readonly outbox: Outbox; readonly provider: Pick<ProviderSettings, "zone"> };
@@ -31,7 +31,7 @@ const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription
  */
 export function startTellingEnds(ports: EndsPorts): Worker {
   const { store, sleep } = ports;
-  const tellTrouble = troubleLog(ports);
+  const logFailure = failureLog(ports);
   const stopping = new AbortController();
 
   const work = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export function startTellingEnds(ports: EndsPorts): Worker {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => tellTrouble(error, {}, "ends of subscriptions are told late"));
+      await work().catch((error: unknown) => logFailure(error, {}, "ends of subscriptions are told late"));
       await sleep(TAKEN_EVERY_MS, stopping.signal);
     }
   };

@@ -69,8 +69,8 @@ export class Lease implements HeldLease {
 
 const TOLD_AGAIN_AFTER_MS = 60_000;
 
-/** Tells of trouble that comes again and again once a minute. */
-export function troubleLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
+/** Logs a failure that repeats once a minute. */
+export function failureLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
   const told = new Map<string, Instant>();
   return (error: unknown, fields: Readonly<Record<string, unknown>>, message: string) => {
     const key = JSON.stringify([message, fields, String(error)]);

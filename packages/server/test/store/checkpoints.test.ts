@@ -23,7 +23,7 @@ async function openWatched() {
   const heard: (string | undefined)[] = [];
   const clock = () => opened.now;
   const { provider } = opened.store;
-  const observeCheckpoints = (trouble: string | undefined) => heard.push(trouble);
+  const observeCheckpoints = (failure: string | undefined) => heard.push(failure);
   const { socketPath: settlerSocket, ping } = await startSettler({ path, clock, provider, observeCheckpoints });
   const store = await openSqliteStore({
     ...{ path, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },

@@ -30,7 +30,7 @@ export type FromChild =
   /** A worker failed to record a top-up, or recorded one after a failure (undefined). */
   | { readonly kind: "recording"; readonly failsSince: Instant | undefined }
   /** Why the settler cannot write the log of the database into its file; undefined where it can again. */
-  | { readonly kind: "checkpoints"; readonly trouble: string | undefined };
+  | { readonly kind: "checkpoints"; readonly failure: string | undefined };
 
 /** One that has run for so long is begun again at once. */
 const LONG_RUN_MS = 10_000;
@@ -50,7 +50,7 @@ export interface MemberHooks {
   /** Where the first of it could not begin. */
   readonly onFailed: (message: string) => void;
   readonly onRecording: (failsSince: Instant | undefined) => void;
-  readonly onCheckpoints: (trouble: string | undefined) => void;
+  readonly onCheckpoints: (failure: string | undefined) => void;
   /** It has not answered two pings. */
   readonly onSilent: () => void;
   /** It works again after `onSilent` or `onEnded`. */
@@ -177,7 +177,7 @@ export class Member {
     }
     if (message.kind === "failed") this.#hooks.onFailed(message.message);
     if (message.kind === "collected") this.#collecting.get(message.id)?.(message.families);
-    if (message.kind === "checkpoints") this.#hooks.onCheckpoints(message.trouble);
+    if (message.kind === "checkpoints") this.#hooks.onCheckpoints(message.failure);
     if (message.kind === "recording") this.#hooks.onRecording(message.failsSince);
   }
 

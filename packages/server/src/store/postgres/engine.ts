@@ -5,6 +5,7 @@ import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Tables } from "../tables.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";
+import { translateAtConnecting } from "./session/error-translation.ts";
 import {
   awaitCommits,
   LOCK_ATTEMPTS,
@@ -15,7 +16,6 @@ import {
   SHARE_RECORDING,
 } from "./session/locks.ts";
 import { BEGIN, type Prepared, type Query, Session } from "./session/session.ts";
-import { translateAtConnecting } from "./session/trouble.ts";
 import { textArray } from "./tables/columns.ts";
 import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
 
@@ -23,7 +23,7 @@ export interface PostgresEngineParts {
   readonly url: string;
   /** For what staff ask and change. */
   readonly database: Database;
-  /** Hears of every change of what is kept in memory. */
+  /** Called after every change of reference data. */
   readonly changed: () => void;
 }
 

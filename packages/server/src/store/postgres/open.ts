@@ -1,23 +1,20 @@
-import type { Catalogue } from "../../domain/catalogue.ts";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
-import { findToken, listSecrets } from "../back-office/access.ts";
 import { backOffice } from "../back-office/back-office.ts";
-import { currentRevision, readCatalogue } from "../back-office/catalogues.ts";
 import { Batcher } from "../batcher.ts";
 import type { Engine } from "../engine.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
+import { PostgresReferenceCache } from "./reference-cache.ts";
 import { migrate, refuseSharedBackends } from "./schema.ts";
 import { Database, withOwnSession } from "./session/database.ts";
+import { translateAtOpening } from "./session/error-translation.ts";
 import { refuseHiddenLocks } from "./session/locks.ts";
 import type { Prepared } from "./session/session.ts";
-import { translateAtOpening } from "./session/trouble.ts";
-import { Watch } from "./session/watch.ts";
 import { customerImports } from "./tables/customer-imports.ts";
 import { customerTables } from "./tables/customers.ts";
 import { topUpTables } from "./tables/top-ups.ts";
@@ -44,8 +41,8 @@ const OFFICE_CONNECTIONS = 2;
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, mustExist = false } = options;
   const office = new Database({ url, connections: OFFICE_CONNECTIONS, purpose: "office" });
-  let watch: Watch | undefined;
-  const engine = createPostgresEngine({ url, database: office, changed: () => watch?.forget() });
+  let reference: PostgresReferenceCache | undefined;
+  const engine = createPostgresEngine({ url, database: office, changed: () => reference?.forget() });
   try {
     await withOwnSession(url, async (session, client) => {
       await refuseSharedBackends(client, url);
@@ -54,8 +51,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
-    watch = new Watch(url, provider);
-    return createPostgresStore(options, { office, engine, provider, watch });
+    const serving = new Database({ url, connections: options.connections, purpose: "serving" });
+    reference = new PostgresReferenceCache(
+      url,
+      kyselyOn((ask) => serving.withSession(ask)),
+      provider,
+    );
+    return createPostgresStore(options, { office, serving, engine, provider, reference });
   } catch (error) {
     await office.close();
     throw translateAtOpening(error);
@@ -74,22 +76,20 @@ const DURABILITY: Prepared = {
     current_setting('full_page_writes') AS pages`,
 };
 
-/** What opening has made: for what staff ask and change, and what the database's times and amounts mean. */
 interface PostgresStoreParts {
+  /** For staff. */
   readonly office: Database;
+  /** For partners' requests and imports. */
+  readonly serving: Database;
   readonly engine: Engine;
   readonly provider: ProviderSettings;
-  readonly watch: Watch;
+  readonly reference: PostgresReferenceCache;
 }
 
 function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStoreParts): Store {
-  const { url, connections, clock } = options;
-  const { office, engine, provider, watch } = parts;
-  const serving = new Database({ url, connections, purpose: "serving" });
-  const db = kyselyOn((ask) => serving.withSession(ask));
-  const readRevision = (revision: number): Promise<Catalogue | undefined> =>
-    watch.recall(`revision ${revision}`, () => readCatalogue(db, provider, revision));
-  const topUps = topUpTables({ database: serving, provider, clock, readCatalogue: readRevision });
+  const { connections, clock } = options;
+  const { office, serving, engine, provider, reference } = parts;
+  const topUps = topUpTables({ database: serving, provider, clock, reference });
   const batcher = new Batcher({
     settle: topUps.settle,
     observe: options.observeBatch,
@@ -118,12 +118,9 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
 
-    findAccessToken: (hash) => watch.recall(`token ${Buffer.from(hash).toString("hex")}`, () => findToken(db, hash)),
-    checkoutSecrets: async () => (await watch.recall("secrets", () => listSecrets(db))) ?? [],
-    async currentCatalogue(environment) {
-      const revision = await watch.recall(`catalogue ${environment}`, () => currentRevision(db, environment));
-      return revision === undefined ? undefined : readRevision(revision);
-    },
+    findAccessToken: (hash) => reference.findToken(hash),
+    checkoutSecrets: () => reference.listSecrets(),
+    currentCatalogue: (environment) => reference.currentCatalogue(environment),
 
     async *check() {
       yield await checkDurability();
@@ -137,7 +134,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     },
     async close() {
       await batcher.drained();
-      await watch.close();
+      await reference.close();
       await Promise.all([serving.close(), office.close()]);
     },
   };

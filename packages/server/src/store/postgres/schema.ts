@@ -4,9 +4,9 @@ import { StoreRefused } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
 import type { MigrationState } from "../store.ts";
 import { endClient, openClient, withOwnSession } from "./session/database.ts";
+import { SHARED_BACKENDS, translateAtOpening } from "./session/error-translation.ts";
 import { LOCK_OPENING } from "./session/locks.ts";
 import { BEGIN, type Session } from "./session/session.ts";
-import { SHARED_BACKENDS, translateAtOpening } from "./session/trouble.ts";
 
 const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
 

@@ -1,7 +1,7 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
+import { isBusy, translate } from "./error-translation.ts";
 import { openFile } from "./file.ts";
-import { isBusy, translate } from "./trouble.ts";
 
 /** How long a write is tried again before the caller is told that the store is away. */
 const PATIENCE_MS = 5_000;
@@ -228,7 +228,7 @@ export function rowMaker<Row>(columns: readonly string[]): (values: readonly unk
   return new Function("values", `return { ${fields.join(", ")} };`) as (values: readonly unknown[]) => Row;
 }
 
-/** Runs `work`, and says of the database's own trouble that the store is unavailable. */
+/** Runs `work`, and translates errors of the database itself to StoreUnavailable. */
 export function translating<Result>(work: () => Result): Result {
   try {
     return work();

@@ -15,7 +15,7 @@ import {
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import { cannotBeOpened, isBusy, translate } from "./trouble.ts";
+import { cannotBeOpened, isBusy, translate } from "./error-translation.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;

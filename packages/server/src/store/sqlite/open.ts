@@ -12,12 +12,12 @@ import { customerImports } from "./customer-imports.ts";
 import { customerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
+import { isDamage, translate } from "./error-translation.ts";
 import { takeUpLog } from "./file.ts";
-import { ReferenceTables } from "./reference.ts";
+import { SqliteReferenceCache } from "./reference-cache.ts";
 import { checkFile, migrate } from "./schema.ts";
 import { SettlerClient } from "./settling/settler-client.ts";
 import { topUpTables } from "./top-ups.ts";
-import { isDamage, translate } from "./trouble.ts";
 
 export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
@@ -68,7 +68,7 @@ interface SqliteStoreParts {
 function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts): Store {
   const { path, clock, observeBatch } = options;
   const { database, engine, provider, settler } = parts;
-  const reference = new ReferenceTables(database, provider);
+  const reference = new SqliteReferenceCache(database, provider);
   const customers = customerTables(database, provider);
   const topUps = topUpTables({ database, provider, clock, customers, reference });
   const batcher = new Batcher({ settle: topUps.settle, observe: observeBatch });

@@ -6,8 +6,8 @@ import { StoreRefused } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
 import type { CheckEvent, MigrationState } from "../store.ts";
 import type { Database } from "./database.ts";
+import { cannotBeOpened } from "./error-translation.ts";
 import { NOT_TOPUPDS } from "./file.ts";
-import { cannotBeOpened } from "./trouble.ts";
 
 const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)";
 

@@ -17,7 +17,7 @@ import type { ConnectionToTopUp, CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
 import { topUpAppending } from "./ledgers.ts";
-import type { ReferenceTables } from "./reference.ts";
+import type { SqliteReferenceCache } from "./reference-cache.ts";
 
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
 const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${TOP_UP_COLUMNS.map(() => "?").join(", ")})`;
@@ -36,7 +36,7 @@ export interface TopUpParts {
   readonly provider: ProviderSettings;
   readonly clock: () => Instant;
   readonly customers: CustomerTables;
-  readonly reference: ReferenceTables;
+  readonly reference: SqliteReferenceCache;
 }
 
 /** What a top-up depends on, and what its entry is appended to. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Lease, troubleLog } from "../../../src/workers/worker.ts";
+import { failureLog, Lease } from "../../../src/workers/worker.ts";
 import { MemoryOutbox } from "../../support/memory-outbox.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 
@@ -41,7 +41,7 @@ test("a lease that is released can be had at once, and only its holder releases 
 test("trouble is told of once a minute each, and of an unknown error not what it says", async () => {
   const { time } = scene();
   const logged: unknown[] = [];
-  const tell = troubleLog({ clock: time.clock, log: (...line) => logged.push(line) });
+  const tell = failureLog({ clock: time.clock, log: (...line) => logged.push(line) });
   const defect = new Error("a customer's name");
   for (let second = 0; second < 90; second += 1) {
     tell(new StoreUnavailable("the disk is full"), { target: "tv" }, "begins again");

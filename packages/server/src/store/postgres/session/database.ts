@@ -1,7 +1,7 @@
 import pg from "pg";
 import { StoreContended } from "../../errors.ts";
+import { translateAtConnecting } from "./error-translation.ts";
 import { BEGIN, CONNECTING_MS, clientConfig, type Purpose, type Query, Session, setUp, socketOf } from "./session.ts";
-import { translateAtConnecting } from "./trouble.ts";
 
 export interface DatabaseOptions {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */

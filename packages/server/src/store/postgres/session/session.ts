@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../../errors.ts";
+import { translate, translateAtCommit } from "./error-translation.ts";
 import { type Answer, Exchange, getTypeParser } from "./exchange.ts";
-import { translate, translateAtCommit } from "./trouble.ts";
 
 /** A statement of SQL that is prepared once in each session, under its name. */
 export interface Prepared {

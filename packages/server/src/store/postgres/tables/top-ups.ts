@@ -3,6 +3,7 @@ import type { Instant } from "../../../domain/wall-time.ts";
 import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, toTransaction } from "../../rows.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../../settling.ts";
 import type { Outcome, ProviderSettings, Store } from "../../store.ts";
+import type { PostgresReferenceCache } from "../reference-cache.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
 import type { Prepared, Query } from "../session/session.ts";
@@ -56,7 +57,7 @@ interface TopUpParts {
   readonly database: Database;
   readonly provider: ProviderSettings;
   readonly clock: () => Instant;
-  readonly readCatalogue: (revision: number) => Promise<Catalogue | undefined>;
+  readonly reference: PostgresReferenceCache;
 }
 
 type TopUpTables = Pick<Store, "findTransaction" | "findOutcome"> & {
@@ -65,7 +66,7 @@ type TopUpTables = Pick<Store, "findTransaction" | "findOutcome"> & {
 };
 
 /** The SQL of top-ups. */
-export function topUpTables({ database, provider, clock, readCatalogue }: TopUpParts): TopUpTables {
+export function topUpTables({ database, provider, clock, reference }: TopUpParts): TopUpTables {
   const findOutcome = async (checkoutId: string): Promise<Outcome> => {
     const [row] = await database.ask<CheckoutRow>(CHECKOUTS([{ checkout_id: checkoutId }]));
     if (row === undefined || row.checkout_id !== null) return row && toTransaction(row);
@@ -78,7 +79,7 @@ export function topUpTables({ database, provider, clock, readCatalogue }: TopUpP
     for (const item of batch) {
       const revision = item.kind === "top_up" ? item.command.checkout.revision : undefined;
       if (revision === undefined || found.has(revision)) continue;
-      const catalogue = await readCatalogue(revision);
+      const catalogue = await reference.readCatalogue(revision);
       if (catalogue !== undefined) found.set(revision, catalogue);
     }
     return found;

@@ -1,7 +1,7 @@
 import type { ObserveCheckpoints } from "../../store.ts";
 import type { Database } from "../database.ts";
+import { checkpointFailure } from "../error-translation.ts";
 import { CHECKPOINT_PAGES } from "../file.ts";
-import { checkpointTrouble } from "../trouble.ts";
 
 /**
  * So many pages of the log go into the file at a time. Nothing is settled meanwhile, and on a large database, where each has
@@ -21,9 +21,9 @@ export class Checkpoints {
   #mostAhead = STEP_PAGES;
   /** How long the log may become, in pages, before others are waited for so that it can begin anew. */
   #longest = CHECKPOINT_PAGES;
-  #trouble: string | undefined;
+  #failure: string | undefined;
 
-  /** @param observe hears of each change. */
+  /** @param observe is called at each change. */
   constructor(database: Database, observe: ObserveCheckpoints) {
     this.#database = database;
     this.#observe = observe;
@@ -42,7 +42,7 @@ export class Checkpoints {
   makeWhereDue(again = false): void {
     try {
       const before = this.#look()[0] as LogState;
-      if (pagesAhead(before) < this.#mostAhead && !(again && this.#trouble !== undefined)) return;
+      if (pagesAhead(before) < this.#mostAhead && !(again && this.#failure !== undefined)) return;
       const isLong = before.log >= this.#longest;
       const after = isLong ? this.#restart() : this.#checkpoint("PASSIVE");
       // Whoever reads for long is not waited for again after every batch.
@@ -51,14 +51,14 @@ export class Checkpoints {
       if (after.busy === 0) this.#ended(undefined);
     } catch (error) {
       this.#mostAhead += CHECKPOINT_PAGES;
-      this.#ended(checkpointTrouble(error));
+      this.#ended(checkpointFailure(error));
     }
   }
 
-  #ended(trouble: string | undefined): void {
-    if (trouble === this.#trouble) return;
-    this.#trouble = trouble;
-    this.#observe(trouble);
+  #ended(failure: string | undefined): void {
+    if (failure === this.#failure) return;
+    this.#failure = failure;
+    this.#observe(failure);
   }
 
   #restart(): LogState {

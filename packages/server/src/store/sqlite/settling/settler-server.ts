@@ -7,7 +7,7 @@ import type { Settled, SettlingItem } from "../../settling.ts";
 import type { ObserveBatch, ObserveCheckpoints, ProviderSettings } from "../../store.ts";
 import { customerTables } from "../customers.ts";
 import { Database } from "../database.ts";
-import { ReferenceTables } from "../reference.ts";
+import { SqliteReferenceCache } from "../reference-cache.ts";
 import { topUpTables } from "../top-ups.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Answered, type Asked, failureOf, Messages, packOutcome, unpackItem } from "./settler-protocol.ts";
@@ -45,7 +45,7 @@ export async function serveSettling(options: SettlerOptions): Promise<SettlerSer
   const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans };
   const database = new Database(data.path, { mustExist: true });
   const customers = customerTables(database, provider);
-  const reference = new ReferenceTables(database, provider);
+  const reference = new SqliteReferenceCache(database, provider);
   const checkpoints = new Checkpoints(database, observeCheckpoints);
   const topUps = topUpTables({ database, provider, clock, customers, reference });
   const batcher = new Batcher<SettlingItem, Settled>({

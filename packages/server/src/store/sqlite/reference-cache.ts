@@ -3,14 +3,13 @@ import type { Catalogue } from "../../domain/catalogue.ts";
 import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type TokenRow, toAccessToken } from "../back-office/access.ts";
+import { ReferenceCache, tokenKey } from "../reference-cache.ts";
 import { toBouquet } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { BouquetRow, CheckoutSecretRow, ProviderRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 
-/** Entries are small, and few partners have many tokens; what is beyond this is asked for anew. */
-const MOST_VALUES = 10_000;
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
 const MOST_REVISIONS = 16;
 
@@ -23,12 +22,11 @@ const BOUQUETS = "SELECT * FROM bouquet WHERE revision = ? ORDER BY position";
 const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
 
 /**
- * What every request asks for and staff alone change: tokens, secrets, catalogues. It is kept in memory. SQLite tells
- * cheaply whether another connection has committed anything since; where the audit trail, which tells of every change by
- * staff, has grown by it, all is forgotten but for revisions, which never change. To be called on a view, within
- * {@link Database.read}, or in a transaction.
+ * The reference cache on SQLite, which tells cheaply whether another connection has committed since. If the audit trail has
+ * grown, which has an entry for every change by staff, all is forgotten but revisions of catalogues: those never change.
+ * Must be called within {@link Database.read}, or in a transaction.
  */
-export class ReferenceTables {
+export class SqliteReferenceCache {
   readonly #database: Database;
   readonly #provider: ProviderSettings;
   readonly #version;
@@ -37,13 +35,11 @@ export class ReferenceTables {
   readonly #secrets;
   readonly #currentRevision;
   readonly #bouquets;
-  /** What each token's hash is recalled by. */
-  readonly #keys = new WeakMap<Uint8Array, string>();
-  readonly #values = new Map<string, unknown>();
-  readonly #revisions = new Map<number, Catalogue>();
+  readonly #cache = new ReferenceCache(() => this.#forgetIfChanged());
+  readonly #revisions = new ReferenceCache(() => true, MOST_REVISIONS);
   #seen: number | undefined;
   #seenChange: number | undefined;
-  /** The view in which the version was asked for: it is the same throughout. */
+  /** The view in which the version was read: it is the same throughout. */
   #seenIn: number | undefined;
 
   constructor(database: Database, provider: ProviderSettings) {
@@ -58,59 +54,39 @@ export class ReferenceTables {
   }
 
   findToken(hash: Uint8Array): AccessToken | undefined {
-    let key = this.#keys.get(hash);
-    if (key === undefined) {
-      key = `token ${Buffer.from(hash).toString("base64")}`;
-      this.#keys.set(hash, key);
-    }
-    return this.#recall(key, () => this.#token(hash).map(toAccessToken)[0]);
+    return this.#cache.recall(tokenKey(hash), () => this.#token(hash).map(toAccessToken)[0]);
   }
 
   /** Newest first. */
   listSecrets(): readonly CheckoutSecret[] {
     const load = () => this.#secrets().map(({ id, key, created_at: createdAt }) => ({ id, key, createdAt }));
-    return this.#recall("secrets", load) ?? [];
+    return this.#cache.recall("secrets", load);
   }
 
   currentCatalogue(environment: Environment): Catalogue | undefined {
     const load = () => this.#currentRevision(environment)[0]?.revision ?? undefined;
-    const revision = this.#recall(`catalogue ${environment}`, load);
+    const revision = this.#cache.recall(`catalogue ${environment}`, load);
     return revision === undefined ? undefined : this.readCatalogue(revision);
   }
 
-  /** @throws StoreUnavailable where this process would take a stored price for another. */
+  /** @throws StoreUnavailable if this process would take a stored price for another. */
   readCatalogue(revision: number): Catalogue | undefined {
-    const known = this.#revisions.get(revision);
-    if (known !== undefined) return known;
-    refuseOtherProvider(this.#database.prepare(PROVIDER).get() as ProviderRow | undefined, this.#provider);
-    const bouquets = this.#bouquets(revision).map(toBouquet);
-    if (bouquets.length === 0) return undefined;
-    const catalogue = { revision, bouquets };
-    if (this.#revisions.size >= MOST_REVISIONS) this.#revisions.delete(this.#revisions.keys().next().value as number);
-    this.#revisions.set(revision, catalogue);
-    return catalogue;
+    return this.#revisions.recall(`revision ${revision}`, () => {
+      refuseOtherProvider(this.#database.prepare(PROVIDER).get() as ProviderRow | undefined, this.#provider);
+      const bouquets = this.#bouquets(revision).map(toBouquet);
+      return bouquets.length === 0 ? undefined : { revision, bouquets };
+    });
   }
 
-  /** What is not there is not remembered: whoever asks for what does not exist would fill the memory with it. */
-  #recall<Value>(key: string, load: () => Value | undefined): Value | undefined {
-    if (this.#database.view !== this.#seenIn) this.#forgetWhereChanged();
-    const known = this.#values.get(key);
-    if (known !== undefined) return known as Value;
-    const value = load();
-    if (value !== undefined) {
-      if (this.#values.size >= MOST_VALUES) this.#values.clear();
-      this.#values.set(key, value);
-    }
-    return value;
-  }
-
-  #forgetWhereChanged(): void {
+  #forgetIfChanged(): true {
+    if (this.#database.view === this.#seenIn) return true;
     const version = this.#version()[0]?.data_version;
     this.#seenIn = this.#database.view;
-    if (version === this.#seen) return;
+    if (version === this.#seen) return true;
     this.#seen = version;
     const change = this.#lastChange()[0]?.seq ?? 0;
-    if (change !== this.#seenChange) this.#values.clear();
+    if (change !== this.#seenChange) this.#cache.forget();
     this.#seenChange = change;
+    return true;
   }
 }

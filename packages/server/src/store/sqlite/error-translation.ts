@@ -48,7 +48,7 @@ export function translate(error: unknown): unknown {
 }
 
 /** Why the log could not be written into the file. Other errors' own words may quote what is nobody's business. */
-export function checkpointTrouble(error: unknown): string {
+export function checkpointFailure(error: unknown): string {
   const translated = translate(error);
   return translated instanceof StoreUnavailable ? translated.message : "SQLite has failed";
 }

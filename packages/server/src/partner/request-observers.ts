@@ -9,11 +9,11 @@ import { FAILURES, type FailureReason } from "./failures.ts";
 import { type Observer, tell } from "./observer.ts";
 import type { Caller } from "./ports.ts";
 
-/** Who hears of what became of calls. */
-export interface RequestHearer {
-  /** Of every call, once, when it has ended. @param ms from its arrival. */
+/** Observes how calls end. */
+export interface RequestObserver {
+  /** Called once for each call, when it has ended. @param ms from its arrival. */
   readonly ended: (call: Call, ending: Ending, ms: number) => void;
-  /** Of bytes that were answered, and are no request. */
+  /** Called for bytes that were answered and are no request. */
   readonly refusedBare: (reason: FailureReason, requestId: string) => void;
 }
 
@@ -30,7 +30,7 @@ const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavai
  * logger's, but is put together here, which takes a fraction of the time.
  * @param write takes one line of the log, its end included.
  */
-export function logRequests(clock: () => Instant, write: (line: string) => void): RequestHearer {
+export function logRequests(clock: () => Instant, write: (line: string) => void): RequestObserver {
   let time = "";
   let timeAt = Number.NaN;
   const lineOf = (requestId: string, what: string) => {
@@ -81,7 +81,7 @@ function topUpMembers({ partnerName }: Caller, body: unknown): string {
  * Tells the observer of every request to an operation, and of every other that failed. Pages are left out: a
  * supervisor that asks for `/readyz` all day would drown the partners.
  */
-export function observeRequests(observer: Observer): RequestHearer {
+export function observeRequests(observer: Observer): RequestObserver {
   return {
     ended: ({ caller, outcome, route, isReplay }, ending, ms) => {
       const operation = route?.operation;
@@ -95,7 +95,7 @@ export function observeRequests(observer: Observer): RequestHearer {
 }
 
 /** Notes every refused call whose partner is known, with whom it named: what staff look at when a customer complains. */
-export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestHearer {
+export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestObserver {
   return {
     ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
       if (reason === undefined) return;

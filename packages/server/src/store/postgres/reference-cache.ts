@@ -1,0 +1,112 @@
+import { setTimeout } from "node:timers/promises";
+import type { Kysely } from "kysely";
+import type { AccessToken } from "../../domain/access-token.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { findToken, listSecrets } from "../back-office/access.ts";
+import { currentRevision, readCatalogue } from "../back-office/catalogues.ts";
+import { ReferenceCache, tokenKey } from "../reference-cache.ts";
+import { refuseOtherProvider } from "../settings.ts";
+import type { ProviderSettings } from "../store.ts";
+import type { ProviderRow, Tables } from "../tables.ts";
+import { endClient, openClient } from "./session/database.ts";
+import { type Prepared, Session } from "./session/session.ts";
+
+/** Every change of reference data has an entry in the audit trail. */
+const POLL: Prepared = {
+  name: "reference_changes",
+  text: `SELECT (SELECT coalesce(max(seq), 0) FROM audit_entry) AS version, time_zone, currency_exponent, default_country
+    FROM provider`,
+};
+type PollRow = Omit<ProviderRow, "only_row"> & { version: number };
+
+const POLL_EVERY_MS = 400;
+/** How long an answer holds, and with it the cache. Less than the second that is promised. */
+const HOLDS_MS = 900;
+const RETRY_EVERY_MS = 250;
+
+/**
+ * The reference cache on PostgreSQL. A session of its own asks several times a second whether staff changed anything. Then
+ * all is forgotten, and also after each new connection: another server, which took over, can have other rows under the same
+ * numbers.
+ */
+export class PostgresReferenceCache {
+  readonly #url: string;
+  readonly #db: Kysely<Tables>;
+  readonly #provider: ProviderSettings;
+  readonly #cache = new ReferenceCache(() => !this.#lapse.aborted);
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  /** Aborted once the last answer does not hold any more. */
+  #lapse = AbortSignal.abort();
+
+  /** @param db reads what the cache does not hold. */
+  constructor(url: string, db: Kysely<Tables>, provider: ProviderSettings) {
+    this.#url = url;
+    this.#db = db;
+    this.#provider = provider;
+    this.#running = this.#run();
+  }
+
+  async findToken(hash: Uint8Array): Promise<AccessToken | undefined> {
+    return this.#cache.recall(tokenKey(hash), () => findToken(this.#db, hash));
+  }
+
+  /** Newest first. */
+  async listSecrets(): Promise<readonly CheckoutSecret[]> {
+    return this.#cache.recall("secrets", () => listSecrets(this.#db));
+  }
+
+  async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
+    const load = () => currentRevision(this.#db, environment);
+    const revision = await this.#cache.recall(`catalogue ${environment}`, load);
+    return revision === undefined ? undefined : this.readCatalogue(revision);
+  }
+
+  /** @throws StoreUnavailable if this process would take a stored price for another. */
+  async readCatalogue(revision: number): Promise<Catalogue | undefined> {
+    return this.#cache.recall(`revision ${revision}`, () => readCatalogue(this.#db, this.#provider, revision));
+  }
+
+  forget(): void {
+    this.#cache.forget();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    this.#lapse = AbortSignal.abort();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#pollOnOneSession().catch(() => {});
+      await this.#pause(RETRY_EVERY_MS);
+    }
+  }
+
+  async #pollOnOneSession(): Promise<void> {
+    const client = await openClient(this.#url, "serving");
+    const session = new Session(client);
+    let version: number | undefined;
+    try {
+      while (!this.#closing.signal.aborted) {
+        // Counted from the question, since the answer may be under way for a while.
+        const lapse = AbortSignal.timeout(HOLDS_MS);
+        const [row] = await session.run<PollRow>(POLL);
+        refuseOtherProvider(row, this.#provider);
+        if (version !== row?.version) this.forget();
+        version = row?.version;
+        this.#lapse = lapse;
+        await this.#pause(POLL_EVERY_MS);
+      }
+    } finally {
+      await endClient(client);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
+  }
+}
