@@ -1,64 +1,27 @@
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "./domain/address-list.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
-import { type DatabaseAddress, readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
+import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
 import { isCountry } from "./domain/mobile-number.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { type Instant, readWallTime } from "./domain/wall-time.ts";
 import { isTimeZone } from "./domain/zone.ts";
-import { LOG_LEVELS, type LogLevel } from "./system/log.ts";
-
-/** Every setting: a flag wins over the environment, which wins over the default. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Undefined where nothing was said. */
-  readonly workers: number | undefined;
-  readonly database: DatabaseAddress;
-  /** With PostgreSQL at most, beside the one of each process for its reference cache. */
-  readonly databaseConnections: number;
-  readonly prefix: string;
-  /** Scheme, host and port by which partners reach the service. Undefined if nothing was said. */
-  readonly publicUrl: string | undefined;
-  /** Undefined where none is trusted. */
-  readonly trustedProxies: AddressList | undefined;
-  /** Undefined where nothing was said: then the database's own holds. */
-  readonly timeZone: string | undefined;
-  readonly currencyExponent: number | undefined;
-  /** For the console alone. Undefined where nothing was said: amounts are shown without it. */
-  readonly currency: string | undefined;
-  readonly defaultCountry: string | undefined;
-  readonly basePlans: BasePlans;
-  readonly lapsedDays: number;
-  readonly logLevel: LogLevel;
-  readonly drainSeconds: number;
-  readonly shutdownSeconds: number;
-  /** Undefined where no metrics are served. */
-  readonly metricsPort: number | undefined;
-  readonly metricsHost: string;
-  /** Undefined where no console is served. */
-  readonly consolePort: number | undefined;
-  readonly consoleHost: string;
-  /** In lower case. Undefined where none was given. */
-  readonly consoleNames: ReadonlySet<string> | undefined;
-  readonly v100DeprecatedOn: Instant | undefined;
-  readonly v100SunsetOn: Instant | undefined;
-}
+import { LOG_LEVELS } from "./system/log.ts";
 
 /** A setting that is not known, or whose value is not. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** One setting. `read` throws an Error that says what the value must be. */
-interface Setting<Value = unknown> {
+/** A setting. `read` throws an Error that says what the value must be. */
+interface Setting {
   readonly placeholder: string;
   readonly fallback?: string;
   readonly description: string;
-  readonly read: (text: string) => Value;
+  readonly read: (text: string) => unknown;
 }
 
-const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], undefined>> } = {
+const TABLE = {
   host: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address to listen on", read: readHost },
   port: {
     placeholder: "NUMBER",
@@ -178,9 +141,16 @@ const TABLE: { readonly [Key in keyof Config]: Setting<Exclude<Config[Key], unde
     description: "announce the end of v1.0.0 for this date, in UTC",
     read: readDate,
   },
-};
+} satisfies Readonly<Record<string, Setting>>;
 
-export type SettingName = keyof Config;
+/** The value of each setting: a flag wins over the environment, which wins over the fallback. */
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
+
+type ValueOf<Of extends Setting> =
+  | ReturnType<Of["read"]>
+  | (Of extends { readonly fallback: string } ? never : undefined);
+
+export type SettingName = keyof typeof TABLE;
 export const SETTING_NAMES = Object.keys(TABLE) as SettingName[];
 
 const ENV_PREFIX = "TOPUPD_";
@@ -241,6 +211,7 @@ function readHost(text: string): string {
   return text === "" ? mustBe("an address") : text;
 }
 
+/** @returns names in lower case. */
 function readHostNames(text: string): ReadonlySet<string> {
   const names = text.split(",").map((name) => name.trim().toLowerCase());
   if (names.every((name) => /^[a-z0-9.-]+$/.test(name))) return new Set(names);
@@ -252,6 +223,7 @@ function readPrefix(text: string): string {
   return mustBe("a path such as /api/third-party, without a slash at its end");
 }
 
+/** @returns scheme, host and port. */
 function readOrigin(text: string): string {
   if (/^https?:/.test(text) && URL.canParse(text)) {
     const { origin } = new URL(text);
