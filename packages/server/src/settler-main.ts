@@ -1,4 +1,4 @@
-import type { FromChild, ToChild } from "./faces/cli/member.ts";
+import type { FromChild, ToChild } from "./faces/cli/processes.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
 import { watchProcess } from "./system/watch-process.ts";

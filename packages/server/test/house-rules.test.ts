@@ -54,7 +54,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^config\.ts$/, [DOMAIN, SYSTEM]],
   [/^system\/watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
   [SYSTEM, [DOMAIN, PORT, SERVICES, SYSTEM]],
-  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/member\.ts$/, SYSTEM]],
+  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/processes\.ts$/, SYSTEM]],
   [/^main\.ts$/, [/./]],
 ];
 

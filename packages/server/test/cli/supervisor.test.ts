@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/member.ts";
+import { answerSupervisor } from "../../src/faces/cli/child.ts";
+import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/processes.ts";
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
 import { superviseService } from "../../src/faces/cli/supervisor.ts";
-import { hearSupervisor } from "../../src/faces/cli/worker.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createLogger } from "../../src/system/log.ts";
 import { type ServiceState, wellState } from "../../src/system/service-state.ts";
@@ -50,7 +50,7 @@ class FakeChild {
         this.#receive = hear;
       },
     };
-    void hearSupervisor(supervisor, this.state, async () => []).then(() => this.#end("exit code 0"));
+    void answerSupervisor(supervisor, this.state, async () => []).then(() => this.#end("exit code 0"));
   }
 
   say(message: FromChild): void {

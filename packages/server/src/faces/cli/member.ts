@@ -1,36 +1,9 @@
 import type { Instant } from "../../domain/wall-time.ts";
 import { countersOf, type Family, mergeFamilies } from "../../metrics/metrics.ts";
-import type { ServiceState } from "../../system/service-state.ts";
+import type { ChildProcess, FromChild, Role, ToChild } from "./processes.ts";
 import type { Runtime } from "./runtime.ts";
 
 /* A process of the service, as its supervisor knows it: started, pinged, started again if it ends or hangs, and stopped. */
-
-export type Role = "settler" | "worker" | "console";
-
-export interface ChildProcess {
-  readonly send: (message: ToChild) => void;
-  readonly onMessage: (hear: (message: FromChild) => void) => void;
-  /** Resolves with how it ended. */
-  readonly ended: Promise<string>;
-  readonly kill: () => void;
-}
-
-export type ToChild =
-  | { readonly kind: "ping" }
-  | { readonly kind: "collect"; readonly id: number }
-  | { readonly kind: "stop"; readonly drainSeconds: number }
-  | { readonly kind: "state"; readonly state: ServiceState };
-
-export type FromChild =
-  | { readonly kind: "ready"; readonly url: string }
-  | { readonly kind: "pong" }
-  /** It cannot begin, and says why. */
-  | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "collected"; readonly id: number; readonly families: readonly Family[] }
-  /** A worker failed to record a top-up, or recorded one after a failure (undefined). */
-  | { readonly kind: "recording"; readonly failsSince: Instant | undefined }
-  /** Why the settler cannot write the log of the database into its file; undefined where it can again. */
-  | { readonly kind: "checkpoints"; readonly failure: string | undefined };
 
 /** One that has run for so long is begun again at once. */
 const LONG_RUN_MS = 10_000;

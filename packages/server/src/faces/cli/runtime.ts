@@ -7,8 +7,7 @@ import type { TargetTools } from "../../services/staff/targets.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../../store/store.ts";
 import type { TemporaryFile } from "../staff-api/app.ts";
-import type { ServiceProcesses } from "./supervisor.ts";
-import type { SupervisorProcess } from "./worker.ts";
+import type { ServiceProcesses, SupervisorProcess } from "./processes.ts";
 
 /** What the commands need of the process and the machine; made in main.ts, and by tests. */
 export interface Runtime extends Pick<Ports, "clock" | "random"> {

@@ -2,7 +2,8 @@ import type { Config } from "../../config.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/metrics.ts";
 import { type ServiceState, wellState } from "../../system/service-state.ts";
-import { type ChildProcess, Member, type Role } from "./member.ts";
+import { Member } from "./member.ts";
+import type { ChildProcess, Role, ServiceProcesses } from "./processes.ts";
 import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
 import { lackingOf, listening, type Service } from "./service.ts";
 
@@ -15,17 +16,6 @@ import { lackingOf, listening, type Service } from "./service.ts";
 const WATCHED_EVERY_MS = 1_000;
 /** Less may be an ordinary correction. */
 const SET_BACK_MS = 60_000;
-
-/** What begins the processes of a service. */
-export interface ServiceProcesses {
-  readonly startWorker: () => ChildProcess;
-  /** Of what serves the console and the staff API. */
-  readonly startConsole: () => ChildProcess;
-  /** Undefined where each worker settles by itself. */
-  readonly startSettler: (() => ChildProcess) | undefined;
-  /** To be called once all have ended. */
-  readonly clearUp: () => void;
-}
 
 /** Brings the database up to date, begins all processes, and resolves once all are ready. @throws CommandFailed */
 export async function superviseService(

@@ -1,72 +1,94 @@
 import type { Config } from "../../config.ts";
-import type { Family } from "../../metrics/metrics.ts";
+import type { Target } from "../../domain/target.ts";
+import { buildApp, type Phase } from "../../partner/app.ts";
+import { AttemptNotes } from "../../partner/attempts.ts";
+import { TokenUses } from "../../partner/authenticate.ts";
 import type { Observer } from "../../partner/observer.ts";
-import type { Store } from "../../store/store.ts";
-import { type ServiceState, wellState } from "../../system/service-state.ts";
-import type { FromChild, ToChild } from "./member.ts";
+import { startDelivering } from "../../workers/deliver-events.ts";
+import { startTellingEnds } from "../../workers/tell-ends.ts";
+import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
-import { serveFrom } from "./service.ts";
+import { listening } from "./service.ts";
 
-/** The supervisor, as its processes know it. */
-export interface SupervisorProcess {
-  /** What this process is for. */
-  readonly role: "worker" | "console";
-  readonly send: (message: FromChild) => void;
-  readonly onMessage: (hear: (message: ToChild) => void) => void;
-  /** Nothing is heard of it any more, and nothing keeps this process from its end. */
-  readonly leave: () => void;
-}
+/** How long kept-alive sockets have to send one more request and be told that they end. */
+const FAREWELL_MS = 300;
+/** Of the name by which a process holds leases. */
+const HOLDER_BYTES = 9;
 
-/**
- * Answers the supervisor's messages from now on, and keeps `state` as the supervisor last sent it.
- * @param collect reads the metrics of this process.
- * @returns how long to drain, in seconds, once the supervisor stops this process.
- */
-export function hearSupervisor(
-  { send, onMessage }: Pick<SupervisorProcess, "send" | "onMessage">,
-  state: ServiceState,
-  collect: () => Promise<readonly Family[]>,
-): Promise<number> {
-  return new Promise((stop) => {
-    onMessage((message) => {
-      if (message.kind === "stop") stop(message.drainSeconds);
-      if (message.kind === "ping") send({ kind: "pong" });
-      // The channel is JSON, which leaves out fields that are undefined.
-      if (message.kind === "state") Object.assign(state, wellState(), message.state);
-      if (message.kind === "collect")
-        void collect().then((families) => send({ kind: "collected", id: message.id, families }));
-    });
-  });
-}
-
-/** Serves as one of several processes, until the supervisor has it stop. */
-export async function serveAsWorker(
-  runtime: Runtime,
+/** Serves partners, and delivers to targets. @throws CommandFailed if it cannot listen. */
+export async function serveWorker(
+  { clock, random, stopwatch, sleep, targets }: Runtime,
   config: Config,
-  log: ServiceLog,
-  supervisor: SupervisorProcess,
-): Promise<void> {
-  const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
-  const state = wellState();
+  { logger, logLine }: ServiceLog,
+  { store, state, metrics, supervisor }: ChildParts,
+): Promise<Served> {
   const observer: Observer = {
     requestAnswered: (...what) => metrics?.observer.requestAnswered(...what),
     topUpRecorded: (topUp) => metrics?.observer.topUpRecorded(topUp),
     recordingChanged: (failsSince) => supervisor.send({ kind: "recording", failsSince }),
   };
-  let opened: Store | undefined;
-  try {
-    const store = await runtime.openStore(config, { mustExist: true, observeBatch: metrics?.observeBatch });
-    opened = store;
-    const deliveryObserver = metrics?.deliveryObserver;
-    const service = await serveFrom(runtime, config, log, { store, observer, deliveryObserver, state });
-    const stopped = hearSupervisor(supervisor, state, async () => (await metrics?.collect(store)) ?? []);
-    supervisor.send({ kind: "ready", url: service.url });
-    await service.stop({ drainSeconds: await stopped });
-  } catch (error) {
-    await opened?.close();
-    // The supervisor tells it, once for all workers.
-    supervisor.send({ kind: "failed", message: (error as Error).message });
-  } finally {
-    supervisor.leave();
-  }
+  let phase: Phase = "serving";
+  const warnOf = (message: string) => (error: unknown) => {
+    const cause = error instanceof Error ? error.message : String(error);
+    logger.warn({ cause }, message);
+  };
+  const tokenUses = new TokenUses({
+    store,
+    onFailure: warnOf("when tokens were last used could not be written yet"),
+  });
+  const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be noted") });
+  const app = buildApp({
+    ports: { store, clock, random, tokenUses, observer },
+    stopwatch,
+    trustedProxies: config.trustedProxies,
+    prefix: config.prefix,
+    publicUrl: config.publicUrl,
+    lapsedDays: config.lapsedDays,
+    retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },
+    log: (level, fields, message) => logger[level](fields, message),
+    logLine,
+    phase: () => phase,
+    attempts,
+    state,
+  });
+  const url = await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
+  tokenUses.keepWriting(sleep);
+  attempts.keepWriting(sleep);
+  const workerPorts = {
+    ...{ store, clock, random, sleep, observer: metrics?.deliveryObserver },
+    holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
+    createSender: (target: Target) => targets.createSender(target, store.provider),
+    log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
+  };
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts)];
+  // A connection that cannot be taken is no reason to end the service.
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
+  return {
+    url,
+    async stop({ drainSeconds }) {
+      phase = "draining";
+      const handedOver = Promise.all(workers.map((worker) => worker.stop()));
+      await sleep(drainSeconds * 1000);
+      // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
+      // are taken, and those that are there get a moment to be told, with an answer, that they end.
+      phase = "closing";
+      app.stopListening();
+      await sleep(FAREWELL_MS);
+      const closed = app.close();
+      const deadline = new AbortController();
+      const inTime = await Promise.race([
+        closed.then(() => true),
+        sleep(config.shutdownSeconds * 1000, deadline.signal).then(() => false),
+      ]);
+      deadline.abort();
+      if (!inTime) {
+        logger.warn("requests that were still in hand at the deadline are cut off");
+        app.destroyAll();
+        await closed;
+      }
+      await handedOver;
+      await tokenUses.close();
+      await attempts.close();
+    },
+  };
 }

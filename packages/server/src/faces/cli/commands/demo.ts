@@ -10,7 +10,7 @@ import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
 import { addSettings, configOf, type Fallbacks, withStore } from "../settings.ts";
-import { serveAsChild } from "./serve.ts";
+import { servedAsChild } from "./serve.ts";
 
 const FALLBACKS: Fallbacks = {
   ...{
@@ -44,7 +44,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
     const log = runtime.openLog(config);
-    if (await serveAsChild(runtime, config, log)) return;
+    if (await servedAsChild(runtime, config, log)) return;
     await prepareHistory(runtime, config);
     const access = await prepare(runtime, config);
     const { superviseService } = await import("../supervisor.ts");

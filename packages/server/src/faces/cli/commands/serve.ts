@@ -16,18 +16,17 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
     const log = runtime.openLog(config);
-    if (!(await serveAsChild(runtime, config, log))) await serve(runtime, config, log);
+    if (!(await servedAsChild(runtime, config, log))) await serve(runtime, config, log);
   });
 }
 
 /** Serves as what a supervisor has started this process for. @returns false, at once, if none has. */
-export async function serveAsChild(runtime: Runtime, config: Config, log: ServiceLog): Promise<boolean> {
+export async function servedAsChild(runtime: Runtime, config: Config, log: ServiceLog): Promise<boolean> {
   const { supervisor } = runtime;
   if (supervisor === undefined) return false;
   // Loaded only here: every other command would take longer to begin.
-  if (supervisor.role === "console")
-    await (await import("../console.ts")).serveAsConsole(runtime, config, log, supervisor);
-  else await (await import("../worker.ts")).serveAsWorker(runtime, config, log, supervisor);
+  const { serveAsChild } = await import("../child.ts");
+  await serveAsChild(runtime, config, log, supervisor);
   return true;
 }
 

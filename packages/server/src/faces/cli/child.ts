@@ -1,0 +1,65 @@
+import type { Config } from "../../config.ts";
+import type { Family } from "../../metrics/metrics.ts";
+import { type ServiceState, wellState } from "../../system/service-state.ts";
+import type { ChildParts, Served, SupervisorProcess } from "./processes.ts";
+import type { Runtime, ServiceLog } from "./runtime.ts";
+
+type Serve = (runtime: Runtime, config: Config, log: ServiceLog, parts: ChildParts) => Promise<Served>;
+
+/** Serves as a worker or as the console, until the supervisor stops this process. */
+export async function serveAsChild(
+  runtime: Runtime,
+  config: Config,
+  log: ServiceLog,
+  supervisor: SupervisorProcess,
+): Promise<void> {
+  const isConsole = supervisor.role === "console";
+  // Partners come first.
+  if (isConsole) runtime.lowerPriority();
+  const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
+  const observeBatch = isConsole ? undefined : metrics?.observeBatch;
+  const state = wellState();
+  try {
+    // The console takes long to load, and a worker has no use for it.
+    const serve: Serve = isConsole
+      ? (await import("./console.ts")).serveConsole
+      : (await import("./worker.ts")).serveWorker;
+    const store = await runtime.openStore(config, { mustExist: true, observeBatch });
+    try {
+      const served = await serve(runtime, config, log, { store, state, metrics, supervisor });
+      const collect = async () => (await metrics?.collect(isConsole ? undefined : store)) ?? [];
+      const stopped = answerSupervisor(supervisor, state, collect);
+      supervisor.send({ kind: "ready", url: served.url });
+      await served.stop({ drainSeconds: await stopped });
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // The supervisor reports it, once for all workers.
+    supervisor.send({ kind: "failed", message: (error as Error).message });
+  } finally {
+    supervisor.leave();
+  }
+}
+
+/**
+ * Answers the supervisor's messages from now on, and keeps `state` as the supervisor last sent it.
+ * @param collect reads the metrics of this process.
+ * @returns how long to drain, in seconds, once the supervisor stops this process.
+ */
+export function answerSupervisor(
+  { send, onMessage }: Pick<SupervisorProcess, "send" | "onMessage">,
+  state: ServiceState,
+  collect: () => Promise<readonly Family[]>,
+): Promise<number> {
+  return new Promise((stop) => {
+    onMessage((message) => {
+      if (message.kind === "stop") stop(message.drainSeconds);
+      if (message.kind === "ping") send({ kind: "pong" });
+      // The channel is JSON, which leaves out fields that are undefined.
+      if (message.kind === "state") Object.assign(state, wellState(), message.state);
+      if (message.kind === "collect")
+        void collect().then((families) => send({ kind: "collected", id: message.id, families }));
+    });
+  });
+}
