@@ -17,6 +17,11 @@ const WORKERS = /^workers\//;
 const SYSTEM = /^system\//;
 const OFFICE = /^office\//;
 const CSV = /^csv\//;
+const DEMO = /^demo\//;
+const CLI = [
+  ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
+  ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\/metrics\.ts$/],
+];
 
 /** Who may import whom: domain <- store <- partner | office | workers <- faces <- main. A file has the first rule that fits. */
 const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])[] = [
@@ -27,8 +32,8 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/sqlite\//]],
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
-  // The demo makes its history as a partner would.
-  [/^services\/staff\/demo-history\.ts$/, [DOMAIN, PORT, SERVICES, PARTNER]],
+  // The demo makes its history as a partner would. Only its command loads it.
+  [DEMO, [DOMAIN, PORT, SERVICES, OFFICE, PARTNER, DEMO]],
   [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//, /^workers\/sender\.ts$/]],
   [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV]],
   [WORKERS, [DOMAIN, PORT, WORKERS]],
@@ -44,13 +49,8 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
       /^partner\/openapi\/components\.ts$/,
     ],
   ],
-  [
-    /^faces\/cli\//,
-    [
-      ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
-      ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\/metrics\.ts$/],
-    ],
-  ],
+  [/^faces\/cli\/commands\/demo\.ts$/, [...CLI, DEMO]],
+  [/^faces\/cli\//, CLI],
   [/^config\.ts$/, [DOMAIN, SYSTEM]],
   [/^system\/watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
   [SYSTEM, [DOMAIN, PORT, SERVICES, SYSTEM]],

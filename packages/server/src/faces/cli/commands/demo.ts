@@ -87,7 +87,7 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   const store = await openStore({ ...config, defaultCountry: config.defaultCountry ?? COUNTRY }, { clock: () => now });
   try {
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
-    const { makeDemoHistory } = await import("../../../services/staff/demo-history.ts");
+    const { makeDemoHistory } = await import("../../../demo/history.ts");
     const turnTo = (at: Instant) => {
       now = at;
     };

@@ -1,13 +1,18 @@
-import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import { listPackages } from "../../partner/list-packages.ts";
-import { lookUpCustomer } from "../../partner/look-up-customer.ts";
-import type { Caller } from "../../partner/ports.ts";
-import { topUp } from "../../partner/top-up.ts";
-import type { Attempt } from "../../store/staff.ts";
-import type { Actor, Ports } from "../ports.ts";
-import { type AccountPorts, addStaff } from "./accounts.ts";
-import { setBlocked } from "./connections.ts";
-import { Choices, type DemoCustomer, makeDemoCustomers } from "./demo-customers.ts";
+import { DAY_MS, type Instant } from "../domain/wall-time.ts";
+import { listPackages } from "../partner/list-packages.ts";
+import { lookUpCustomer } from "../partner/look-up-customer.ts";
+import type { Caller } from "../partner/ports.ts";
+import { topUp } from "../partner/top-up.ts";
+import type { Actor, Ports } from "../services/ports.ts";
+import { type AccountPorts, addStaff } from "../services/staff/accounts.ts";
+import { setBlocked } from "../services/staff/connections.ts";
+import { type CustomersImport, importCustomers } from "../services/staff/import-customers.ts";
+import { addPartner, issueToken } from "../services/staff/partners.ts";
+import { grantGoodwill } from "../services/staff/subscriptions.ts";
+import { reverseTransaction } from "../services/staff/transactions.ts";
+import { resetTrial } from "../services/staff/trial.ts";
+import type { Attempt } from "../store/staff.ts";
+import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
 import {
   DEMO_PARTNERS,
   HISTORY_DAYS,
@@ -16,12 +21,7 @@ import {
   type PlannedMistake,
   type PlannedTopUp,
   planDemo,
-} from "./demo-plan.ts";
-import { type CustomersImport, importCustomers } from "./import-customers.ts";
-import { addPartner, issueToken } from "./partners.ts";
-import { grantGoodwill } from "./subscriptions.ts";
-import { reverseTransaction } from "./transactions.ts";
-import { resetTrial } from "./trial.ts";
+} from "./plan.ts";
 
 const SEED = 26;
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
-import type { Service } from "../../domain/bouquet.ts";
-import { DAY_MS, type Instant, plus } from "../../domain/wall-time.ts";
-import type { Zone } from "../../domain/zone.ts";
+import type { Service } from "../domain/bouquet.ts";
+import { DAY_MS, type Instant, plus } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
 
 /*
  * The customers of the demo's provider. Nobody is meant by any of them.

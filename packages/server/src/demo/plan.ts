@@ -1,6 +1,6 @@
-import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import type { Zone } from "../../domain/zone.ts";
-import { type Choices, type DemoSubscription, isMonthEnd } from "./demo-customers.ts";
+import { DAY_MS, type Instant } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
+import { type Choices, type DemoSubscription, isMonthEnd } from "./customers.ts";
 
 /*
  * When what happens in the demo's history, decided before anything is done.
