@@ -6,6 +6,7 @@ import type { Instant } from "../domain/wall-time.ts";
 import { createZone } from "../domain/zone.ts";
 import type { Engine } from "./engine.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "./errors.ts";
+import { putOnlyRow } from "./only-row.ts";
 import type { ProviderSettings } from "./store.ts";
 import type { ProviderRow, Tables } from "./tables.ts";
 
@@ -38,7 +39,7 @@ export async function settleProvider(engine: Engine, wishes: ProviderWishes): Pr
   if (found.isStored) return toSettings(found.row, wishes.basePlans);
   const settled = await engine.change(async (tx) => {
     const { row, isStored } = await choose(tx);
-    if (!isStored) await putProvider(tx, row);
+    if (!isStored) await putOnlyRow(tx, "provider", row);
     return row;
   });
   return toSettings(settled, wishes.basePlans);
@@ -134,15 +135,6 @@ function isSameProvider(a: ProviderValues, b: ProviderValues): boolean {
 function readProvider(db: Kysely<Tables>): Promise<ProviderValues | undefined> {
   const columns = ["time_zone", "currency_exponent", "default_country"] as const;
   return db.selectFrom("provider").select(columns).executeTakeFirst();
-}
-
-async function putProvider(tx: Kysely<Tables>, row: ProviderValues): Promise<void> {
-  const values = { only_row: 1, ...row } as const;
-  await tx
-    .insertInto("provider")
-    .values(values)
-    .onConflict((on) => on.column("only_row").doUpdateSet(row))
-    .execute();
 }
 
 /** Every change by staff leaves an entry in the audit trail. */

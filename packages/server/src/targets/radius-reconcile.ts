@@ -1,5 +1,6 @@
 import { type Connection, type ConnectionKey, isBlocked } from "../domain/customer.ts";
 import { eventOf } from "../domain/event.ts";
+import { portionsOf } from "../domain/portions.ts";
 import { type RadiusDifference, type RadiusRules, type RadiusUser, radiusUser } from "../domain/radius.ts";
 import type { RadiusConfig } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
@@ -60,7 +61,7 @@ export async function reconcileRadius(
     let after: string | undefined;
     do {
       const { users, last } = await readPage(after);
-      for (let from = 0; from < users.length; from += AT_ONCE) await compare(users.slice(from, from + AT_ONCE), after);
+      for (const some of portionsOf(users, AT_ONCE)) await compare(some, after);
       after = last;
     } while (after !== undefined);
     return { compared, differing };

@@ -1,3 +1,4 @@
+import { portionsOf } from "../domain/portions.ts";
 import type { Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
@@ -79,8 +80,8 @@ async function loadQueue({ id, books }: Target, { store, random }: DeliveryPorts
   const place = await outbox.place(id);
   const rows = await outbox.waiting(id);
   const waiting = [];
-  for (let from = 0; from < rows.length; from += PAGE) {
-    const page = new Map(rows.slice(from, from + PAGE).map((row) => [row.seq, row]));
+  for (const portion of portionsOf(rows, PAGE)) {
+    const page = new Map(portion.map((row) => [row.seq, row]));
     for (const event of await outbox.eventsOf([...page.keys()])) {
       const row = page.get(event.seq);
       if (row !== undefined) waiting.push({ row, event });

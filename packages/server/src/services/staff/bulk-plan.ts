@@ -1,6 +1,7 @@
 import { SERVICES } from "../../domain/bouquet.ts";
 import type { BulkOrder, BulkOutcome } from "../../domain/bulk-correction.ts";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { BulkEffect } from "../../store/changes.ts";
 import { type Actor, correctingOf, type Ports, type ReadingPorts } from "../ports.ts";
 import { refusalWords } from "./correction-words.ts";
@@ -69,10 +70,6 @@ export function bulkProblem(order: BulkOrder, outcome: BulkOutcome): string | un
 
 export function lineOf({ cuid, service, reqId }: ConnectionKey): string {
   return `${cuid} ${service} ${reqId}`;
-}
-
-export function* portionsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 interface Meant {

@@ -1,15 +1,8 @@
 import type { BulkOrder } from "../../domain/bulk-correction.ts";
 import type { ConnectionKey } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import { type Actor, beyondSession, correctingOf, type Ports } from "../ports.ts";
-import {
-  BULK_PORTION,
-  type BulkProblem,
-  type BulkRequest,
-  bulkProblem,
-  lineOf,
-  planBulk,
-  portionsOf,
-} from "./bulk-plan.ts";
+import { BULK_PORTION, type BulkProblem, type BulkRequest, bulkProblem, lineOf, planBulk } from "./bulk-plan.ts";
 
 /** A bulk correction, as far as it is. */
 export interface BulkRun {

@@ -1,3 +1,4 @@
+import { portionsOf } from "../../domain/portions.ts";
 import type { ConfirmedCustomer } from "../../store/store.ts";
 import { CUSTOMERS_AT_ONCE, type NumberedRow } from "./customer-rows.ts";
 
@@ -38,13 +39,9 @@ export class CheckedRows {
   }
 
   *#portions(): Generator<CheckedPart> {
-    for (let from = 0; from < this.#changing.length; from += CUSTOMERS_AT_ONCE) {
-      const changing = this.#changing.slice(from, from + CUSTOMERS_AT_ONCE);
+    for (const changing of portionsOf(this.#changing, CUSTOMERS_AT_ONCE))
       yield { changing, unchanged: [], lines: changing.at(-1)?.line ?? 0 };
-    }
-    for (let from = 0; from < this.#unchanged.length; from += CUSTOMERS_AT_ONCE) {
-      const unchanged = this.#unchanged.slice(from, from + CUSTOMERS_AT_ONCE);
+    for (const unchanged of portionsOf(this.#unchanged, CUSTOMERS_AT_ONCE))
       yield { changing: [], unchanged, lines: this.#lines };
-    }
   }
 }

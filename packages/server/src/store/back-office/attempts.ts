@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Engine } from "../engine.ts";
 import { ATTEMPTS_KEPT_MS, type Attempt, type AttemptFilter, type Attempts, MOST_ATTEMPTS } from "../staff.ts";
 import type { AttemptRow } from "../staff-tables.ts";
@@ -15,8 +16,7 @@ export function attemptsOf(engine: Engine): Attempts {
   const { db } = engine;
   return {
     async record(attempts) {
-      for (let from = 0; from < attempts.length; from += ROWS_AT_ONCE)
-        await recordSome(engine, attempts.slice(from, from + ROWS_AT_ONCE));
+      for (const some of portionsOf(attempts, ROWS_AT_ONCE)) await recordSome(engine, some);
     },
 
     async list(filter, { before, limit }) {

@@ -3,6 +3,7 @@ import { type Attribution, cataloguePublished } from "../../domain/audit.ts";
 import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { CatalogueRevision, Catalogues, RevisionPage } from "../changes.ts";
 import type { Engine } from "../engine.ts";
 import { bouquetRow, toBouquet } from "../rows.ts";
@@ -70,11 +71,7 @@ async function addRevision(
   const revision = ((await currentRevision(tx)) ?? 0) + 1;
   await tx.insertInto("catalogue_revision").values({ revision, environment, created_at: by.at }).execute();
   const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
-  for (let from = 0; from < rows.length; from += ROWS_OF_A_STATEMENT)
-    await tx
-      .insertInto("bouquet")
-      .values(rows.slice(from, from + ROWS_OF_A_STATEMENT))
-      .execute();
+  for (const some of portionsOf(rows, ROWS_OF_A_STATEMENT)) await tx.insertInto("bouquet").values(some).execute();
   await appendAudit(engine, tx, cataloguePublished(environment, former, { revision, bouquets: rows.length }), by);
   return { revision, bouquets };
 }

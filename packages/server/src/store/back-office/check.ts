@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
 import { headOf } from "../../domain/ledger.ts";
 import { findFault } from "../../domain/ledger-check.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import { firstTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
@@ -87,8 +88,8 @@ function recordedBy({ environment, cuid, service, reqId, entries }: CustomerLedg
 
 async function readRecorded(db: Db, topUps: readonly Recorded[]): Promise<Map<string, Recorded>> {
   const found = new Map<string, Recorded>();
-  for (let from = 0; from < topUps.length; from += IDS_OF_A_STATEMENT) {
-    const txnIds = topUps.slice(from, from + IDS_OF_A_STATEMENT).map(({ txn_id }) => txn_id);
+  for (const portion of portionsOf(topUps, IDS_OF_A_STATEMENT)) {
+    const txnIds = portion.map(({ txn_id }) => txn_id);
     const query = db
       .selectFrom("top_up as t")
       .leftJoin("reversal as r", "r.txn_id", "t.txn_id")

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { NewEvent, RecordedEvent } from "../../domain/event.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Engine } from "../engine.ts";
 import { eventRow, toRecordedEvent } from "../event-rows.ts";
 import type { Tables } from "../tables.ts";
@@ -18,11 +19,7 @@ export async function appendEvents(engine: Engine, tx: Db, events: readonly NewE
   await engine.lockEvents(tx);
   const last = await lastEvent(tx);
   const rows = events.map((event, index) => ({ seq: last + index + 1, ...eventRow(event) }));
-  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-    await tx
-      .insertInto("event")
-      .values(rows.slice(from, from + ROWS_AT_ONCE))
-      .execute();
+  for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("event").values(some).execute();
 }
 
 export async function hasTarget(db: Db): Promise<boolean> {

@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
 import { heldBackLeft } from "../../domain/audit.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
+import { putOnlyRow } from "../only-row.ts";
 import { type HeldBackRecord, IMPORTS_KEPT, type ImportRun, type ImportRuns } from "../staff.ts";
 import type { HeldBackRow, ImportRunRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
@@ -60,11 +62,7 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
         const first = Math.max((await lastId(tx, "held_back")) + 1, clock());
         await tx.deleteFrom("held_back").where("environment", "=", environment).execute();
         const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
-        for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-          await tx
-            .insertInto("held_back")
-            .values(rows.slice(from, from + ROWS_AT_ONCE))
-            .execute();
+        for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("held_back").values(some).execute();
       }),
 
     async listHeldBack(environment, { after = 0, limit }) {
@@ -94,14 +92,7 @@ export function importRunsOf(engine: Engine, clock: () => Instant): ImportRuns {
         await appendAudit(engine, tx, heldBackLeft(environment, cuid, Object.fromEntries(kept)), leftBy);
       }),
 
-    noteBackup: (at) =>
-      engine.transact(async (tx) => {
-        await tx
-          .insertInto("backup_taken")
-          .values({ only_row: 1, at })
-          .onConflict((on) => on.column("only_row").doUpdateSet({ at }))
-          .execute();
-      }),
+    noteBackup: (at) => engine.transact((tx) => putOnlyRow(tx, "backup_taken", { at })),
 
     async lastBackupAt() {
       return (await db.selectFrom("backup_taken").select("at").executeTakeFirst())?.at;

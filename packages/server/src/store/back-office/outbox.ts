@@ -1,9 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import { type ConnectionKey, ENVIRONMENTS } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { WaitingDelivery } from "../../domain/target.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
+import { putOnlyRow } from "../only-row.ts";
 import type { ConnectionEnd, Outbox } from "../outbox.ts";
 import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
 import type { DeliveryRow, Tables } from "../tables.ts";
@@ -66,10 +68,8 @@ export function outboxOf(engine: Engine): Outbox {
         const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
         // It was removed meanwhile.
         if (Number(moved.numUpdatedRows) === 0) return false;
-        for (let from = 0; from < done.length; from += ROWS_AT_ONCE) {
-          const some = done.slice(from, from + ROWS_AT_ONCE);
+        for (const some of portionsOf(done, ROWS_AT_ONCE))
           await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", some).execute();
-        }
         for (const each of waiting) await putDelivery(tx, targetId, each);
         return true;
       }),
@@ -118,12 +118,7 @@ export function outboxOf(engine: Engine): Outbox {
             if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
           }
         }
-        const values = { told_until: now.wall };
-        await tx
-          .insertInto("ends_told")
-          .values({ only_row: 1, ...values })
-          .onConflict((on) => on.column("only_row").doUpdateSet(values))
-          .execute();
+        await putOnlyRow(tx, "ends_told", { told_until: now.wall });
         await appendEvents(engine, tx, events);
         return true;
       }),

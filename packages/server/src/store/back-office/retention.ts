@@ -6,6 +6,7 @@ import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
 import type { Engine } from "../engine.ts";
+import { putOnlyRow } from "../only-row.ts";
 import type { PruneCursor, Pruned, Retention } from "../retention.ts";
 import type { Tables } from "../tables.ts";
 import { appendAudit } from "./audit.ts";
@@ -22,12 +23,7 @@ export function retentionOf(engine: Engine, zone: Zone): Retention {
       engine.change(async (tx) => {
         const former = await readHorizon(tx);
         if (former !== undefined && former >= before) return;
-        const values = { pruned_before: before };
-        await tx
-          .insertInto("retention")
-          .values({ only_row: 1, ...values })
-          .onConflict((on) => on.column("only_row").doUpdateSet(values))
-          .execute();
+        await putOnlyRow(tx, "retention", { pruned_before: before });
         await appendAudit(engine, tx, horizonMoved(former, before), by);
       }),
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
 import type { Instant } from "../../domain/wall-time.ts";
@@ -137,8 +138,7 @@ async function* topUpsOfCustomer(
     .filter((txnId) => txnId >= least && txnId < beyond)
     .sort();
   if (order === "desc") txnIds.reverse();
-  for (let from = 0; from < txnIds.length; from += ROWS_AT_ONCE)
-    yield topUps(engine.db).where("t.txn_id", "in", txnIds.slice(from, from + ROWS_AT_ONCE));
+  for (const some of portionsOf(txnIds, ROWS_AT_ONCE)) yield topUps(engine.db).where("t.txn_id", "in", some);
 }
 
 /** @param found how many rows of the page have been found. */

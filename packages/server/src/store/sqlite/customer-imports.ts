@@ -1,6 +1,7 @@
 import { type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
 import { rightsQuery } from "../back-office/authority.ts";
@@ -82,7 +83,7 @@ export function customerImports(
 
   function* partsOf(rows: readonly CustomerRowOfFile[]): Generator<readonly CustomerRowOfFile[]> {
     refuseOtherProvider(database.prepare(PROVIDER).get() as ProviderRow | undefined, provider);
-    for (let from = 0; from < rows.length; from += CUSTOMERS_AT_ONCE) yield rows.slice(from, from + CUSTOMERS_AT_ONCE);
+    yield* portionsOf(rows, CUSTOMERS_AT_ONCE);
   }
 
   const change = (environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules) => {

@@ -1,0 +1,19 @@
+import type { Kysely } from "kysely";
+import type { Tables } from "./tables.ts";
+
+type OnlyRowTable = "provider" | "retention" | "ends_told" | "backup_taken";
+
+/** Writes the only row that a table can have. */
+export async function putOnlyRow<Table extends OnlyRowTable>(
+  tx: Kysely<Tables>,
+  table: Table,
+  values: Omit<Tables[Table], "only_row">,
+): Promise<void> {
+  // Kysely does not know the columns of a table that is a parameter.
+  const db = tx as unknown as Kysely<Record<OnlyRowTable, { only_row: 1 }>>;
+  await db
+    .insertInto(table as OnlyRowTable)
+    .values({ only_row: 1, ...values })
+    .onConflict((on) => on.column("only_row").doUpdateSet(values))
+    .execute();
+}
