@@ -8,7 +8,8 @@ function entry(kind: LedgerEntry["kind"], more: Partial<LedgerEntry>): LedgerEnt
   return {
     ...{ seq: 1, kind, at: "2026-11-23T08:20:00.000Z", wall: "2026-11-23 14:05:09", before: MONTHLY, after: MONTHLY },
     ...{ period: null, bouquetId: null, txnId: null, partner: null, amount: null, reverses: null, reversedBy: null },
-    ...{ author: null, reason: null, asOf: null, goodwill: null, isOpening: false },
+    ...{ author: null, reason: null, asOf: null, stated: null, goodwill: null, isOpening: false },
+    ...{ counted: null, bouquetName: null },
     ...more,
   };
 }

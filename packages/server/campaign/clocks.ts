@@ -3,6 +3,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import type { Transaction } from "../src/domain/top-up.ts";
 import { readDay } from "../src/domain/zone.ts";
+import { readWithReversals } from "../src/office/transactions/reversible.ts";
 import { listPackages } from "../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";
 import { type TopUpRequest, topUp } from "../src/partner/top-up.ts";
@@ -10,7 +11,6 @@ import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { addPartner } from "../src/services/staff/partners.ts";
 import { reportSettlement } from "../src/services/staff/settlement.ts";
-import { readTransactions } from "../src/services/staff/transactions.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
@@ -277,7 +277,7 @@ class Clocks {
     const bounds = readDay(day, store.provider.zone);
     const filter = { environment: ENVIRONMENT, from: bounds?.start, until: bounds?.end } as const;
     const listed: string[] = [];
-    for await (const page of readTransactions({ store }, filter, ROWS_AT_ONCE))
+    for await (const page of readWithReversals(store.engine, filter, ROWS_AT_ONCE))
       listed.push(...page.map(({ transaction }) => transaction.txnId));
     agree(
       `the list of ${day}`,

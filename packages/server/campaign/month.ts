@@ -4,6 +4,9 @@ import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
 import type { Transaction } from "../src/domain/top-up.ts";
 import { randomDigits } from "../src/domain/transaction-id.ts";
 import { readDay } from "../src/domain/zone.ts";
+import { reverseTransaction } from "../src/office/corrections/operations.ts";
+import { perform } from "../src/office/office.ts";
+import { Refused } from "../src/office/refused.ts";
 import { attributionOf } from "../src/services/ports.ts";
 import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
@@ -12,6 +15,7 @@ import { reportSettlement } from "../src/services/staff/settlement.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
 import { EXPECT_GOOD, expectDone, ndjson } from "../test/support/open-service.ts";
+import { deskOf } from "../test/support/plain-desk.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { Book } from "./month-book.ts";
 import { Choices } from "./random.ts";
@@ -215,10 +219,12 @@ class Month {
     const [chosen] = this.#waiting.splice(this.#choices.below(this.#waiting.length), 1);
     if (chosen === undefined) return;
     const [partner, transaction] = chosen;
-    const at = this.#store.provider.zone.moment(this.#time.now);
-    const by = { author: ACTOR.name, authority: undefined, at, reason: "the customer chose another" };
-    const { kind } = await insist(() => this.#store.corrections.reverse(transaction.checkoutId, by));
-    if (kind === "not_found") throw new Error(`${transaction.txnId} is not on record`);
+    const desk = deskOf({ store: this.#store, clock: () => this.#time.now }, ACTOR);
+    const input = { id: transaction.checkoutId, reason: "the customer chose another" };
+    await insist(() => perform(reverseTransaction, desk, input)).catch((error: unknown) => {
+      // An attempt before may have reversed it, though its answer was lost.
+      if (!(error instanceof Refused && error.code === "conflict")) throw error;
+    });
     this.reversals += 1;
     this.#books[partner]?.enterReversed(transaction, this.#time.now);
     if (this.#time.now === this.#bounds.at(-1)) return;

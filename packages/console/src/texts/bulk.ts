@@ -43,10 +43,11 @@ export const bulk = {
   confirmText: "It begins at once, and goes on if you leave the page. The audit trail names all connections.",
 
   run: "The last bulk change",
-  states: { running: "Under way", done: "Done", failed: "Cut off" },
+  states: { running: "Under way", done: "Done", failed: "Cut off", cancelled: "Cancelled" },
+  cancel: "Cancel",
   progress: (done: string, count: string) => `${done} of ${count}`,
   by: (action: string, author: string) => `${action}, by ${author}`,
-  runFailed: "It was cut off. Preview it again, and leave out what was given goodwill in the last day.",
+  runFailed: "It did not finish. Preview it again, and leave out what was given goodwill in the last day.",
   runLeave: "You may leave this page, and come back to it.",
   failed: "Connections of which nothing was done",
   toAudit: "See it in the audit trail",

@@ -1,15 +1,15 @@
 import { DAY_MS, type Instant } from "../domain/wall-time.ts";
+import { blockConnection, grantGoodwill, reverseTransaction } from "../office/corrections/operations.ts";
+import { type Desk, perform } from "../office/office.ts";
+import { Refused } from "../office/refused.ts";
 import { listPackages } from "../partner/list-packages.ts";
 import { lookUpCustomer } from "../partner/look-up-customer.ts";
 import type { Caller } from "../partner/ports.ts";
 import { topUp } from "../partner/top-up.ts";
 import type { Actor, Ports } from "../services/ports.ts";
-import { type AccountPorts, addStaff } from "../services/staff/accounts.ts";
-import { setBlocked } from "../services/staff/connections.ts";
+import { addStaff } from "../services/staff/accounts.ts";
 import { type CustomersImport, importCustomers } from "../services/staff/import-customers.ts";
 import { addPartner, issueToken } from "../services/staff/partners.ts";
-import { grantGoodwill } from "../services/staff/subscriptions.ts";
-import { reverseTransaction } from "../services/staff/transactions.ts";
 import { resetTrial } from "../services/staff/trial.ts";
 import type { Attempt } from "../store/staff.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
@@ -41,8 +41,8 @@ const STAFF = [
   ["Nisha Karki", "finance"],
 ] as const;
 
-/** The services' ports, on a store whose clock is the same one. */
-export interface DemoPorts extends AccountPorts {
+/** What operations work with, on a store whose clock is the same one. */
+export interface DemoDesk extends Desk {
   /** Turns the clock. */
   readonly turnTo: (at: Instant) => void;
 }
@@ -52,8 +52,9 @@ export interface DemoPorts extends AccountPorts {
  * same each time, but for when it was, and what nobody can guess: ids, keys and tokens.
  * @param now where the history ends.
  */
-export async function makeDemoHistory(ports: DemoPorts, actor: Actor, now: Instant): Promise<void> {
-  const { zone } = ports.store.provider;
+export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<void> {
+  const { actor, store } = ports;
+  const { zone } = store.provider;
   const choices = new Choices(SEED);
   const begin = now - HISTORY_DAYS * DAY_MS;
   ports.turnTo(begin);
@@ -115,11 +116,11 @@ function* batches(planned: readonly Planned[], now: Instant): Generator<readonly
 /** Does what was planned. What the rules refuse is a part of the history too. */
 class History {
   readonly attempts: Attempt[] = [];
-  readonly #ports: Ports;
+  readonly #ports: DemoDesk;
   readonly #callers: readonly Caller[];
   readonly #txnIds = new Map<PlannedTopUp, string>();
 
-  constructor(ports: Ports, callers: readonly Caller[]) {
+  constructor(ports: DemoDesk, callers: readonly Caller[]) {
     this.#ports = ports;
     this.#callers = callers;
   }
@@ -165,15 +166,20 @@ class History {
     return answer.value.transaction.txnId;
   }
 
-  async #correct({ kind, of, author, reason }: PlannedCorrection): Promise<void> {
+  async #correct(planned: PlannedCorrection): Promise<void> {
+    await this.#perform(planned).catch((error: unknown) => {
+      if (!(error instanceof Refused)) throw error;
+    });
+  }
+
+  async #perform({ kind, of, author, reason }: PlannedCorrection): Promise<unknown> {
+    const desk = { ...this.#ports, actor: { name: author } };
     const { cuid, service, reqId } = of.subscription;
     const connection = { cuid, service, reqId, environment: "trial", reason } as const;
-    if (kind === "reversal") {
-      const id = this.#txnIds.get(of);
-      if (id !== undefined) await reverseTransaction(this.#ports, { name: author }, { id, reason });
-    } else if (kind === "goodwill")
-      await grantGoodwill(this.#ports, { name: author }, { ...connection, plan: undefined, days: 2 });
-    else await setBlocked(this.#ports, { name: author }, { ...connection, blocked: kind === "block" });
+    if (kind === "goodwill") return perform(grantGoodwill, desk, { ...connection, days: 2 });
+    if (kind !== "reversal") return perform(blockConnection, desk, { ...connection, blocked: kind === "block" });
+    const id = this.#txnIds.get(of);
+    return id === undefined ? undefined : perform(reverseTransaction, desk, { id, reason });
   }
 
   #caller({ partner }: PlannedTopUp | PlannedMistake): Caller {
@@ -189,7 +195,7 @@ class History {
 
 /** The records of some customers, in which a few have another name; in the last file, two lack what was paid last. */
 async function importSome(
-  ports: DemoPorts,
+  ports: DemoDesk,
   choices: Choices,
   customers: readonly DemoCustomer[],
   isLast: boolean,
@@ -239,7 +245,7 @@ async function importRows(
 }
 
 /** One for each partner but the demo's own, which gets one at each start. */
-async function giveTokens(ports: DemoPorts, now: Instant): Promise<void> {
+async function giveTokens(ports: DemoDesk, now: Instant): Promise<void> {
   const uses = new Map<string, Instant>();
   for (const [index, partner] of DEMO_PARTNERS.slice(1).entries()) {
     ports.turnTo(now - (2 * index + 1) * DAY_MS);

@@ -14,6 +14,12 @@ export interface Job<Result> {
   readonly problem: string | null;
 }
 
+/** Long work that is ready to start. */
+export interface Prepared<Result> extends Pick<Job<Result>, "count" | "result"> {
+  /** Yields the progress after each step. @param office with the rights of the account, also after its session ended. */
+  readonly steps: (office: Office) => AsyncIterable<Pick<Job<Result>, "done" | "result">>;
+}
+
 /** Ended jobs are kept until this many others have started. */
 const KEPT = 20;
 /** Between steps, for top-ups that wait. */
@@ -24,21 +30,19 @@ const ID_BYTES = 9;
 export class Jobs {
   readonly #jobs = new Map<string, Job<unknown>>();
   readonly #cancelling = new Map<string, AbortController>();
+  readonly #busy = new Set<string>();
 
-  /** @throws Refused if another of its kind is running. */
-  refuseSecond(kind: string): void {
-    for (const job of this.#jobs.values())
-      if (job.kind === kind && job.state === "running")
-        throw new Refused("conflict", `another ${kind} is running: wait until it is done`);
-  }
-
-  /** @param steps yields the progress after each step. */
-  async start<Result>(
-    office: Office,
-    { kind, count, result }: Pick<Job<Result>, "kind" | "count" | "result">,
-    steps: () => AsyncIterable<{ readonly done: number; readonly result: Result }>,
-  ): Promise<Job<Result>> {
-    this.refuseSecond(kind);
+  /**
+   * Prepares a job, and starts it.
+   * @throws Refused if another of its kind is running; and what `prepare` throws.
+   */
+  async start<Result>(office: Office, kind: string, prepare: () => Promise<Prepared<Result>>): Promise<Job<Result>> {
+    if (this.#busy.has(kind)) throw new Refused("conflict", `another ${kind} is running: wait until it is done`);
+    this.#busy.add(kind);
+    const { count, result, steps } = await prepare().catch((error: unknown) => {
+      this.#busy.delete(kind);
+      throw error;
+    });
     const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
     const cancelling = new AbortController();
     let job: Job<Result> = {
@@ -52,17 +56,20 @@ export class Jobs {
     this.#cancelling.set(id, cancelling);
     await office.goOn(async (ending) => {
       try {
-        for await (const step of steps()) {
+        for await (const step of steps(beyondSession(office))) {
           put(step);
           office.progress(`${job.done} of ${count}`);
+          await office.sleep(PAUSE_MS, ending);
+          if (job.done >= count) continue;
           if (cancelling.signal.aborted) return put({ state: "cancelled", problem: "it was cancelled" });
           if (ending.aborted) return put({ state: "failed", problem: "the service was stopped" });
-          await office.sleep(PAUSE_MS, ending);
         }
         put({ state: "done" });
       } catch (error) {
         put({ state: "failed", problem: error instanceof Error ? error.message : String(error) });
+        throw error;
       } finally {
+        this.#busy.delete(kind);
         this.#cancelling.delete(id);
         const [oldest = ""] = this.#jobs.keys();
         if (this.#jobs.size > KEPT) this.#jobs.delete(oldest);
@@ -72,17 +79,24 @@ export class Jobs {
   }
 
   /** @throws Refused */
-  find(kind: string, id: string): Job<unknown> {
+  find<Result>(kind: string, id: string): Job<Result> {
     const job = this.#jobs.get(id);
     if (job?.kind !== kind) throw new Refused("not_found", `there is no ${kind} with this id`);
-    return job;
+    return job as Job<Result>;
   }
 
   /** Ends a job after the step under way. Finished steps stay. */
-  cancel(kind: string, id: string): Job<unknown> {
-    const job = this.find(kind, id);
+  cancel<Result>(kind: string, id: string): Job<Result> {
+    const job = this.find<Result>(kind, id);
     if (job.state !== "running") throw new Refused("conflict", `this ${kind} has ended`);
     this.#cancelling.get(id)?.abort();
     return job;
   }
+}
+
+/** The rights of a session end with it; those of its account last while it has its role. */
+function beyondSession(office: Office): Office {
+  const { authority } = office.by;
+  if (authority === undefined || !("staffId" in authority)) return office;
+  return { ...office, by: { ...office.by, authority: { ...authority, sessionId: undefined } } };
 }

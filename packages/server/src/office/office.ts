@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Static, TObject, TSchema } from "typebox";
 import type { Attribution, AuditedChange } from "../domain/audit.ts";
 import type { Correcting } from "../domain/correction.ts";
 import type { Environment } from "../domain/customer.ts";
@@ -13,7 +14,7 @@ import { StoreUnavailable } from "../store/errors.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Tables } from "../store/tables.ts";
 import type { Jobs } from "./jobs.ts";
-import type { Operation } from "./operation.ts";
+import type { AnswerOf, Operation } from "./operation.ts";
 
 /** A transaction; or the database, if nothing is written. */
 export type Db = Kysely<Tables>;
@@ -50,10 +51,14 @@ export interface Office extends Omit<Desk, "actor"> {
 }
 
 /** Runs an operation. @param input as its schema says. @throws Refused */
-export async function perform({ run }: Operation, { actor, ...desk }: Desk, input: object): Promise<unknown> {
+export async function perform<Input extends TObject, Answer extends TSchema | undefined>(
+  { run }: Operation<Input, Answer>,
+  { actor, ...desk }: Desk,
+  input: Static<Input>,
+): Promise<AnswerOf<Answer>> {
   const { preview, reason } = input as { readonly preview?: boolean; readonly reason?: string };
   const by = { author: actor.name, authority: actor.authority, at: desk.clock(), reason: reason?.trim() };
-  return run({ ...desk, by, isPreview: preview === true }, input as Record<string, unknown>);
+  return run({ ...desk, by, isPreview: preview === true }, input);
 }
 
 /** Attributes a correction, with the time on the provider's wall. */

@@ -17,8 +17,8 @@ export const RunSchema = Type.Object(
   { title: "Run", description: "What a ledger came to." },
 );
 
-/** How a subscription is told of. */
-export function runOf(subscription: Subscription | undefined) {
+/** A subscription, as answers have it. */
+export function runOf(subscription: Pick<Subscription, "bouquet" | "start" | "end"> | undefined) {
   if (subscription === undefined) return null;
   const { bouquet, start, end } = subscription;
   return { bouquetId: bouquet.code, name: bouquet.name, start, end };

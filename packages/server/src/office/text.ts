@@ -1,6 +1,5 @@
-import type { Connection } from "../domain/customer.ts";
 import { printable, UNPRINTABLE } from "../domain/printable.ts";
-import type { StaffBlock } from "../store/search.ts";
+import type { StaffAct } from "../store/search.ts";
 
 export { printable };
 
@@ -44,10 +43,13 @@ export function count(number: number, unit: string): string {
 }
 
 /** A line for each block of a connection: by staff, and by the provider's records. */
-export function blockLines(block: StaffBlock | undefined, status: Connection["status"] | undefined): readonly string[] {
+export function blockLines(
+  byStaff: Pick<StaffAct, "wall" | "author" | "reason"> | null | undefined,
+  isByRecords: boolean,
+): readonly string[] {
   return [
-    ...(block === undefined ? [] : [`${printable(`Blocked ${block.wall} by ${block.author}: ${block.reason}`)}\n`]),
-    ...(status === "blocked" ? ["Blocked by the provider's records: correct them, and import them.\n"] : []),
+    ...(byStaff ? [`${printable(`Blocked ${byStaff.wall} by ${byStaff.author}: ${byStaff.reason}`)}\n`] : []),
+    ...(isByRecords ? ["Blocked by the provider's records: correct them, and import them.\n"] : []),
   ];
 }
 

@@ -1,8 +1,7 @@
 import type { Attribution } from "../domain/audit.ts";
-import type { Correcting } from "../domain/correction.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Actor } from "../office/office.ts";
-import { momentOf, type Ports } from "../store/ports.ts";
+import type { Ports } from "../store/ports.ts";
 
 export type { Actor } from "../office/office.ts";
 export { momentOf, type Ports, type ReadingPorts } from "../store/ports.ts";
@@ -15,12 +14,6 @@ export function attributionOf({ clock }: Pick<Ports, "clock">, actor: Actor, rea
 /** The same, of a change whose time was taken before. */
 export function attributionAt(at: Instant, { name: author, authority }: Actor, reason?: string): Attribution {
   return { author, authority, at, reason };
-}
-
-/** The same, of a correction. */
-export function correctingOf(ports: Pick<Ports, "store" | "clock">, actor: Actor, reason: string): Correcting {
-  const { name: author, authority } = actor;
-  return { author, authority, reason, at: momentOf(ports) };
 }
 
 /** For work in the background, which goes on after its log-in has ended. The account must still have its role. */

@@ -9,19 +9,9 @@ import type {
 import type { AddressList } from "../domain/address-list.ts";
 import type { Attribution } from "../domain/audit.ts";
 import type { Bouquet } from "../domain/bouquet.ts";
-import type { BulkOrder, BulkOutcome } from "../domain/bulk-correction.ts";
 import type { Catalogue } from "../domain/catalogue.ts";
 import type { RotationRefusal, Rotation as SecretRotation } from "../domain/checkout-secret.ts";
-import type {
-  BlockOutcome,
-  Correcting,
-  GoodwillCommand,
-  GoodwillOutcome,
-  GoodwillReversalCommand,
-  GoodwillReversalOutcome,
-  TopUpReversalOutcome,
-} from "../domain/correction.ts";
-import type { ConnectionKey, Environment } from "../domain/customer.ts";
+import type { Environment } from "../domain/customer.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
 /*
@@ -96,35 +86,4 @@ export interface RevisionPage {
   /** The number of the former page's last revision; undefined for the first page. */
   readonly before: number | undefined;
   readonly limit: number;
-}
-
-/** What staff set right by hand, in order with the top-ups of its customer. */
-export interface Corrections extends SingleCorrections {
-  /** What each would do to what is committed: it writes nothing, and holds nobody up. */
-  readonly preview: SingleCorrections;
-  readonly bulk: BulkCorrections;
-}
-
-export interface SingleCorrections {
-  reverse(checkoutId: string, by: Correcting): Promise<TopUpReversalOutcome>;
-  grantGoodwill(command: GoodwillCommand, by: Correcting): Promise<GoodwillOutcome>;
-  reverseGoodwill(command: GoodwillReversalCommand, by: Correcting): Promise<GoodwillReversalOutcome>;
-  setBlocked(key: ConnectionKey, blocked: boolean, by: Correcting): Promise<BlockOutcome>;
-}
-
-/** One correction of many connections of one environment, none of them twice. */
-export interface BulkCorrections {
-  /** What it would do with each, in their order. For a portion. */
-  preview(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<readonly BulkEffect[]>;
-  /** Puts into the audit trail what is about to be done, and with which. */
-  announce(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<void>;
-  /** Does it with a portion, in one transaction, and without another entry in the audit trail. */
-  apply(order: BulkOrder, connections: readonly ConnectionKey[], by: Correcting): Promise<readonly BulkEffect[]>;
-}
-
-export interface BulkEffect {
-  readonly connection: ConnectionKey;
-  readonly outcome: BulkOutcome;
-  /** Whether staff gave it goodwill in the last day that is not reversed. */
-  readonly repeated: boolean;
 }

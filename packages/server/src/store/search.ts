@@ -12,10 +12,6 @@ import type { Instant, WallTime } from "../domain/wall-time.ts";
  * long, so top-ups go on beside it. Every method rejects as those of the store do.
  */
 export interface Search {
-  /** The ids of those whom a code fits, in their order; at most `limit`. @param after those beyond this one. */
-  findCuids(environment: Environment, code: string, limit: number, after?: string): Promise<string[]>;
-  /** The same of those whose first and last name hold all words of a text, in whatever case. */
-  findCuidsByName(environment: Environment, name: string, limit: number, after?: string): Promise<string[]>;
   /** By the customer id alone. */
   findCustomer(environment: Environment, cuid: string): Promise<RecordedCustomer | undefined>;
   /** All of an environment, page by page, by their cuids. Each page sees one moment. */
@@ -24,20 +20,8 @@ export interface Search {
   hasGrants(environment: Environment): Promise<boolean>;
   /** What a file's changes are weighed against. */
   countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
-  /** The ledgers of a connection, by their plans; also of one that is not there any more, and none for one that never was. */
-  findLedgers(connection: ConnectionKey): Promise<ConnectionLedger[]>;
   /** All ledgers of some customers, by cuid, connection and plan; also of connections that are gone. For a page at most. */
   findLedgersOf(environment: Environment, cuids: readonly string[]): Promise<readonly CustomerLedger[]>;
-  /** How staff blocked the customer's connections that are blocked now. */
-  findBlocks(environment: Environment, cuid: string): Promise<readonly StaffBlock[]>;
-  /** The connections of whichever customers that have one of these names. For a page at most. */
-  findConnectionsNamed(environment: Environment, reqIds: readonly string[]): Promise<ConnectionKey[]>;
-  /** How many connections each segment has, by its name. */
-  listSegments(environment: Environment): Promise<{ readonly segment: string; readonly connections: number }[]>;
-  /** At most `limit`. */
-  listConnectionsOfSegment(environment: Environment, segment: string, limit: number): Promise<ConnectionKey[]>;
-  /** Subscriptions that end later than one time, and not later than another, by their ends. */
-  listEnds(filter: EndsFilter, page: EndsPage): Promise<SubscriptionEnd[]>;
   /**
    * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
    * standby shows only once that has answered, however long ago it was decided.
@@ -45,17 +29,6 @@ export interface Search {
   awaitCommits(): Promise<void>;
   /** Those that are on record, by their txnIds. For a page at most. */
   findByTxnIds(txnIds: readonly string[]): Promise<ReadonlyMap<string, Transaction>>;
-  /** How each of some top-ups was reversed, by its txnId; those that were not are left out. For a page at most. */
-  findReversals(txnIds: readonly string[]): Promise<ReadonlyMap<string, RecordedReversal>>;
-  /**
-   * Transactions by their txnId, newest first, or oldest first on a page `after` a txnId. What is recorded later never
-   * moves a page: a txnId begins with its time.
-   * With a cuid, that customer's own are looked at; otherwise all of the range of time, one after the other, until the
-   * page is full.
-   */
-  listTransactions(filter: TransactionFilter, page: TransactionPage): Promise<Transaction[]>;
-  /** What all of these come to. */
-  sumTransactions(filter: TransactionFilter): Promise<TransactionSum>;
   /** What the top-ups of a day come to, whatever became of them since. In no order, and without those of which there are none. */
   sumTopUps(of: SettledDay): Promise<SettlementSum[]>;
   /** The same of the reversals that were made on a day, whenever their top-ups were recorded. */

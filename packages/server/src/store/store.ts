@@ -12,7 +12,7 @@ import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { Catalogues, CheckoutSecrets, Corrections, Partners } from "./changes.ts";
+import type { Catalogues, CheckoutSecrets, Partners } from "./changes.ts";
 import type { Engine } from "./engine.ts";
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
@@ -86,7 +86,6 @@ export interface Store {
   readonly partners: Partners;
   readonly secrets: CheckoutSecrets;
   readonly catalogues: Catalogues;
-  readonly corrections: Corrections;
   readonly search: Search;
   readonly auditTrail: AuditTrail;
   readonly retention: Retention;

@@ -8,7 +8,7 @@ const SITA_TV = ["tv", "00077"];
 
 async function endOf(line: OfficeLine, reqId: string): Promise<string | undefined> {
   const { connections } = await line.json("customer", "show", reqId);
-  return connections.find((each: { reqId: string }) => each.reqId === reqId).subscriptions[0]?.enddate;
+  return connections.find((each: { reqId: string }) => each.reqId === reqId).subscriptions[0]?.end;
 }
 
 describe("topupd transaction reverse", () => {
@@ -132,7 +132,7 @@ describe("topupd connection", () => {
     expect(await said("block")).toBe("tv 00077 of customer 2000001 was already blocked\n");
     const blocked = /Blocked \d{4}-\d\d-\d\d [\d:]+ by \S+: as the customer asks\n/;
     const shown = await line.mustRun("customer", "show", "00077");
-    expect(shown).toContain("tv 00077  inactive (blocked)\n");
+    expect(shown).toContain("tv 00077  blocked\n");
     expect(shown).toMatch(blocked);
     expect(await line.mustRun("why", "tv", "00077")).toMatch(blocked);
     expect(await said("unblock")).toBe("tv 00077 of customer 2000001 is now unblocked\n");
@@ -159,7 +159,7 @@ describe("topupd connection", () => {
       stderr: expect.stringContaining("the provider's own records say"),
     });
     const blocked = "Blocked by the provider's records: correct them, and import them.\n";
-    expect(await line.mustRun("customer", "show", "sita")).toContain(`(blocked)\n  ${blocked}`);
+    expect(await line.mustRun("customer", "show", "sita")).toContain(`sita  blocked\n  ${blocked}`);
     expect(await line.mustRun("why", "internet", "sita")).toContain(`\n${blocked}`);
   });
 });

@@ -140,7 +140,7 @@ describe("topupd prune", () => {
     line.write("theirs.csv", "checkoutId,amount\n");
     expect((await line.run("reconcile", "theirs.csv", "--partner", WALLET, ...days)).stderr).toContain(told);
     const why = (await line.mustRun("why", "sita", "--cuid", SITA.cuid)).replace(/\s+/g, " ");
-    expect(why).toContain("What there was before it was let go.");
+    expect(why).toContain("The history before it was deleted.");
     expect(await line.mustRun("audit", "list", "--author", "maya")).toContain("history.prune  horizon");
     expect((await line.run("check")).code).toBe(0);
     expect(await line.json("prune", "--older-than", "6m")).toMatchObject({ ledgerEntries: 0, topUps: 0 });

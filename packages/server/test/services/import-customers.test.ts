@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { listTransactions } from "../../src/office/transactions/operations.ts";
 import { MOST_KEPT } from "../../src/services/staff/checked-rows.ts";
-import { reverseTransaction } from "../../src/services/staff/transactions.ts";
 import type { Store } from "../../src/store/store.ts";
+import { run } from "../support/desk.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
 
 const MANY = Array.from({ length: 20 }, (_, index) => customer(String(index + 1), { end: "2026-12-10 10:00:00" }));
@@ -254,10 +256,7 @@ describe("a row that would end what was paid for", () => {
 
   test("is held back each time, with both ends and the top-up, until it is meant", async () => {
     const world = await toppedUp();
-    const [topUp] = await world.store.search.listTransactions(
-      { environment: "production" },
-      { before: undefined, limit: 1 },
-    );
+    const [topUp] = (await run(world.desk, listTransactions, {})).items;
     for (let night = 0; night < 2; night += 1) {
       const { result, heldBack } = await world.importCustomers([row], justNow(world));
       expect(result).toMatchObject({ kind: "done", report: { accepted: 1, unchanged: 1, heldBack: 1 } });
@@ -275,11 +274,8 @@ describe("a row that would end what was paid for", () => {
 
   test("is taken once the top-up is reversed", async () => {
     const world = await toppedUp();
-    const [topUp] = await world.store.search.listTransactions(
-      { environment: "production" },
-      { before: undefined, limit: 1 },
-    );
-    await reverseTransaction(world.ports, ACTOR, { id: topUp?.txnId ?? "", reason: "charged back" });
+    const [topUp] = (await run(world.desk, listTransactions, {})).items;
+    await run(world.desk, reverseTransaction, { id: topUp?.txnId ?? "", reason: "charged back" });
     world.now += 2 * MINUTE_MS;
     expect((await world.importCustomers([row], justNow(world))).result).toMatchObject({ report: { heldBack: 0 } });
     expect(await world.ends("1")).toEqual({ "Fiber 100": "2026-12-10 10:00:00" });

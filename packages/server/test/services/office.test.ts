@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { sealingSecret } from "../../src/domain/checkout-secret.ts";
 import type { Verdict } from "../../src/domain/reconciliation.ts";
+import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { exportTransactions } from "../../src/office/transactions/operations.ts";
 import { listAudit, readAudit, readCheckpoint, verifyAudit } from "../../src/services/staff/audit.ts";
-import { exportTransactions } from "../../src/services/staff/exports.ts";
 import { pruneHistory, readAge, rotateSecret } from "../../src/services/staff/maintenance.ts";
 import { reconcile } from "../../src/services/staff/reconciliation.ts";
 import { countDays, isDayOpen, reportSettlement } from "../../src/services/staff/settlement.ts";
-import { reverseTransaction } from "../../src/services/staff/transactions.ts";
-import type { TransactionFilter } from "../../src/store/search.ts";
+import { run } from "../support/desk.ts";
 import { countTurns } from "../support/turns.ts";
-import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 async function withCustomer(): Promise<World> {
   const world = await openWorld();
@@ -20,45 +20,45 @@ async function withCustomer(): Promise<World> {
 const PRODUCTION = { environment: "production" } as const;
 
 describe("an export of transactions", () => {
-  async function exported({ ports }: World, filter: TransactionFilter = PRODUCTION) {
+  async function exported({ desk }: World, filter: object = {}) {
     const rows: (readonly [string, string])[] = [];
-    const pages = exportTransactions(ports, filter);
+    const pages = await run(desk, exportTransactions, { settled: true, ...filter });
     for (let page = await pages.next(); ; page = await pages.next()) {
-      if (page.done === true) return { rows, completeUntil: page.value };
-      rows.push(...page.value.map(({ transaction }) => [transaction.txnId, transaction.status] as const));
+      if (page.done === true) return { rows, completeUntil: page.value?.["complete_until"] };
+      rows.push(...page.value.map(({ txnId, status }) => [txnId, status] as const));
     }
   }
 
-  test("leaves out the last minute, and says up to when it is complete", async () => {
+  test("leaves out the last minute, and says until when it is complete", async () => {
     const world = await withCustomer();
     const first = await world.topUp("1");
     world.now += MINUTE_MS - 1;
-    expect(await exported(world)).toEqual({ rows: [], completeUntil: first.at - 1 });
+    expect(await exported(world)).toEqual({ rows: [], completeUntil: iso(first.at - 1) });
     world.now += 1;
     const second = await world.topUp("1");
-    expect(await exported(world)).toEqual({ rows: [[first.txnId, "success"]], completeUntil: first.at });
+    expect(await exported(world)).toEqual({ rows: [[first.txnId, "success"]], completeUntil: iso(first.at) });
     world.now += MINUTE_MS;
     const rows = [second, first].map(({ txnId }) => [txnId, "success"]);
-    expect(await exported(world)).toEqual({ rows, completeUntil: second.at });
+    expect(await exported(world)).toEqual({ rows, completeUntil: iso(second.at) });
   });
 
-  test("tells of a reversal only once it is so old", async () => {
+  test("has a reversal only once it is a minute old", async () => {
     const world = await withCustomer();
     const { txnId } = await world.topUp("1");
     world.now += 2 * MINUTE_MS;
-    await reverseTransaction(world.ports, ACTOR, { id: txnId, reason: "charged back" });
+    await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
     expect((await exported(world)).rows).toEqual([[txnId, "success"]]);
-    expect((await exported(world, { ...PRODUCTION, status: "reversed" })).rows).toEqual([]);
+    expect((await exported(world, { status: "reversed" })).rows).toEqual([]);
     world.now += MINUTE_MS;
     expect((await exported(world)).rows).toEqual([[txnId, "reversed"]]);
-    expect((await exported(world, { ...PRODUCTION, status: "reversed" })).rows).toHaveLength(1);
+    expect((await exported(world, { status: "reversed" })).rows).toHaveLength(1);
   });
 
-  test("of some top-ups alone is no measure of what billing knows", async () => {
+  test("with a filter says nothing of what is complete", async () => {
     const world = await withCustomer();
-    for (const more of [{ status: "success" }, { partnerId: world.partner.id }, { until: world.now }] as const)
-      expect((await exported(world, { ...PRODUCTION, ...more })).completeUntil).toBeUndefined();
-    expect((await exported(world, { ...PRODUCTION, cuid: undefined })).completeUntil).toBe(world.now - MINUTE_MS);
+    for (const more of [{ status: "success" }, { partner: "wallet" }, { to: "2026-11-30" }])
+      expect((await exported(world, more)).completeUntil).toBeUndefined();
+    expect((await exported(world, PRODUCTION)).completeUntil).toBe(iso(world.now - MINUTE_MS));
   });
 });
 
@@ -163,7 +163,7 @@ test("a settlement has a line for each day, also of reversals, and a day is open
   const world = await withCustomer();
   const { txnId } = await world.topUp("1");
   world.now += DAY_MS;
-  await reverseTransaction(world.ports, ACTOR, { id: txnId, reason: "charged back" });
+  await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
   const request = { ...PRODUCTION, partnerId: undefined, detail: "day", from: "2026-11-19", to: "2026-11-21" } as const;
   const lines = [];
   for await (const day of reportSettlement(world.ports, request)) lines.push(...day);

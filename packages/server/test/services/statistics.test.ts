@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { StatisticsCache } from "../../src/services/staff/statistics.ts";
-import { reverseTransaction } from "../../src/services/staff/transactions.ts";
 import type { Store } from "../../src/store/store.ts";
-import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World, type WorldOptions } from "./world.ts";
+import { run } from "../support/desk.ts";
+import { customer, DAY_MS, MINUTE_MS, openWorld, type World, type WorldOptions } from "./world.ts";
 
 const PRODUCTION = { environment: "production", partnerId: undefined } as const;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -25,7 +26,7 @@ test("statistics tell today by the hour and 30 days by the day of the provider's
   const reversed = await topUpAt(world, "2026-11-20T18:15:00Z", "NET-3M");
   await topUpAt(world, "2026-12-19T18:20:00Z");
   await topUpAt(world, "2026-12-20T03:14:00Z", "NET-3M");
-  await reverseTransaction(world.ports, ACTOR, { id: reversed.txnId, reason: "paid twice" });
+  await run(world.desk, reverseTransaction, { id: reversed.txnId, reason: "paid twice" });
   const statistics = new StatisticsCache(world.ports);
   await statistics.gather();
   const told = await statistics.answer(PRODUCTION);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { eventId } from "../../src/domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../src/domain/ledger-import.ts";
 import type { TargetConfig, WaitingDelivery } from "../../src/domain/target.ts";
+import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import {
   addTarget,
   listFailed,
@@ -12,8 +13,8 @@ import {
   setTargetPaused,
   showTarget,
 } from "../../src/services/staff/targets.ts";
-import { reverseTransaction } from "../../src/services/staff/transactions.ts";
 import { targetTools } from "../../src/targets/tools.ts";
+import { run } from "../support/desk.ts";
 import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const WEBHOOK = { kind: "webhook", url: "http://127.0.0.1:9/hook", allowPrivate: true } as const;
@@ -128,7 +129,7 @@ describe("up to when billing has every top-up", () => {
     const { txnId } = await world.topUp("1");
     await add(world, "billing", WEBHOOK, true);
     world.now += HOUR_MS;
-    await reverseTransaction(world.ports, ACTOR, { id: txnId, reason: "charged back" });
+    await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
     const reversedAt = world.now;
     world.now += HOUR_MS;
     expect(await untilOf(world)).toBe(reversedAt - 31_000);

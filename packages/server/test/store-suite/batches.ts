@@ -13,6 +13,7 @@ import {
   FIBER,
   GITA_NET,
   HARI_TV,
+  ledgersOf,
   type OpenedProvider,
   openProvider,
   RAM_NET,
@@ -76,7 +77,7 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     );
     const told = await store.outbox.eventsAfter(0, 100);
     expect(told.map(({ topUp }) => topUp?.txnId)).toEqual(transactions.map(({ txnId }) => txnId));
-    const kids = (await store.search.findLedgers(RAM_TV)).find(({ plan }) => plan.startsWith("Kids"));
+    const kids = (await ledgersOf(store, RAM_TV)).find(({ plan }) => plan.startsWith("Kids"));
     expect(kids?.entries.map(({ seq, after }) => [seq, after?.end])).toEqual([
       [1, "2026-12-20 09:00:00"],
       [2, "2027-01-20 09:00:00"],
@@ -253,7 +254,7 @@ export function testBatches(makeDatabase: MakeDatabase): void {
 
 /** The txnIds of Sita's, in the order of the ledger. */
 async function topUpsOf(store: Store): Promise<string[]> {
-  const ledgers = await store.search.findLedgers(SITA_NET);
+  const ledgers = await ledgersOf(store, SITA_NET);
   return ledgers.flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])));
 }
 

@@ -7,7 +7,9 @@ import {
   reverseGoodwill,
   reverseTransaction,
 } from "../../src/office/corrections/operations.ts";
-import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
+import { findBlocks } from "../../src/office/customers/sql.ts";
+import { findReversals } from "../../src/store/back-office/transactions.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
@@ -40,7 +42,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await store.findTransaction(transaction.checkoutId)).toEqual({ ...transaction, status: "reversed" });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
     const reversal = { at: opened.now, wall: "2026-11-20 09:01:00", author: "tester", reason: "paid twice" };
-    expect(await store.search.findReversals([transaction.txnId])).toEqual(new Map([[transaction.txnId, reversal]]));
+    expect(await findReversals(store.engine.db, [transaction.txnId])).toEqual(new Map([[transaction.txnId, reversal]]));
     const [entry] = await store.auditTrail.list({}, 1);
     const subject = `${transaction.txnId} production 2000001 internet sita`;
     expect(entry).toMatchObject({ action: "transaction.reverse", subject, author: "tester", reason: "paid twice" });
@@ -132,7 +134,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const [entry] = await store.auditTrail.list({ action: "connection.block" }, 2);
     expect(entry).toMatchObject({ subject: "production 2000001 tv 007700000000001", reason: "asked for" });
     const { service, reqId } = SITA_TV;
-    const blocksOfSita = () => store.search.findBlocks("production", SITA.cuid);
+    const blocksOfSita = () => findBlocks(store.engine.db, "production", SITA.cuid);
     expect(await blocksOfSita()).toEqual([
       { service, reqId, at: blockedAt, wall: wallTime(blockedAt), author: "tester", reason: "asked for" },
     ]);
@@ -202,60 +204,9 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await run(desk, blockConnection, { ...SITA_TV, blocked: true, ...asked })).toMatchObject({ changed: true });
     const unblock = run(desk, blockConnection, { ...HARI_TV, blocked: false, ...asked });
     expect(await refusal(unblock)).toMatchObject({ code: "conflict" });
-    const order = { action: "goodwill", days: 1, plan: undefined } as const;
-    const [effect] = await store.corrections.bulk.preview(order, [SITA_NET], opened.staff("what if"));
-    expect(effect).toMatchObject({ connection: SITA_NET, outcome: { kind: "granted" }, repeated: true });
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-12 09:00:00");
     expect((await store.findTransaction(id))?.status).toBe("success");
     expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(false);
     expect(await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry")).toEqual(before);
-  });
-
-  test("a bulk correction does what each would do by itself, tells targets, and leaves one entry that names all", async () => {
-    const opened = await openProvider(makeDatabase);
-    const { store } = opened;
-    await store.targets.add({ name: "billing", config: { kind: "feed" }, books: true, secrets: [] }, by(opened.now));
-    const { bulk } = store.corrections;
-    const goodwill = { action: "goodwill", days: 3, plan: undefined } as const;
-    const keys = [SITA_NET, SITA_TV, GITA_NET, { ...SITA_TV, reqId: "0" }];
-    await bulk.announce(goodwill, keys.slice(0, 2), opened.staff("outage"));
-    const given = await bulk.apply(goodwill, keys, opened.staff("outage"));
-    expect(given.map(({ outcome }) => outcome.kind)).toEqual(["granted", "granted", "no_subscription", "not_found"]);
-    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
-    expect(await endOf(store, SITA_TV, FAMILY)).toBe("2026-12-13 09:00:00");
-    const [entry, former] = await store.auditTrail.list({ cuid: SITA.cuid }, 2);
-    expect(entry).toMatchObject({ action: "bulk.goodwill", subject: "production", reason: "outage", author: "tester" });
-    expect(JSON.parse(entry?.after ?? "")[SITA.cuid]).toEqual({
-      "internet sita": { days: 3 },
-      "tv 007700000000001": { days: 3 },
-    });
-    expect(former?.action).not.toMatch(/bulk|grant/);
-    const block = { action: "block" } as const;
-    expect((await bulk.apply(block, [SITA_TV, HARI_TV], opened.staff())).map(({ outcome }) => outcome.kind)).toEqual([
-      "done",
-      "done",
-    ]);
-    expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(true);
-    expect(await store.search.findBlocks("production", SITA.cuid)).toMatchObject([{ author: "tester" }]);
-    const events = await opened.database.read("SELECT kind, req_id FROM event ORDER BY seq");
-    expect(events.map(({ kind, req_id }) => [kind, req_id])).toEqual([
-      ["subscription.changed", "sita"],
-      ["subscription.changed", SITA_TV.reqId],
-      ["connection.blocked", SITA_TV.reqId],
-    ]);
-    const late = opened.staff();
-    opened.now += RECORDING_DEADLINE_MS + 1;
-    await expect(bulk.apply(goodwill, [SITA_NET], late)).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-13 09:00:00");
-    expect(await findWrong(store)).toEqual([]);
-  });
-
-  test("a portion of a bulk correction changes nothing once its author's rights have ended", async () => {
-    const opened = await openProvider(makeDatabase);
-    const { bulk } = opened.store.corrections;
-    const gone = { ...opened.staff(), authority: { staffId: 99, role: "admin", sessionId: undefined } as const };
-    const goodwill = { action: "goodwill", days: 3, plan: undefined } as const;
-    await expect(bulk.apply(goodwill, [SITA_NET], gone)).rejects.toThrow(RightsEnded);
-    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
   });
 }

@@ -12,6 +12,7 @@ import {
   FIBER,
   fileRules,
   importRows,
+  ledgersOf,
   moment,
   openProvider,
   SITA,
@@ -135,7 +136,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await head()).toMatchObject({ end: "2027-01-12 09:00:00", goodwillDays: 2 });
     await restate(sitaTo("2027-02-10 09:00:00", "lacking"));
     expect(await head()).toMatchObject({ end: "2027-02-12 09:00:00", goodwillDays: 2 });
-    const [ledger] = await store.search.findLedgers(SITA_NET);
+    const [ledger] = await ledgersOf(store, SITA_NET);
     const readings = ledger?.entries.map((entry) => (entry.kind === "import" ? entry.goodwill : entry.kind));
     expect(readings).toEqual(["lacking", "goodwill", "held", "lacking"]);
     expect(await findWrong(store)).toEqual([]);
@@ -154,7 +155,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     await restate({ ...SITA, connections: { internet, iptv } });
     expect(await store.lookUpCustomers("production", SITA_TV.reqId)).toEqual([]);
     expect((await store.findConnection(SITA_TV))?.connection).toBeUndefined();
-    expect(await store.search.findLedgers(SITA_TV)).toHaveLength(1);
+    expect(await ledgersOf(store, SITA_TV)).toHaveLength(1);
     await restate(SITA);
     expect(await endOf(store, SITA_TV, FAMILY)).toBe("2026-12-10 09:00:00");
     expect(await findWrong(store)).toEqual([]);

@@ -14,6 +14,7 @@ import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/tran
 import { createZone } from "../../src/domain/zone.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
 import type { Desk } from "../../src/office/office.ts";
+import { ledgersOfConnection } from "../../src/store/back-office/customers.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, run } from "../support/desk.ts";
@@ -226,6 +227,11 @@ export function expectRecorded(outcome: SettledTopUp | undefined): Transaction {
 export async function endOf(store: Store, connection: ConnectionKey, plan: string): Promise<string | undefined> {
   const found = await store.findConnection(connection);
   return found?.connection?.ledgers.find((ledger) => ledger.plan === plan)?.subscription?.end;
+}
+
+/** With every entry, by their plans. */
+export async function ledgersOf({ engine }: Store, of: ConnectionKey) {
+  return ledgersOfConnection(await engine.readLedgers(engine.db, of.environment, [of.cuid]), of);
 }
 
 function key(cuid: string, service: ConnectionKey["service"], reqId: string): ConnectionKey {

@@ -5,7 +5,7 @@ import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, START } from "./database.ts";
-import { endOf, FIBER, openProvider, RAM_NET, SITA_NET } from "./provider.ts";
+import { endOf, FIBER, ledgersOf, openProvider, RAM_NET, SITA_NET } from "./provider.ts";
 
 const HORIZON = START + 200 * DAY_MS;
 const BEFORE_HORIZON = START + 100 * DAY_MS;
@@ -44,7 +44,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     expect(await prune(store, HORIZON)).toEqual(pruned);
     expect(await countRows(opened, "top_up")).toBe(4 - pruned.topUps);
     expect([await store.findConnection(RAM_NET), await store.findConnection(SITA_NET)]).toEqual(before);
-    const [ledger] = await store.search.findLedgers(RAM_NET);
+    const [ledger] = await ledgersOf(store, RAM_NET);
     expect(ledger?.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6].slice(pruned.entries));
     for (const gone of [old, reversed]) expect(await store.findTransaction(gone.checkoutId)).toBeUndefined();
     expect(await store.findTransaction(young.checkoutId)).toEqual(young);

@@ -2,6 +2,12 @@ import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
+import {
+  findByTxnIds,
+  findReversals,
+  readTransactions,
+  sumTransactions,
+} from "../../src/store/back-office/transactions.ts";
 import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
 import { plain } from "./customers.ts";
@@ -53,7 +59,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
         expect(await list(filter)).toEqual(expected);
         shown += expected.length;
         if (one === other)
-          expect(await opened.store.search.sumTransactions({ environment: "production", ...one })).toEqual(
+          expect(await sumTransactions(opened.store.engine, { environment: "production", ...one })).toEqual(
             sumOf(expected),
           );
       }
@@ -119,84 +125,23 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await list({}, { before: undefined, limit: 6_000 })).toHaveLength(6_000);
     const forward = await list({}, { before: undefined, after: "0", limit: 12_000 });
     expect(forward).toEqual((await list({}, { before: undefined, limit: 12_000 })).toReversed());
-    const { count, amount } = await opened.store.search.sumTransactions({ environment: "production" });
+    const { count, amount } = await sumTransactions(opened.store.engine, { environment: "production" });
     expect({ count, amount }).toEqual({ count: 11_006, amount: sumOf(transactions).amount + 11_000n * 113_000n });
-  });
-
-  test("subscriptions that end in a span of time are listed by their ends, page by page", async () => {
-    const { store, topUp, now } = await openProvider(makeDatabase);
-    await topUp(RAM_TV, "TV-1M");
-    await importRows(store, now, { ...plain("9"), connections: SITA_ALIKE });
-    const span = {
-      environment: "production",
-      service: undefined,
-      after: "2026-11-20 09:00:00",
-      until: "2026-12-20 09:00:00",
-    } as const;
-    const all = await store.search.listEnds(span, { beyond: undefined, limit: 10 });
-    expect(all.map(({ cuid, service, end, profile }) => [cuid, service, end, profile?.lastName])).toEqual([
-      ["2000001", "internet", "2026-12-10 09:00:00", "Rai"],
-      ["2000001", "tv", "2026-12-10 09:00:00", "Rai"],
-      ["9", "internet", "2026-12-10 09:00:00", "B"],
-      ["2000002", "tv", "2026-12-20 09:00:00", "Sherpa"],
-    ]);
-    expect(all[1]).toMatchObject({ reqId: SITA_TV.reqId, plan: FAMILY, bouquetCode: "TV-1M" });
-    for (const [index, beyond] of all.entries())
-      expect(await store.search.listEnds(span, { beyond, limit: 1 })).toEqual(all.slice(index + 1, index + 2));
-    const tv = await store.search.listEnds(
-      { ...span, service: "tv", after: "2026-12-10 09:00:00" },
-      { beyond: undefined, limit: 9 },
-    );
-    expect(tv).toEqual(all.slice(3));
-  });
-
-  test("connections are found by their names, and by their segments", async () => {
-    const { store } = await openProvider(makeDatabase);
-    const { search } = store;
-    expect(await search.findConnectionsNamed("production", ["sita", "2000001", "nobody", RAM_TV.reqId])).toEqual(
-      expect.arrayContaining([SITA_NET, RAM_TV]),
-    );
-    expect(await search.findConnectionsNamed("production", ["2000001", "SITA"])).toEqual([]);
-    expect(await search.findConnectionsNamed("trial", ["sita"])).toEqual([]);
-    expect(await search.listSegments("production")).toEqual([{ segment: "sd", connections: 1 }]);
-    expect(await search.listConnectionsOfSegment("production", "sd", 9)).toEqual([SITA_TV]);
-    expect(await search.listConnectionsOfSegment("trial", "sd", 9)).toEqual([]);
   });
 
   test("transactions and reversals are found by their txnIds, compared exactly", async () => {
     const { store, transactions } = await openHistory(makeDatabase);
     const txnIds = transactions.map(({ txnId }) => txnId);
     const lower = txnIds.map((txnId) => txnId.toLowerCase());
-    const found = await store.search.findByTxnIds([...txnIds, ...lower]);
+    const found = await findByTxnIds(store.engine.db, [...txnIds, ...lower]);
     expect([...found.keys()].sort()).toEqual(txnIds);
     for (const transaction of transactions) expect(found.get(transaction.txnId)).toEqual(transaction);
     const reversed = transactions.at(-1) as Transaction;
     const reversal = { ...moment(store, reversed.at), author: "tester", reason: "paid twice" };
     const { instant: at, ...rest } = reversal;
-    expect(await store.search.findReversals(txnIds)).toEqual(new Map([[reversed.txnId, { at, ...rest }]]));
-    expect(await store.search.findByTxnIds([])).toEqual(new Map());
-    expect(await store.search.findReversals([])).toEqual(new Map());
-  });
-
-  test("the ledgers of a connection are found by their plans, with every entry", async () => {
-    const { store, opened } = await openHistory(makeDatabase);
-    await opened.topUp(SITA_TV, "KIDS-1M");
-    const ledgers = await store.search.findLedgers(SITA_TV);
-    const all = await store.search.findLedgersOf("production", [SITA.cuid]);
-    expect(all.map(({ service, plan }) => [service, plan])).toEqual([
-      ["internet", FIBER],
-      ["iptv", "IPTV"],
-      ["tv", FAMILY],
-      ["tv", "Kids [AddOn]"],
-    ]);
-    expect(ledgers.map(({ plan }) => plan)).toEqual([FAMILY, "Kids [AddOn]"]);
-    expect(ledgers[0]?.entries).toMatchObject([
-      { seq: 1, kind: "import", stated: { plan: FAMILY, unit: "month" }, after: { end: "2026-12-10 09:00:00" } },
-      { seq: 2, kind: "top_up", bouquet: { code: "TV-1M" }, after: { end: "2027-01-10 09:00:00" } },
-    ]);
-    const connection = await store.findConnection(SITA_TV);
-    expect(connection?.connection?.ledgers[0]?.subscription).toEqual(ledgers[0]?.entries.at(-1)?.after);
-    expect(await store.search.findLedgers({ ...SITA_TV, environment: "trial" })).toEqual([]);
+    expect(await findReversals(store.engine.db, txnIds)).toEqual(new Map([[reversed.txnId, { at, ...rest }]]));
+    expect(await findByTxnIds(store.engine.db, [])).toEqual(new Map());
+    expect(await findReversals(store.engine.db, [])).toEqual(new Map());
   });
 
   test("a customer is found by cuid alone, with connections and ledgers in their order", async () => {
@@ -230,21 +175,6 @@ export function testSearches(makeDatabase: MakeDatabase): void {
       after = page.at(-1)?.cuid;
     }
     expect(cuids).toEqual(["10", "2000001", "2000002", "2000003", "2000004", "9"]);
-  });
-
-  test("customers are found by the words of their names, in whatever case and script", async () => {
-    const { store, now } = await openProvider(makeDatabase);
-    await importRows(store, now, plain("5", { first_name: "Ćamil", last_name: "Rai-Österreich" }));
-    const find = (name: string, limit = 10) => store.search.findCuidsByName("production", name, limit);
-    expect(await find("rai")).toEqual(["2000001", "5"]);
-    expect(await find("rai", 1)).toEqual(["2000001"]);
-    expect(await find("RAI sita")).toEqual(["2000001"]);
-    expect(await find("ćamil öster")).toEqual(["5"]);
-    expect(await find("%")).toEqual([]);
-    expect(await find(" ")).toEqual([]);
-    expect(await store.search.findCuidsByName("trial", "rai", 10)).toEqual([]);
-    expect(await store.search.findCuidsByName("production", "r", 1, "2000001")).toEqual(["2000002"]);
-    expect(await store.search.findCuids("production", "sita", 1, "2000001")).toEqual([]);
   });
 
   test("running subscriptions and active customers are counted as of now", async () => {
@@ -287,11 +217,9 @@ async function openHistory(makeDatabase: MakeDatabase) {
   await opened.reverse(last.checkoutId, "paid twice");
   transactions[5] = { ...last, status: "reversed" };
   const list = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
-    store.search.listTransactions({ environment: "production", ...filter }, page);
+    readTransactions(store.engine, { environment: "production", ...filter }, page);
   return { ...opened, opened, bank, transactions, list };
 }
-
-const SITA_ALIKE = { internet: [{ ...SITA.connections.internet[0], username: "nine" }] };
 
 function sumOf(transactions: readonly Transaction[]) {
   const total = (some: readonly Transaction[]) => some.reduce((sum, { amount }) => sum + amount, 0n);

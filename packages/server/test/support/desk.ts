@@ -1,32 +1,13 @@
 import type { Static, TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { expect } from "vitest";
-import { Jobs } from "../../src/office/jobs.ts";
-import { type Actor, type Db, type Desk, perform } from "../../src/office/office.ts";
+import { type Desk, perform } from "../../src/office/office.ts";
 import type { AnswerOf, Operation } from "../../src/office/operation.ts";
 import { Refused } from "../../src/office/refused.ts";
-import type { Engine } from "../../src/store/engine.ts";
-import type { Ports } from "../../src/store/ports.ts";
-import { seededRandom } from "./random.ts";
+
+export { deskOf } from "./plain-desk.ts";
 
 /* Operations as both faces run them. */
-
-/** What a face gives operations. Its engine checks the order of locks. */
-export function deskOf(
-  { store, clock, random = seededRandom(9) }: Pick<Ports, "store" | "clock"> & Partial<Pick<Ports, "random">>,
-  actor: Actor = { name: "maya" },
-  more: Partial<Desk> = {},
-): Desk {
-  return {
-    ...({ accounts: undefined, targets: undefined } as unknown as Pick<Desk, "accounts" | "targets">),
-    ...{ store: { ...store, engine: ordered(store.engine) }, clock, random, actor, jobs: new Jobs() },
-    goOn: (work) => work(new AbortController().signal),
-    progress() {},
-    giveWay() {},
-    sleep: async () => {},
-    ...more,
-  };
-}
 
 /** Runs an operation, and holds its answer against its schema, with no field more. */
 export async function run<Input extends TObject, Answer extends TSchema | undefined>(
@@ -34,10 +15,10 @@ export async function run<Input extends TObject, Answer extends TSchema | undefi
   operation: Operation<Input, Answer>,
   input: Static<Input>,
 ): Promise<AnswerOf<Answer>> {
-  const answer = await perform(operation as unknown as Operation, desk, input as object);
+  const answer = await perform(operation, desk, input);
   const { answer: schema } = operation;
   if (schema !== undefined && !("rows" in schema)) expect(Value.Errors(closed(schema), answer)).toEqual([]);
-  return answer as AnswerOf<Answer>;
+  return answer;
 }
 
 /** Why an operation is refused: its code, words and problems. @throws if it is not refused. */
@@ -67,21 +48,4 @@ function closedPart(name: string, part: unknown): unknown {
   if (name === "anyOf") return (part as TSchema[]).map(closed);
   if (name !== "properties") return part;
   return Object.fromEntries(Object.entries(part as object).map(([field, each]) => [field, closed(each as TSchema)]));
-}
-
-const ORDER = ["lockCustomers", "lockAuditTrail", "lockEvents"] as const;
-
-/** An engine that refuses locks in any other order than customers, audit trail, events. */
-export function ordered(engine: Engine): Engine {
-  const taken = new WeakMap<Db, number>();
-  const locks = ORDER.map((name, rank) => {
-    const lock = engine[name] as (tx: Db, ...rest: unknown[]) => Promise<void>;
-    const inOrder = (tx: Db, ...rest: unknown[]) => {
-      if ((taken.get(tx) ?? 0) > rank) throw new Error(`${name} after ${ORDER[taken.get(tx) ?? 0]}`);
-      taken.set(tx, rank);
-      return lock(tx, ...rest);
-    };
-    return [name, inOrder] as const;
-  });
-  return { ...engine, ...Object.fromEntries(locks) };
 }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RadiusDifference } from "../../src/domain/radius.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
-import { setBlocked } from "../../src/services/staff/connections.ts";
+import { blockConnection } from "../../src/office/corrections/operations.ts";
 import { reconcileRadius } from "../../src/targets/radius-reconcile.ts";
-import { ACTOR, customer, openWorld, type World } from "../services/world.ts";
+import { customer, openWorld, type World } from "../services/world.ts";
 import { isInstalled } from "../support/debian-programs.ts";
+import { run } from "../support/desk.ts";
 import { emptyTables, mariaDbForRadius, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 
 const SERVERS = [
@@ -41,17 +42,8 @@ describe.each(SERVERS)("reconciling RADIUS on $name", ({ name, start }) => {
 
   test("each difference is told, and mended unless it is a dry run", async () => {
     const world = await openWorld();
-    const block = (reqId: string) => {
-      const request = {
-        reqId,
-        service: undefined,
-        environment: undefined,
-        cuid: undefined,
-        blocked: true,
-        reason: "x",
-      };
-      return setBlocked(world.ports, ACTOR, request);
-    };
+    const block = (reqId: string) =>
+      run(world.desk, blockConnection, { service: "internet", reqId, blocked: true, reason: "x" });
     await world.importCustomers([
       customer("1", { end: "2026-12-01 00:00:00" }),
       customer("2", { end: "2026-10-01 00:00:00" }),

@@ -1,4 +1,4 @@
-import { usePoll } from "../../api/hooks.ts";
+import { usePoll, useSend } from "../../api/hooks.ts";
 import type { BulkRun } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -9,13 +9,14 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.bulk;
 
-const TONES = { running: "info", done: "success", failed: "danger" } as const;
+const TONES = { running: "info", done: "success", failed: "danger", cancelled: "warning" } as const;
 
 /** How far the last bulk change is, or what became of it. */
 export function RunState({ id, onForget }: { id: string; onForget: () => void }) {
   const run = usePoll("GET /bulk/:id", { id }, ({ state }) => state !== "running");
   const isUnknown = run.error?.code === "not_found";
-  const isOver = isUnknown || run.data?.state === "done" || run.data?.state === "failed";
+  const isOver = isUnknown || (run.data !== undefined && run.data.state !== "running");
+  const cancel = useSend("DELETE /bulk/:id");
   return (
     <Card
       title={t.run}
@@ -23,6 +24,11 @@ export function RunState({ id, onForget }: { id: string; onForget: () => void })
         <>
           {run.data !== undefined && (
             <LinkButton href={`/audit?action=bulk.${run.data.action}`}>{t.toAudit}</LinkButton>
+          )}
+          {run.data?.state === "running" && (
+            <Button kind="quiet" onClick={() => cancel.mutate({ id })}>
+              {t.cancel}
+            </Button>
           )}
           {isOver && (
             <Button kind="quiet" onClick={onForget}>
@@ -46,8 +52,8 @@ function Told({ run: { action, author, state, done, count, failed, problem } }: 
       </p>
       <Progress label={t.progress(formatCount(done), countOf(count, "connection"))} share={done / count} />
       {state === "running" && <p className="muted">{t.runLeave}</p>}
-      {state === "failed" && (
-        <Note tone="danger">
+      {(state === "failed" || state === "cancelled") && (
+        <Note tone={TONES[state]}>
           {problem !== null && <p>{problem}</p>}
           <p>{t.runFailed}</p>
         </Note>

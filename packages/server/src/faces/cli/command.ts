@@ -33,8 +33,12 @@ export interface Context {
 }
 
 /** What a command works with that works on the database. */
-export interface Session extends Context, Pick<Ports, "store" | "clock" | "random"> {
+export interface Session extends Context, DeskSession {}
+
+/** What a command gives operations. */
+export interface DeskSession extends Pick<Ports, "store" | "clock" | "random"> {
   readonly actor: Actor;
+  readonly runtime: Runtime;
 }
 
 interface StoreCommandParts<Options> extends CommandParts<Options, Session> {

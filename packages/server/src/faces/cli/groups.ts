@@ -8,6 +8,7 @@ type ByHand = () => Promise<(program: Command, runtime: Runtime) => void>;
 
 /** What a help says of each group of commands. */
 const GROUPS: Readonly<Record<string, string>> = {
+  customer: "show customers",
   transaction: "list top-ups, show what one of them did, and reverse one",
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
@@ -24,6 +25,8 @@ const SUBJECTS: Readonly<
   transaction: { office: [transactions, corrections] },
   connection: { office: [corrections] },
   subscription: { office: [corrections] },
+  customer: { byHand: [async () => (await import("./commands/customer.ts")).addCustomerCommands] },
+  why: { byHand: [async () => (await import("./commands/why.ts")).addWhyCommand] },
   export: { byHand: [async () => (await import("./commands/export.ts")).addExportCommands], office: [transactions] },
 };
 

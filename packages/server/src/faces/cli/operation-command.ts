@@ -10,7 +10,7 @@ import { type Naming, Refused } from "../../office/refused.ts";
 import { type Row, table } from "../../office/text.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";
-import { addStoreCommand, type Session } from "./command.ts";
+import { addStoreCommand, type DeskSession, type Session } from "./command.ts";
 import { writeExport } from "./exporting.ts";
 import { isCsv, STDIO } from "./options.ts";
 import { progressLine } from "./progress.ts";
@@ -100,7 +100,7 @@ function failureOf(error: unknown, { input, permission }: Operation, naming: Nam
 }
 
 /** What a command gives an operation. Ctrl-C ends long work after the step under way. */
-export function shellDesk({ store, clock, random, actor, runtime }: Session): Desk {
+export function shellDesk({ store, clock, random, actor, runtime }: DeskSession): Desk {
   const line = progressLine(runtime);
   const goOn: Desk["goOn"] = async (work) => {
     const stopping = new AbortController();

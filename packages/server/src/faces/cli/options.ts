@@ -32,11 +32,6 @@ export const flags = {
   ],
   /** Both are mandatory. */
   period: () => flags.days().map((option) => option.makeOptionMandatory()),
-  /** By what a connection is found, beside its name. */
-  holder: (when: string) => [
-    new Option("--cuid <CUID>", `the customer id, where the connection ${when}`),
-    new Option("--environment <ENVIRONMENT>", "look in this one alone").choices(ENVIRONMENTS),
-  ],
   expires: (otherwise: string) =>
     new Option(
       "--expires <DAY>",

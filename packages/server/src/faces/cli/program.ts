@@ -4,7 +4,6 @@ import { Refused } from "../../office/refused.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../../store/errors.ts";
 import { addArchiveCommands } from "./commands/archive.ts";
 import { addAuditCommands } from "./commands/audit.ts";
-import { addCustomerCommands } from "./commands/customer.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
 import { addEventsCommand } from "./commands/events.ts";
 import { addImportCommands } from "./commands/import.ts";
@@ -16,7 +15,6 @@ import { addServeCommand } from "./commands/serve.ts";
 import { addStaffCommands } from "./commands/staff.ts";
 import { addTargetCommands } from "./commands/target.ts";
 import { addTokenCommands } from "./commands/token.ts";
-import { addWhyCommand } from "./commands/why.ts";
 import { addCommands, isGroup } from "./groups.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { namingOf, refusalOf } from "./refusal.ts";
@@ -36,7 +34,7 @@ const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand 
     [addPartnerCommands, addTokenCommands, addImportCommands, addTrialCommands],
   ],
   ["Say who of your staff may do what:", [addStaffCommands]],
-  ["Look things up:", [addCustomerCommands, "transaction", addWhyCommand, "export", addAuditCommands]],
+  ["Look things up:", ["customer", "transaction", "why", "export", addAuditCommands]],
   ["Set things right:", ["connection", "subscription"]],
   ["Tell other systems what happens:", [addTargetCommands, addEventsCommand]],
   ["Settle with partners:", [addReportCommands, addReconcileCommand]],

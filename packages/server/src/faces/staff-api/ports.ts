@@ -1,6 +1,5 @@
 import { Jobs } from "../../office/jobs.ts";
 import type { Actor, Desk } from "../../office/office.ts";
-import { BulkRuns } from "../../services/staff/bulk.ts";
 import type { FailedLogIn, StaffIdentity } from "../../services/staff/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../services/staff/own-account.ts";
 import { StatisticsCache } from "../../services/staff/statistics.ts";
@@ -31,7 +30,6 @@ export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts
 export interface AdminPorts extends AdminWorld, OwnAccountPorts {
   /** Where work goes on after the answer. */
   readonly background: Background;
-  readonly bulkRuns: BulkRuns;
   readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
@@ -53,7 +51,6 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
     statistics: new StatisticsCache(world),
     background,
     jobs: new Jobs(),
-    bulkRuns: new BulkRuns(world, (work) => background.begin(work)),
     uploads: new Uploads(world, (work) => background.begin(work), onError),
   };
 }

@@ -1,11 +1,12 @@
+import * as bulk from "../../office/bulk/operations.ts";
 import * as corrections from "../../office/corrections/operations.ts";
+import * as attempts from "../../office/customers/attempts.ts";
+import * as customers from "../../office/customers/operations.ts";
 import type { Operation } from "../../office/operation.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
-import { attemptRoutes } from "./routes/attempts.ts";
 import { auditRoutes } from "./routes/audit.ts";
-import { bulkRoutes } from "./routes/bulk.ts";
 import { catalogueRoutes } from "./routes/catalogue.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -19,14 +20,18 @@ import { statisticsRoutes } from "./routes/statistics.ts";
 import { targetRoutes } from "./routes/targets.ts";
 
 /** The subjects of the office. */
-export const OPERATIONS: readonly Operation[] = [...corrections.operations, ...transactions.operations];
+export const OPERATIONS: readonly Operation[] = [
+  ...customers.operations,
+  ...corrections.operations,
+  ...bulk.operations,
+  ...transactions.operations,
+  ...attempts.operations,
+];
 
 /** Every operation of the staff API, in the order of the document. */
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
-  ...bulkRoutes,
-  ...attemptRoutes,
   ...partnerRoutes,
   ...catalogueRoutes,
   ...importRoutes,

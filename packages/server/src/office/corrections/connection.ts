@@ -1,6 +1,7 @@
 import { SERVICES, type Service } from "../../domain/bouquet.ts";
 import { type ConnectionKey, type CustomerProfile, ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
+import { findCuids } from "../customers/sql.ts";
 import { Refused } from "../refused.ts";
 
 /** Names a connection. What is undefined may be any. */
@@ -30,7 +31,7 @@ export async function* connectionsMeant(
 ): AsyncGenerator<ConnectionKey> {
   const { service, reqId, environment: asked, cuid: named } = input;
   for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
-    const cuids = named === undefined ? await store.search.findCuids(environment, reqId, MOST_HOLDERS) : [named];
+    const cuids = named === undefined ? await findCuids(store, environment, reqId, MOST_HOLDERS) : [named];
     for (const cuid of cuids)
       for (const each of service === undefined ? SERVICES : [service])
         yield { environment, cuid, service: each, reqId };

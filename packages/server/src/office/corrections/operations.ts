@@ -4,7 +4,6 @@ import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { blockEvents, markReversed, writeBlock } from "../../store/back-office/corrections.ts";
 import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "../../store/back-office/customers.ts";
 import { findReversals, findTransaction } from "../../store/back-office/transactions.ts";
 import { GONE } from "../../store/customer-files.ts";
@@ -19,7 +18,8 @@ import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
 import { connectionMeant, noConnection } from "./connection.ts";
 import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
-import { goodwillLines, planUnclear, REFUSALS, reversalLines } from "./words.ts";
+import { blockEvents, markReversed, writeBlock } from "./sql.ts";
+import { goodwillLines, notCorrected, planUnclear, REFUSALS, reversalLines } from "./words.ts";
 
 /* What staff correct for one customer. The domain decides; operations read, write and answer. */
 
@@ -83,9 +83,7 @@ export const grantGoodwill = operation({
       const connection = await findConnection(tx, key, ledgers);
       const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
       if (found.kind === "granted") return [found.correction, { ...key, days, ...effectOf(found.correction) }];
-      if (found.kind === "not_found") throw noConnection(input);
-      if (found.kind === "too_long") throw new Refused("conflict", REFUSALS.too_long);
-      throw planUnclear(found, plan);
+      throw notCorrected(found, input);
     });
   },
 });
@@ -143,8 +141,8 @@ export const blockConnection = operation({
     return decide(office, [key], async (tx) => {
       const connection = await findConnectionWithHeads(tx, key);
       const found = decided.decideBlock(connection, key, blocked);
-      if (connection === undefined || found.kind === "not_found") throw noConnection(input);
-      if (found.kind === "blocked_by_records") throw new Refused("conflict", REFUSALS.blocked_by_records);
+      if (connection === undefined) throw noConnection(input);
+      if (found.kind !== "done") throw notCorrected(found, input);
       const { audited } = found;
       const answer = { ...key, blocked, changed: audited !== undefined };
       if (audited === undefined) return { answer };

@@ -15,7 +15,7 @@ export const CORRECTION = { ...CONNECTION, reason: ReasonSchema, ...PREVIEW };
 export const GOODWILL = { ...CORRECTION, plan: Type.Optional(PlanSchema) };
 
 /** More is a mistake. */
-const MOST_GOODWILL_DAYS = 366;
+export const MOST_GOODWILL_DAYS = 366;
 export const DaysSchema = Type.Integer({
   ...{ minimum: 1, maximum: MOST_GOODWILL_DAYS },
   description: `How many days, up to ${MOST_GOODWILL_DAYS}.`,

@@ -1,9 +1,11 @@
 import type { Static } from "typebox";
+import type { BlockOutcome, GoodwillOutcome } from "../../domain/correction.ts";
 import type { Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { runLines } from "../runs.ts";
 import { count, fieldLines } from "../text.ts";
 import type { TransactionReversalSchema } from "../transactions/schemas.ts";
+import { type ConnectionInput, noConnection } from "./connection.ts";
 import type { GoodwillEffectSchema } from "./schemas.ts";
 
 const NO_GOODWILL = "there is no goodwill that is not reversed yet: topupd why shows the entries";
@@ -21,6 +23,24 @@ export const REFUSALS = {
     history_gone: "nothing was reversed: the history before this goodwill was deleted (topupd prune)",
   },
 } as const;
+
+type Undone = Exclude<GoodwillOutcome | BlockOutcome, { readonly kind: "granted" | "done" }>;
+
+/** Why a connection is not corrected. */
+export function notCorrected(
+  outcome: Undone,
+  input: ConnectionInput & { readonly plan?: string | undefined },
+): Refused {
+  switch (outcome.kind) {
+    case "not_found":
+      return noConnection(input);
+    case "too_long":
+    case "blocked_by_records":
+      return new Refused("conflict", REFUSALS[outcome.kind]);
+    default:
+      return planUnclear(outcome, input.plan);
+  }
+}
 
 export function planUnclear(
   { kind, plans }: { readonly kind: string; readonly plans: readonly string[] },

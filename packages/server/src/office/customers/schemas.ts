@@ -2,10 +2,12 @@ import { Type } from "typebox";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { GOODWILL_READINGS } from "../../domain/ledger.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, orNull, pageOf, ServiceSchema, WallTimeSchema } from "../common.ts";
-import { RunSchema } from "../runs.ts";
+import { CodeSchema, RunSchema } from "../runs.ts";
 import { TransactionSchema } from "../transactions/schemas.ts";
 
 /* Customers, what they have, and what corrections do to it. */
+
+export const CuidSchema = Type.String({ ...CodeSchema, description: "The customer id." });
 
 const STATUSES = ["active", "inactive"] as const;
 
@@ -96,6 +98,7 @@ const ConnectionSchema = Type.Object(
         { description: "Null if staff have not blocked the connection." },
       ),
     ),
+    blockedByRecords: Type.Boolean({ description: "Whether the provider's own records block the connection." }),
     segment: orNull(Type.String()),
     subscriptions: Type.Array(SubscriptionSchema),
   },
@@ -119,8 +122,15 @@ export const LedgerEntrySchema = Type.Object(
     wall: WallTimeSchema,
     before: orNull(RunSchema),
     after: orNull(RunSchema),
+    counted: orNull(
+      Type.Object(
+        { from: WallTimeSchema, months: Type.Integer(), days: Type.Integer(), goodwillDays: Type.Integer() },
+        { description: "How the end after it is counted; `goodwillDays` are those of its days that are goodwill." },
+      ),
+    ),
     period: orNull(Type.Object({ months: Type.Integer(), days: Type.Integer() })),
     bouquetId: orNull(Type.String()),
+    bouquetName: orNull(Type.String()),
     txnId: orNull(Type.String()),
     partner: orNull(Type.String()),
     amount: orNull(Type.String()),
@@ -129,6 +139,7 @@ export const LedgerEntrySchema = Type.Object(
     author: orNull(Type.String()),
     reason: orNull(Type.String()),
     asOf: orNull(WallTimeSchema),
+    stated: orNull(RunSchema),
     goodwill: orNull(GoodwillReadingSchema),
     isOpening: Type.Boolean(),
   },

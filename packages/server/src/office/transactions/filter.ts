@@ -1,9 +1,9 @@
 import type { Static } from "typebox";
 import type { Money } from "../../domain/money.ts";
 import { parseMoney } from "../../domain/money.ts";
-import { findCuidsByName } from "../../services/staff/customers.ts";
 import { MOST_CANDIDATES, type TransactionFilter } from "../../store/search.ts";
 import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
+import { findCuidsByName } from "../customers/sql.ts";
 import type { Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { FilterSchema } from "./schemas.ts";
@@ -18,9 +18,9 @@ export async function filtersOf(office: Office, input: Static<typeof FilterSchem
   const filter = { ...said, ...daysOf(office, input) };
   if (name === undefined) return [filter];
   if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
-  const named = await findCuidsByName(office, { environment, name });
-  if (named.kind === "found") return named.cuids.map((each) => ({ ...filter, cuid: each }));
-  if (named.kind === "not_found") throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
+  const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
+  if (cuids.length === 0) throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
+  if (cuids.length < MOST_CANDIDATES) return cuids.map((each) => ({ ...filter, cuid: each }));
   throw new Refused("conflict", (naming) => {
     const most = `${MOST_CANDIDATES} customers or more have the name ${name}`;
     return `${most}: give more of the name, or one customer with ${naming("cuid")}`;

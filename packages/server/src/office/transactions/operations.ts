@@ -2,10 +2,11 @@ import { type Static, Type } from "typebox";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { readAloud } from "../../services/staff/subscriptions.ts";
+import { ledgersOfConnection } from "../../store/back-office/customers.ts";
 import * as sql from "../../store/back-office/transactions.ts";
 import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
 import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant } from "../common.ts";
+import { explainEntries } from "../customers/ledgers.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -13,6 +14,8 @@ import { Refused } from "../refused.ts";
 import { runOf } from "../runs.ts";
 import { filtersOf } from "./filter.ts";
 import { type Presenter, presenterOf, transactionData } from "./presenter.ts";
+import { prunedBefore } from "./pruned.ts";
+import { readWithReversals } from "./reversible.ts";
 import {
   ExportedTransactionSchema,
   FILTER,
@@ -90,13 +93,6 @@ async function follow(office: Office, filters: readonly TransactionFilter[], aft
   return { items, cursor: items.at(-1)?.txnId ?? null };
 }
 
-/** The day before which history was deleted; null if a list from `from` is complete. */
-export async function prunedBefore({ store }: Pick<Office, "store">, from: number | undefined): Promise<string | null> {
-  const horizon = await store.retention.prunedBefore();
-  if (horizon === undefined || (from !== undefined && from >= horizon)) return null;
-  return store.provider.zone.wallTime(horizon).slice(0, 10);
-}
-
 export const sumTransactions = operation({
   ...{ ...AS, http: "GET /transactions/totals", summary: "Add up top-ups" },
   input: FilterSchema,
@@ -154,24 +150,19 @@ async function* exported(
   for (const { status, ...others } of filters) {
     const until = Math.min(others.until ?? Number.POSITIVE_INFINITY, settledUntil + 1);
     const filter = { ...others, ...(until !== Number.POSITIVE_INFINITY && { until }), ...(!isSettled && { status }) };
-    for (let before: string | undefined, isLast = false; !isLast; ) {
-      const page = await sql.readTransactions(engine, filter, { before, limit: ROWS_AT_ONCE });
-      const reversed = page.filter((each) => each.status === "reversed").map(({ txnId }) => txnId);
-      const reversals = await sql.findReversals(engine.db, reversed);
-      const known = page.map((transaction) => {
-        const reversal = reversals.get(transaction.txnId);
-        if (!isKnown(reversal)) return { ...transaction, status: "success" as const, reversal: undefined };
-        return { ...transaction, reversal };
+    for await (const page of readWithReversals(engine, filter, ROWS_AT_ONCE)) {
+      const known = page.map(({ transaction, reversal }) => {
+        if (!isKnown(reversal))
+          return { transaction: { ...transaction, status: "success" as const }, reversal: undefined };
+        return { transaction, reversal };
       });
       yield known
-        .filter((each) => status === undefined || each.status === status)
-        .map(({ reversal, ...transaction }) => ({
+        .filter(({ transaction }) => status === undefined || transaction.status === status)
+        .map(({ transaction, reversal }) => ({
           ...transactionData(transaction, presenter),
           ...{ reversedAt: isoTimeOrNull(reversal?.at), reversedBy: reversal?.author ?? null },
           reversalReason: reversal?.reason ?? null,
         }));
-      before = page.at(-1)?.txnId;
-      isLast = page.length < ROWS_AT_ONCE;
     }
   }
   const { environment: _, ...said } = filters[0] ?? {};
@@ -195,8 +186,10 @@ export const showTransaction = operation({
     const { txnId } = transaction;
     const customer = (await store.findConnection(transaction))?.profile;
     const recorded = (await sql.findReversals(engine.db, [txnId])).get(txnId);
-    const explained = (await store.search.findLedgers(transaction)).map((ledger) => readAloud(ledger));
-    const entries = explained.flatMap((each) => each.entries.map((entry) => ({ ...entry, plan: each.plan })));
+    const all = await engine.readLedgers(engine.db, transaction.environment, [transaction.cuid]);
+    const entries = ledgersOfConnection(all, transaction).flatMap((ledger) =>
+      explainEntries(ledger).map((each) => ({ ...each, plan: ledger.plan })),
+    );
     const made = entries.find(({ entry }) => entry.kind === "top_up" && entry.txnId === txnId);
     const taken = entries.find(({ entry, plan }) => plan === made?.plan && entry.seq === made.reversedBy);
     const { firstName, lastName, mobile = null } = customer ?? {};

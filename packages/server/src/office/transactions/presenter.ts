@@ -38,6 +38,9 @@ export function transactionData(transaction: Transaction, presenter: Presenter) 
   };
 }
 
-export function partnerName({ partnerId }: Pick<Transaction, "partnerId">, { partnerNames }: Presenter): string {
+export function partnerName(
+  { partnerId }: Pick<Transaction, "partnerId">,
+  { partnerNames }: Pick<Presenter, "partnerNames">,
+): string {
   return partnerNames.get(partnerId) ?? String(partnerId);
 }

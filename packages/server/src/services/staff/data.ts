@@ -3,7 +3,6 @@ import { eventId } from "../../domain/event.ts";
 import type { StaffKey, StaffMember } from "../../domain/staff.ts";
 import { addressOf } from "../../domain/target.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import type { StaffBlock } from "../../store/search.ts";
 import type { ListedToken } from "./partners.ts";
 import type { FailedDelivery, TargetStatus } from "./targets.ts";
 
@@ -51,9 +50,4 @@ export function memberData({ name, role, createdAt, hasTotp }: StaffMember) {
 
 export function staffKeyData({ name, role, createdAt, lastUsedAt }: StaffKey) {
   return { name, role, createdAt: isoTime(createdAt), lastUsedAt: isoTimeOrNull(lastUsedAt) };
-}
-
-/** Null if staff have not blocked the connection. */
-export function blockData(block: StaffBlock | undefined) {
-  return block === undefined ? null : { at: isoTime(block.at), author: block.author, reason: block.reason };
 }

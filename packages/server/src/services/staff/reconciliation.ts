@@ -20,9 +20,9 @@ import {
 } from "../../domain/reconciliation.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
+import { readWithReversals } from "../../office/transactions/reversible.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import type { ReadingPorts } from "../ports.ts";
-import { readTransactions } from "./transactions.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;
@@ -105,7 +105,7 @@ async function* readOurs(ports: ReadingPorts, request: ReconcileRequest): AsyncG
   const { environment, partnerId, from, until, key } = request;
   const filter = { environment, partnerId, from: from - MARGIN_MS[key], until: until + MARGIN_MS[key] };
   let newer = 0;
-  for await (const page of readTransactions(ports, filter, PAGE_ROWS))
+  for await (const page of readWithReversals(ports.store.engine, filter, PAGE_ROWS))
     for (const { transaction, reversal } of page) {
       const row = ourRow(transaction, keyOf(transaction, key), request, newer);
       yield { ...row, isReversedLater: reversal !== undefined && reversal.at >= until };

@@ -4,11 +4,8 @@ import type { ProviderSettings, Store } from "../store.ts";
 import { partnersOf, secretsOf } from "./access.ts";
 import { attemptsOf } from "./attempts.ts";
 import { auditTrailOf } from "./audit.ts";
-import { bulkCorrectionsOf } from "./bulk-corrections.ts";
 import { cataloguesOf } from "./catalogues.ts";
 import { checkStore } from "./check.ts";
-import { connectionSearchOf } from "./connections.ts";
-import { correctionsOf } from "./corrections.ts";
 import { customerSearchOf } from "./customers.ts";
 import { importRunsOf } from "./import-runs.ts";
 import { outboxOf } from "./outbox.ts";
@@ -23,7 +20,6 @@ export type BackOffice = Pick<
   | "partners"
   | "secrets"
   | "catalogues"
-  | "corrections"
   | "search"
   | "auditTrail"
   | "retention"
@@ -42,10 +38,8 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
     partners: partnersOf(engine),
     secrets: secretsOf(engine),
     catalogues: cataloguesOf(engine, provider),
-    corrections: { ...correctionsOf(engine, clock), bulk: bulkCorrectionsOf(engine, clock) },
     search: {
-      ...customerSearchOf(engine, provider),
-      ...connectionSearchOf(engine),
+      ...customerSearchOf(engine),
       ...transactionSearchOf(engine, provider),
     },
     auditTrail: auditTrailOf(engine),

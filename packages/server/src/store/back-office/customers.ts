@@ -11,69 +11,16 @@ import {
   toHead,
   toProfile,
 } from "../rows.ts";
-import type { RecordedCustomer, Search } from "../search.ts";
-import { codesToFind } from "../settings.ts";
-import type { ProviderSettings } from "../store.ts";
+import type { CustomerPage, RecordedCustomer, Search } from "../search.ts";
 import type { SubscriptionRow, Tables } from "../tables.ts";
 
-type CustomerSearch = Pick<
-  Search,
-  | "findCuids"
-  | "findCuidsByName"
-  | "findCustomer"
-  | "listCustomers"
-  | "hasGrants"
-  | "countRunning"
-  | "findLedgers"
-  | "findLedgersOf"
->;
+type CustomerSearch = Pick<Search, "findCustomer" | "listCustomers" | "hasGrants" | "countRunning" | "findLedgersOf">;
 
-/** Customers whose names are read together. */
-const NAMES_AT_ONCE = 2_000;
-
-export function customerSearchOf(engine: Engine, provider: ProviderSettings): CustomerSearch {
+export function customerSearchOf(engine: Engine): CustomerSearch {
   const { db } = engine;
   return {
-    async findCuids(environment, code, limit, after = "") {
-      const query = db
-        .selectFrom("customer_code")
-        .select("cuid")
-        .distinct()
-        .where("environment", "=", environment)
-        .where("code", "in", codesToFind(code, provider))
-        .where("cuid", ">", after)
-        .orderBy("cuid")
-        .limit(limit);
-      return (await query.execute()).map(({ cuid }) => cuid);
-    },
-
-    async findCuidsByName(environment, name, limit, after = "") {
-      const words = name.toLowerCase().split(/\s+/).filter(Boolean);
-      const found: string[] = [];
-      if (words.length === 0) return found;
-      for await (const { cuid, first_name, last_name } of namesOf(db, environment, after)) {
-        const full = `${first_name} ${last_name}`.toLowerCase();
-        if (words.every((word) => full.includes(word))) found.push(cuid);
-        if (found.length >= limit) break;
-      }
-      return found;
-    },
-
-    async findCustomer(environment, cuid) {
-      const one = db.selectFrom("customer").selectAll().where("cuid", "=", cuid).where("environment", "=", environment);
-      return (await withConnections(db, one))[0];
-    },
-
-    listCustomers(environment, { after = "", limit }) {
-      const page = db
-        .selectFrom("customer")
-        .selectAll()
-        .where("cuid", ">", after)
-        .where("environment", "=", environment)
-        .orderBy("cuid")
-        .limit(limit);
-      return withConnections(db, page);
-    },
+    findCustomer: (environment, cuid) => findCustomer(db, environment, cuid),
+    listCustomers: (environment, page) => listCustomers(db, environment, page),
 
     async hasGrants(environment) {
       const query = db.selectFrom("ledger_entry").select("seq").where("environment", "=", environment);
@@ -93,10 +40,6 @@ export function customerSearchOf(engine: Engine, provider: ProviderSettings): Cu
         .where("status", "=", "active");
       const [running, active] = [await subscriptions.executeTakeFirst(), await customers.executeTakeFirst()];
       return { runningSubscriptions: Number(running?.count), activeCustomers: Number(active?.count) };
-    },
-
-    async findLedgers(key) {
-      return ledgersOfConnection(await engine.readLedgers(db, key.environment, [key.cuid]), key);
     },
 
     findLedgersOf: (environment, cuids) => engine.readLedgers(db, environment, cuids),
@@ -145,21 +88,24 @@ export async function findConnectionsWithHeads(
   });
 }
 
-async function* namesOf(db: Kysely<Tables>, environment: Environment, beyond: string) {
-  for (let after = beyond; ; ) {
-    const page = await db
-      .selectFrom("customer")
-      .select(["cuid", "first_name", "last_name"])
-      .where("cuid", ">", after)
-      .where("environment", "=", environment)
-      .orderBy("cuid")
-      .limit(NAMES_AT_ONCE)
-      .execute();
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < NAMES_AT_ONCE) return;
-    after = last.cuid;
-  }
+/** By the customer id alone. */
+export async function findCustomer(
+  db: Kysely<Tables>,
+  environment: Environment,
+  cuid: string,
+): Promise<RecordedCustomer | undefined> {
+  const one = allCustomers(db).where("cuid", "=", cuid).where("environment", "=", environment);
+  return (await withConnections(db, one))[0];
+}
+
+/** A page of the customers of an environment, by their ids, as of one moment. */
+export function listCustomers(
+  db: Kysely<Tables>,
+  environment: Environment,
+  { after = "", limit }: CustomerPage,
+): Promise<RecordedCustomer[]> {
+  const page = allCustomers(db).where("cuid", ">", after).where("environment", "=", environment);
+  return withConnections(db, page.orderBy("cuid").limit(limit));
 }
 
 type SomeCustomers = ReturnType<typeof allCustomers>;

@@ -32,16 +32,7 @@ interface Range {
   readonly beyond: string;
 }
 
-type TransactionSearch = Pick<
-  Search,
-  | "awaitCommits"
-  | "findByTxnIds"
-  | "findReversals"
-  | "listTransactions"
-  | "sumTransactions"
-  | "sumTopUps"
-  | "sumReversals"
->;
+type TransactionSearch = Pick<Search, "awaitCommits" | "findByTxnIds" | "sumTopUps" | "sumReversals">;
 
 /** The port of those who are no operation yet. */
 export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
@@ -49,9 +40,6 @@ export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings):
   return {
     awaitCommits: () => engine.awaitCommits(),
     findByTxnIds: (txnIds) => findByTxnIds(db, txnIds),
-    findReversals: (txnIds) => findReversals(db, txnIds),
-    listTransactions: (filter, page) => readTransactions(engine, filter, page),
-    sumTransactions: (filter) => sumTransactions(engine, filter),
     sumTopUps: (of) => sumTopUps(db, zone, of),
     sumReversals: (of) => sumReversals(db, of),
   };

@@ -82,16 +82,18 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
 /** Fills a new database with customers and history, by a clock that goes through the past. */
 async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   if (!(await isNew(runtime, config))) return;
-  const { clock, random, accounts, openStore, stdout } = runtime;
+  const { clock, random, openStore, stdout } = runtime;
   let now = clock();
   const store = await openStore({ ...config, defaultCountry: config.defaultCountry ?? COUNTRY }, { clock: () => now });
   try {
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
     const { makeDemoHistory } = await import("../../../demo/history.ts");
+    const { shellDesk } = await import("../operation-command.ts");
+    const desk = shellDesk({ store, clock: () => now, random, actor: ACTOR, runtime });
     const turnTo = (at: Instant) => {
       now = at;
     };
-    await makeDemoHistory({ store, clock: () => now, random, accounts, turnTo }, ACTOR, now);
+    await makeDemoHistory({ ...desk, turnTo }, now);
   } finally {
     await store.close();
   }

@@ -7,7 +7,8 @@ import {
   type TheirStatus,
   type Verdict,
 } from "../../../domain/reconciliation.ts";
-import { count, table } from "../../../office/text.ts";
+import { count, prunedLine, table } from "../../../office/text.ts";
+import { prunedBefore } from "../../../office/transactions/pruned.ts";
 import {
   readDelimiter,
   readStatuses,
@@ -19,7 +20,6 @@ import {
 } from "../../../services/staff/reconciliation.ts";
 import { addStoreCommand, type Session } from "../command.ts";
 import { flags, readDays, readPartner } from "../options.ts";
-import { tellOfPruning } from "../output/transactions.ts";
 import { FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 import { tellIfOpen } from "./report.ts";
 
@@ -93,7 +93,7 @@ async function compare(session: Session, [file = ""]: readonly string[], given: 
   const words = () => (answers.length === 0 ? "" : table(COLUMNS, answers.map(tableRow), 2));
   session.showRows(answers, words);
   runtime.stderr(summaryWords(showTotals(reconciled, provider)));
-  await tellOfPruning(session, days.from);
+  runtime.stderr(prunedLine(await prunedBefore(session, days.from)));
   tellIfOpen(session, to);
   if (differences.length > 0) throw new FoundWrong(`the two books differ in ${count(differences.length, "row")}`);
 }

@@ -9,7 +9,9 @@ import {
   type SettlementLine,
   type SettlementTotal,
 } from "../../../domain/settlement.ts";
-import { count, table } from "../../../office/text.ts";
+import { count, prunedLine, table } from "../../../office/text.ts";
+import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
+import { prunedBefore } from "../../../office/transactions/pruned.ts";
 import {
   countDays,
   isDayOpen,
@@ -20,10 +22,8 @@ import {
   settlementAmounts,
   settlementRows,
 } from "../../../services/staff/settlement.ts";
-import { partnerNamesOf } from "../../../services/staff/showing.ts";
 import { addGroup, addStoreCommand, type Session } from "../command.ts";
 import { flags, readDays, readPartner } from "../options.ts";
-import { tellOfPruning } from "../output/transactions.ts";
 import { type Runtime, WrongUsage } from "../runtime.ts";
 
 interface SettlementFlags {
@@ -59,7 +59,7 @@ export function addReportCommands(program: Command, runtime: Runtime): void {
       const lines: SettlementLine[] = [];
       for await (const day of reportSettlement({ store }, request)) lines.push(...day);
       await showLines(session, lines, given);
-      await tellOfPruning(session, days.from);
+      session.runtime.stderr(prunedLine(await prunedBefore(session, days.from)));
       tellIfOpen(session, to);
     },
   });

@@ -22,6 +22,7 @@ import {
   ServiceSchema,
 } from "../../../office/common.ts";
 import { Refused } from "../../../office/refused.ts";
+import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
 import { FileRefused } from "../../../services/staff/import-file.ts";
 import {
   readDelimiter,
@@ -40,7 +41,6 @@ import {
   settlementAmounts,
   settlementRows,
 } from "../../../services/staff/settlement.ts";
-import { partnerNamesOf } from "../../../services/staff/showing.ts";
 import type { AdminPorts } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { route } from "../route.ts";

@@ -11,8 +11,8 @@ import {
   PARTNER,
   partnerIdOf,
 } from "../../../office/common.ts";
+import { presenterOf } from "../../../office/transactions/presenter.ts";
 import { findAttention } from "../../../services/staff/attention.ts";
-import { showingOf } from "../../../services/staff/showing.ts";
 import type { Sum } from "../../../services/staff/statistics.ts";
 import { route } from "../route.ts";
 
@@ -65,7 +65,7 @@ export const statisticsRoutes = [
       const environment = await environmentOf(ports, query);
       const request = { environment, partnerId: await partnerIdOf(ports, query) };
       const sums = await statistics.answer(request);
-      const { findBouquet, partnerNames } = await showingOf(store, environment);
+      const { findBouquet, partnerNames } = await presenterOf(store, environment);
       const bouquetName = (service: (typeof sums.byBouquet)[number]["service"], code: string) => {
         const name = findBouquet(service, code)?.name;
         return name === undefined ? code : `${name} (${code})`;

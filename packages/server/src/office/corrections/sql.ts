@@ -1,0 +1,48 @@
+import type { Correcting } from "../../domain/correction.ts";
+import { type Connection, type ConnectionKey, isBlocked } from "../../domain/customer.ts";
+import { eventOf, type NewEvent } from "../../domain/event.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { CONNECTION_KEY, flag, keyColumns } from "../../store/rows.ts";
+import type { Db } from "../office.ts";
+
+export async function writeBlock(
+  tx: Db,
+  key: ConnectionKey,
+  blocked: boolean,
+  { at, author, reason }: Correcting,
+): Promise<void> {
+  await tx
+    .updateTable("connection")
+    .set({ blocked: flag(blocked) })
+    .where((eb) => eb.and(keyColumns(key)))
+    .execute();
+  if (!blocked) return;
+  const block = { at: at.instant, wall: at.wall, author, reason };
+  await tx
+    .insertInto("connection_block")
+    .values({ ...keyColumns(key), ...block })
+    .onConflict((conflict) => conflict.columns(CONNECTION_KEY).doUpdateSet(block))
+    .execute();
+}
+
+/** Events of a block; none if the provider's records block it anyway. @param connection as it was before. */
+export function blockEvents(
+  key: ConnectionKey,
+  connection: Connection,
+  blocked: boolean,
+  { at }: Correcting,
+): NewEvent[] {
+  const after = { ...connection, blocked };
+  if (isBlocked(connection) === isBlocked(after)) return [];
+  return [eventOf(blocked ? "connection.blocked" : "connection.unblocked", at.instant, key, after)];
+}
+
+export async function markReversed(
+  tx: Db,
+  { checkoutId, txnId }: Transaction,
+  { author, reason, at }: Correcting,
+): Promise<void> {
+  await tx.updateTable("top_up").set({ status: "reversed" }).where("checkout_id", "=", checkoutId).execute();
+  const reversal = { txn_id: txnId, at: at.instant, wall: at.wall, author, reason };
+  await tx.insertInto("reversal").values(reversal).execute();
+}

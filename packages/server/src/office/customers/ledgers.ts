@@ -1,0 +1,99 @@
+import { type Static, Type } from "typebox";
+import type { Entry, Ledger } from "../../domain/ledger.ts";
+import { portionsOf } from "../../domain/portions.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { isoTime } from "../../domain/wall-time.ts";
+import { findByTxnIds } from "../../store/back-office/transactions.ts";
+import { ENVIRONMENT, environmentOf, ServiceSchema } from "../common.ts";
+import type { Db } from "../office.ts";
+import { operation } from "../operation.ts";
+import { CodeSchema, runOf } from "../runs.ts";
+import { type Presenter, partnerName, presenterOf } from "../transactions/presenter.ts";
+import { CuidSchema, type LedgerEntrySchema, LedgersSchema } from "./schemas.ts";
+
+/** Top-ups that one statement reads. */
+const TXN_IDS_AT_ONCE = 500;
+
+export interface ExplainedEntry {
+  readonly entry: Entry;
+  /** Undefined if there was none, and at the opening of a pruned ledger. */
+  readonly before: Subscription | undefined;
+  /** It is the first entry of a ledger whose beginning was deleted. */
+  readonly isOpening: boolean;
+  /** The number of the entry that reverses it. */
+  readonly reversedBy: number | undefined;
+}
+
+/** The entries of a ledger, with what each found and left. */
+export function explainEntries({ entries }: Ledger): ExplainedEntry[] {
+  const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.seq]] : [])));
+  return entries.map((entry, index) => ({
+    entry,
+    before: entries[index - 1]?.after,
+    isOpening: index === 0 && entry.seq > 1,
+    reversedBy: reversals.get(entry.seq),
+  }));
+}
+
+export const showLedgers = operation({
+  ...{ tag: "Customers", permission: "read", http: "GET /customers/:cuid/ledgers" },
+  summary: "Show why each subscription of a customer ends when it does",
+  input: Type.Object({
+    ...{ cuid: CuidSchema, ...ENVIRONMENT },
+    service: Type.Optional(ServiceSchema),
+    reqId: Type.Optional(Type.String({ ...CodeSchema, description: "Only of this set-top box number or username." })),
+  }),
+  answer: LedgersSchema,
+  async run(office, input) {
+    const { engine } = office.store;
+    const environment = await environmentOf(office, input);
+    const presenter = await presenterOf(office.store, environment);
+    const plans: Static<typeof LedgersSchema>["plans"] = [];
+    for (const ledger of await engine.readLedgers(engine.db, environment, [input.cuid])) {
+      const { service, reqId, plan, entries } = ledger;
+      if ((input.service ?? service) !== service || (input.reqId ?? reqId) !== reqId) continue;
+      const topUps = await topUpsOf(engine.db, ledger);
+      const explained = explainEntries(ledger).map((each) => entryData(each, topUps, presenter));
+      plans.push({ service, reqId, plan, run: runOf(entries.at(-1)?.after), entries: explained });
+    }
+    return { plans };
+  },
+});
+
+async function topUpsOf(db: Db, { entries }: Ledger): Promise<ReadonlyMap<string, Transaction>> {
+  const txnIds = entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : []));
+  const found: [string, Transaction][] = [];
+  for (const some of portionsOf(txnIds, TXN_IDS_AT_ONCE)) found.push(...(await findByTxnIds(db, some)));
+  return new Map(found);
+}
+
+function entryData(
+  { entry, before, reversedBy, isOpening }: ExplainedEntry,
+  topUps: ReadonlyMap<string, Transaction>,
+  presenter: Presenter,
+): Static<typeof LedgerEntrySchema> {
+  const { seq, kind, at, after } = entry;
+  const granted = entry.kind === "top_up" || entry.kind === "goodwill" ? entry : undefined;
+  const reasoned = entry.kind === "goodwill" || entry.kind === "reversal" ? entry : undefined;
+  const imported = entry.kind === "import" ? entry : undefined;
+  const bouquet = imported?.stated?.bouquet ?? granted?.bouquet;
+  const txnId = entry.kind === "top_up" ? entry.txnId : null;
+  const topUp = topUps.get(txnId ?? "");
+  return {
+    ...{ seq, kind, at: isoTime(at.instant), wall: at.wall, before: runOf(before), after: runOf(after) },
+    counted: after === undefined ? null : countedOf(after),
+    period: granted === undefined ? null : { ...granted.period },
+    ...{ bouquetId: bouquet?.code ?? null, bouquetName: bouquet?.name ?? null, txnId },
+    partner: topUp === undefined ? null : partnerName(topUp, presenter),
+    amount: topUp === undefined ? null : presenter.formatAmount(topUp.amount),
+    ...{ reverses: entry.kind === "reversal" ? entry.of : null, reversedBy: reversedBy ?? null },
+    ...{ author: reasoned?.author ?? null, reason: reasoned?.reason ?? null },
+    ...{ asOf: imported?.asOf.wall ?? null, stated: runOf(imported?.stated), isOpening },
+    goodwill: imported?.goodwill ?? null,
+  };
+}
+
+function countedOf({ anchor: from, months, days, goodwillDays }: Subscription) {
+  return { from, months, days, goodwillDays };
+}

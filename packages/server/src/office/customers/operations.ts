@@ -1,0 +1,176 @@
+import { Type } from "typebox";
+import { looksIssued } from "../../domain/checkout.ts";
+import {
+  type Connection,
+  connectionState,
+  type Environment,
+  findConnection as findByName,
+  isBlocked,
+  subscriptionsOf,
+  wireStatus,
+} from "../../domain/customer.ts";
+import { isRunning } from "../../domain/subscription.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { isTransactionId } from "../../domain/transaction-id.ts";
+import { isoTime, isoTimeOrNull, plus, type WallTime } from "../../domain/wall-time.ts";
+import { findCustomer, listCustomers } from "../../store/back-office/customers.ts";
+import { findTransaction } from "../../store/back-office/transactions.ts";
+import { momentOf } from "../../store/ports.ts";
+import type { EndKey, RecordedCustomer } from "../../store/search.ts";
+import { ENVIRONMENT, environmentOf, limitOf, PAGE, pageOf, pageUpTo, ServiceSchema } from "../common.ts";
+import type { Db } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { presenterOf, transactionData } from "../transactions/presenter.ts";
+import { mayBeName } from "./find.ts";
+import { showLedgers } from "./ledgers.ts";
+import { ComingEndSchema, CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
+import { findBlocks, findCuids, findCuidsByName, listEnds } from "./sql.ts";
+
+const AS = { tag: "Customers", permission: "read" } as const;
+const MOST_DAYS = 60;
+const USUAL_DAYS = 7;
+
+export const searchCustomers = operation({
+  ...{ ...AS, http: "GET /customers", summary: "Search customers" },
+  input: Type.Object({
+    ...ENVIRONMENT,
+    q: Type.Optional(
+      Type.String({
+        ...{ maxLength: 200, pattern: "^\\P{Cc}*$" },
+        description:
+          "A mobile number in any form, a cuid, set-top box number or username; or else a name or parts of one; or a checkoutId or txnId. Without it, all customers are listed.",
+      }),
+    ),
+    ...PAGE,
+  }),
+  answer: CustomerMatchesSchema,
+  async run(office, input) {
+    const { store } = office;
+    const { db } = store.engine;
+    const [text, limit, after] = [input.q?.trim() || undefined, limitOf(input), input.cursor];
+    const transaction = text === undefined ? undefined : await transactionWith(db, text);
+    const environment = transaction?.environment ?? (await environmentOf(office, input));
+    const page = async (): Promise<{ items: RecordedCustomer[]; cursor: string | null }> => {
+      if (transaction !== undefined)
+        return { items: await customersOf(db, environment, [transaction.cuid]), cursor: null };
+      if (text === undefined)
+        return pageUpTo(limit, await listCustomers(db, environment, { after, limit: limit + 1 }), ({ cuid }) => cuid);
+      // Telephones begin a text with a capital letter; usernames seldom have one.
+      const codes = new Set([text, text.toLowerCase()]);
+      const byCode = await Promise.all([...codes].map((code) => findCuids(store, environment, code, limit + 1, after)));
+      const byName = mayBeName(text) ? await findCuidsByName(db, environment, text, limit + 1, after) : [];
+      const cuids = pageUpTo(limit, [...new Set([...byCode.flat(), ...byName])].sort(), (cuid) => cuid);
+      return { ...cuids, items: await customersOf(db, environment, cuids.items) };
+    };
+    const { items, cursor } = await page();
+    const now = momentOf(office).wall;
+    return {
+      items: items.map((each) => {
+        const connections = each.connections.map((connection) => nameAndStatus(connection, now));
+        return { ...profileOf(each), environment, connections };
+      }),
+      cursor,
+      transaction: transaction ? transactionData(transaction, await presenterOf(store, environment)) : null,
+    };
+  },
+});
+
+/** @param text may be a txnId or a checkoutId. */
+async function transactionWith(db: Db, text: string): Promise<Transaction | undefined> {
+  const txnId = text.toUpperCase();
+  if (isTransactionId(txnId)) return findTransaction(db, txnId);
+  return looksIssued(text) ? findTransaction(db, text) : undefined;
+}
+
+async function customersOf(db: Db, environment: Environment, cuids: readonly string[]) {
+  const found = await Promise.all(cuids.map((cuid) => findCustomer(db, environment, cuid)));
+  return found.filter((customer) => customer !== undefined);
+}
+
+export const showCustomer = operation({
+  ...{ ...AS, http: "GET /customers/:cuid", summary: "Show a customer", refuses: ["not_found"] },
+  input: Type.Object({ cuid: CuidSchema, ...ENVIRONMENT }),
+  answer: CustomerSchema,
+  async run(office, { cuid, ...asked }) {
+    const { db } = office.store.engine;
+    const environment = await environmentOf(office, asked);
+    const customer = await findCustomer(db, environment, cuid);
+    if (customer === undefined) throw new Refused("not_found", `no ${environment} customer has the cuid ${cuid}`);
+    const blocks = await findBlocks(db, environment, cuid);
+    const now = momentOf(office).wall;
+    return {
+      ...{ ...profileOf(customer), environment, asOf: isoTimeOrNull(customer.asOf) },
+      connections: customer.connections.map((connection) => {
+        const { at, author = "", reason = "" } = findByName(blocks, connection) ?? {};
+        return {
+          ...nameAndStatus(connection, now),
+          blockedByStaff: at === undefined ? null : { at: isoTime(at), author, reason },
+          blockedByRecords: connection.status === "blocked",
+          segment: connection.segment ?? null,
+          subscriptions: subscriptionsOf(connection).map((each) => {
+            const { plan, start, end, bouquet } = each;
+            const { code: bouquetId, name, addOn } = bouquet;
+            return { plan, bouquetId, name, addOn, start, end, running: isRunning(each, now) };
+          }),
+        };
+      }),
+    };
+  },
+});
+
+function profileOf({ cuid, firstName, lastName, mobile, status }: RecordedCustomer) {
+  return { cuid, firstName, lastName, mobile: mobile ?? null, status };
+}
+
+function nameAndStatus(connection: Connection, now: WallTime) {
+  const { service, reqId } = connection;
+  const status = isBlocked(connection) ? ("blocked" as const) : wireStatus(connectionState(connection), now);
+  return { service, reqId, status };
+}
+
+export const listComingEnds = operation({
+  ...{ ...AS, http: "GET /ends", summary: "List the subscriptions that end in the coming days" },
+  input: Type.Object({
+    ...ENVIRONMENT,
+    days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_DAYS, description: `How many days; ${USUAL_DAYS} unless given.` }),
+    ),
+    service: Type.Optional(ServiceSchema),
+    ...PAGE,
+  }),
+  answer: pageOf(ComingEndSchema),
+  async run(office, input) {
+    const { days = USUAL_DAYS, service } = input;
+    const [environment, limit] = [await environmentOf(office, input), limitOf(input)];
+    const now = momentOf(office).wall;
+    const filter = { environment, service, after: now, until: plus(now, { months: 0, days }) };
+    const found = await listEnds(office.store.engine.db, filter, {
+      beyond: readCursor(input.cursor),
+      limit: limit + 1,
+    });
+    const { items, cursor } = pageUpTo(limit, found, endCursor);
+    const ends = items.map(({ cuid, profile, service: of, reqId, plan, bouquetCode: bouquetId, end }) => {
+      const { firstName = "", lastName = "" } = profile ?? {};
+      return { cuid, firstName, lastName, service: of, reqId, plan, bouquetId, end };
+    });
+    return { items: ends, cursor };
+  },
+});
+
+function endCursor({ end, cuid, service, reqId, plan }: EndKey): string {
+  return Buffer.from(JSON.stringify({ end, cuid, service, reqId, plan })).toString("base64url");
+}
+
+function readCursor(cursor: string | undefined): EndKey | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const key = JSON.parse(Buffer.from(cursor, "base64url").toString()) as EndKey;
+    if ([key.end, key.cuid, key.service, key.reqId, key.plan].every((each) => typeof each === "string")) return key;
+  } catch {
+    // The refusal below names the field.
+  }
+  throw Refused.field("cursor", "must be the cursor of a page");
+}
+
+export const operations: readonly Operation[] = [searchCustomers, showCustomer, showLedgers, listComingEnds];

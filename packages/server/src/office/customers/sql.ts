@@ -1,0 +1,123 @@
+import { sql } from "kysely";
+import type { Environment } from "../../domain/customer.ts";
+import { toProfile } from "../../store/rows.ts";
+import type { EndKey, EndsFilter, EndsPage, StaffBlock, SubscriptionEnd } from "../../store/search.ts";
+import { codesToFind } from "../../store/settings.ts";
+import type { Store } from "../../store/store.ts";
+import type { Db } from "../office.ts";
+
+/** Customers whose names one statement reads. */
+const NAMES_AT_ONCE = 2_000;
+
+/** Customers whom a code fits, by their ids. @param after only those beyond this one. */
+export async function findCuids(
+  { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
+  environment: Environment,
+  code: string,
+  limit: number,
+  after = "",
+): Promise<string[]> {
+  const query = db
+    .selectFrom("customer_code")
+    .select("cuid")
+    .distinct()
+    .where("environment", "=", environment)
+    .where("code", "in", codesToFind(code, provider))
+    .where("cuid", ">", after)
+    .orderBy("cuid")
+    .limit(limit);
+  return (await query.execute()).map(({ cuid }) => cuid);
+}
+
+/** The same of those whose first and last name hold all words of a text, in upper or lower case. */
+export async function findCuidsByName(
+  db: Db,
+  environment: Environment,
+  name: string,
+  limit: number,
+  after = "",
+): Promise<string[]> {
+  const words = name.toLowerCase().split(/\s+/).filter(Boolean);
+  const found: string[] = [];
+  if (words.length === 0) return found;
+  for await (const { cuid, first_name, last_name } of namesOf(db, environment, after)) {
+    const full = `${first_name} ${last_name}`.toLowerCase();
+    if (words.every((word) => full.includes(word))) found.push(cuid);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+async function* namesOf(db: Db, environment: Environment, beyond: string) {
+  for (let after = beyond; ; ) {
+    const page = await db
+      .selectFrom("customer")
+      .select(["cuid", "first_name", "last_name"])
+      .where("cuid", ">", after)
+      .where("environment", "=", environment)
+      .orderBy("cuid")
+      .limit(NAMES_AT_ONCE)
+      .execute();
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < NAMES_AT_ONCE) return;
+    after = last.cuid;
+  }
+}
+
+/** How staff blocked the customer's connections that are blocked now. */
+export async function findBlocks(db: Db, environment: Environment, cuid: string): Promise<StaffBlock[]> {
+  const query = db
+    .selectFrom("connection_block as b")
+    .innerJoin("connection as n", (join) =>
+      join
+        .onRef("n.cuid", "=", "b.cuid")
+        .onRef("n.environment", "=", "b.environment")
+        .onRef("n.service", "=", "b.service")
+        .onRef("n.req_id", "=", "b.req_id"),
+    )
+    .select(["b.service", "b.req_id", "b.at", "b.wall", "b.author", "b.reason"])
+    .where("b.cuid", "=", cuid)
+    .where("b.environment", "=", environment)
+    .where("n.blocked", "=", 1);
+  const rows = await query.execute();
+  return rows.map(({ service, req_id: reqId, at, wall, author, reason }) => {
+    return { service, reqId, at, wall, author, reason };
+  });
+}
+
+/** Subscriptions that end later than one time, and not later than another, by their ends. */
+export async function listEnds(
+  db: Db,
+  { environment, service, after, until }: EndsFilter,
+  { beyond, limit }: EndsPage,
+): Promise<SubscriptionEnd[]> {
+  let query = db
+    .selectFrom("subscription as s")
+    .leftJoin("customer as c", (join) =>
+      join.onRef("c.cuid", "=", "s.cuid").onRef("c.environment", "=", "s.environment"),
+    )
+    .select(["s.cuid", "s.service", "s.req_id", "s.plan", "s.code", "s.end_time"])
+    .select(["c.first_name", "c.last_name", "c.mobile", "c.status"])
+    .where("s.environment", "=", environment)
+    .where("s.end_time", ">", after)
+    .where("s.end_time", "<=", until)
+    .orderBy(END_KEY)
+    .limit(limit);
+  if (service !== undefined) query = query.where("s.service", "=", service);
+  if (beyond !== undefined) query = query.where(isBeyond(beyond));
+  return (await query.execute()).map(({ first_name, last_name, mobile, status, ...row }) => ({
+    ...{ cuid: row.cuid, service: row.service, reqId: row.req_id, plan: row.plan },
+    ...{ end: row.end_time ?? "", bouquetCode: row.code ?? "" },
+    profile:
+      first_name === null || last_name === null || status === null
+        ? undefined
+        : toProfile({ cuid: row.cuid, first_name, last_name, mobile, status }),
+  }));
+}
+
+const END_KEY = sql`s.end_time, s.cuid, s.service, s.req_id, s.plan`;
+
+function isBeyond({ end, cuid, service, reqId, plan }: EndKey) {
+  return sql<boolean>`(${END_KEY}) > (${end}, ${cuid}, ${service}, ${reqId}, ${plan})`;
+}

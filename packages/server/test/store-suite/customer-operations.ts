@@ -1,0 +1,213 @@
+import { expect, test } from "vitest";
+import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { listAttempts, listAttemptsOfCustomer } from "../../src/office/customers/attempts.ts";
+import { connectionOrGone } from "../../src/office/customers/connection.ts";
+import { cuidMeant } from "../../src/office/customers/find.ts";
+import { showLedgers } from "../../src/office/customers/ledgers.ts";
+import { listComingEnds, searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
+import type { Attempt } from "../../src/store/staff.ts";
+import { refusal, run } from "../support/desk.ts";
+import { plain } from "./customers.ts";
+import type { MakeDatabase } from "./database.ts";
+import { FAMILY, FIBER, HARI_TV, importRows, openProvider, RAM_TV, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+
+const CUID = SITA.cuid;
+const END = "2026-12-10 09:00:00";
+
+/** What staff look up of customers. */
+export function testCustomerOperations(makeDatabase: MakeDatabase): void {
+  test("customers are searched by every code, by name, and by a transaction, page by page", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const { txnId, checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
+    // A username may be the name of others.
+    const iptv = [{ username: "rai", status: "active" }];
+    await importRows(store, now, plain("5", { first_name: "Ćamil", last_name: "Österreich", connections: { iptv } }));
+    const search = (input: object) => run(opened.desk(), searchCustomers, input);
+    const cuids = async (q: string, more: object = {}) => (await search({ q, ...more })).items.map(({ cuid }) => cuid);
+    for (const [q, expected] of [
+      ...([
+        ["9800000101", [CUID]],
+        ["2000002", ["2000002"]],
+        [" ram ", ["2000002"]],
+        ["Sita", [CUID]],
+      ] as const),
+      ...([
+        ["RAI sita", [CUID]],
+        ["rai", [CUID, "5"]],
+        ["ćamil öster", ["5"]],
+        ["%", []],
+        ["nobody", []],
+      ] as const),
+      ...([
+        [txnId.toLowerCase(), [CUID]],
+        [checkoutId, [CUID]],
+      ] as const),
+    ])
+      expect(await cuids(q), q).toEqual(expected);
+    expect(await search({ q: txnId, environment: "trial" })).toMatchObject({
+      items: [{ environment: "production", connections: [{ service: "tv" }, { reqId: "sita", status: "active" }, {}] }],
+      transaction: { txnId, amount: "1130.00", partner: "wallet", bouquetName: "Fiber 100 Mbps (MONTHLY)" },
+    });
+    expect(await cuids("sita", { environment: "trial" })).toEqual([]);
+    for (const [q, all] of [
+      [undefined, ["2000001", "2000002", "2000003", "2000004", "5"]],
+      ["rai", [CUID, "5"]],
+    ] as const) {
+      const seen: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page: Awaited<ReturnType<typeof search>> = await search({ q, cursor, limit: 1 });
+        seen.push(...page.items.map(({ cuid }) => cuid));
+        ({ cursor } = page);
+      }
+      expect(seen).toEqual(all);
+    }
+  });
+
+  test("a code, or else a name, means one customer or is refused", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    await importRows(store, now, plain("5", { first_name: "Sita", last_name: "KC" }));
+    const meant = (code: string, environment: "production" | "trial" = "production") =>
+      cuidMeant(store, environment, code);
+    // No name is looked for if a code fits.
+    for (const code of ["sita", "9800000101", "rai"]) expect(await meant(code)).toBe(CUID);
+    expect(await refusal(meant("Sit"))).toEqual({
+      ...{ code: "conflict", problems: [] },
+      words: `Sit fits several customers: give the customer id of one with --byCuid\n  ${CUID}  Sita Rai\n  5  Sita KC`,
+    });
+    expect(await refusal(meant("123"))).toMatchObject({ words: "no production customer has the code 123" });
+    expect(await refusal(meant("sita", "trial"))).toMatchObject({
+      ...{ code: "not_found" },
+      words: "no trial customer has the code or name sita, but a production one has: add --environment production",
+    });
+  });
+
+  test("a customer is shown with what partners see, and who blocked what", async () => {
+    const opened = await openProvider(makeDatabase);
+    await opened.block(SITA_TV, true);
+    const show = (cuid: string, more: object = {}) => run(opened.desk(), showCustomer, { cuid, ...more });
+    expect(await show(CUID)).toMatchObject({
+      ...{ environment: "production", cuid: CUID, firstName: "Sita", mobile: "9800000101", status: "active" },
+      asOf: "2026-11-20T09:00:00.000Z",
+      connections: [
+        {
+          ...{ service: "tv", status: "blocked", segment: "sd", blockedByRecords: false },
+          blockedByStaff: { at: "2026-11-20T09:00:00.000Z", author: "tester", reason: "asked for" },
+          subscriptions: [{ plan: FAMILY, bouquetId: "TV-1M", addOn: false, end: END, running: true }],
+        },
+        { service: "internet", status: "active", segment: null, blockedByStaff: null },
+        { service: "iptv", status: "inactive", subscriptions: [] },
+      ],
+    });
+    const { connections } = await show(HARI_TV.cuid);
+    expect(connections).toMatchObject([{ status: "blocked", blockedByStaff: null, blockedByRecords: true }]);
+    expect(await refusal(show("9"))).toMatchObject({ code: "not_found" });
+    expect(await refusal(show(CUID, { environment: "trial" }))).toMatchObject({ code: "not_found" });
+  });
+
+  test("ledgers show each entry with what it found and left, also of a connection that is gone", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const { txnId, checkoutId } = await opened.topUp(SITA_NET, "NET-3M");
+    await opened.reverse(checkoutId, "paid twice");
+    await opened.grant(SITA_NET, 2);
+    await run(opened.desk(), reverseGoodwill, { ...SITA_NET, reason: "typo" });
+    await opened.restate({ ...SITA, connections: {} });
+    const show = (more: object = {}) => run(opened.desk(), showLedgers, { cuid: CUID, ...more });
+    const { plans } = await show();
+    expect(plans.map(({ service, plan, run: last }) => [service, plan, last])).toEqual([
+      ["internet", FIBER, null],
+      ["tv", FAMILY, null],
+    ]);
+    const none = { before: null, after: null };
+    const [first, longer, end] = [END, "2027-03-10 09:00:00", "2026-12-12 09:00:00"].map((at) => ({ end: at }));
+    expect(plans[0]?.entries).toMatchObject([
+      {
+        ...{ seq: 1, kind: "import", ...none, after: first, asOf: "2026-11-20 09:00:00", stated: first, txnId: null },
+        ...{ goodwill: "lacking", counted: { from: "2026-11-10 09:00:00", months: 1, days: 0, goodwillDays: 0 } },
+      },
+      {
+        ...{ seq: 2, kind: "top_up", txnId, partner: "wallet", amount: "3220.00", period: { months: 3, days: 0 } },
+        ...{ before: first, after: longer, bouquetName: "Fiber 100 Mbps (QUARTERLY)", reversedBy: 3, author: null },
+      },
+      { seq: 3, kind: "reversal", reverses: 2, before: longer, after: first, author: "tester", reason: "paid twice" },
+      {
+        seq: 4,
+        kind: "goodwill",
+        period: { months: 0, days: 2 },
+        after: end,
+        counted: { goodwillDays: 2 },
+        reversedBy: 5,
+      },
+      { seq: 5, kind: "reversal", reverses: 4, after: first },
+      { seq: 6, kind: "import", before: first, after: null, stated: null, counted: null },
+    ]);
+    expect((await show({ service: "tv" })).plans.map(({ plan }) => plan)).toEqual([FAMILY]);
+    expect(await show({ reqId: "nobody" })).toEqual({ plans: [] });
+    expect(await show({ environment: "trial" })).toEqual({ plans: [] });
+    expect(await refusal(connectionOrGone({ store }, { reqId: "sita" }))).toEqual({
+      ...{ code: "not_found", problems: [] },
+      words: "there is no connection sita: if it is gone, name its customer with --cuid",
+    });
+    expect(await connectionOrGone({ store }, { reqId: "sita", cuid: CUID })).toMatchObject({
+      ...{ key: SITA_NET, customer: { lastName: "Rai" }, connection: undefined, block: undefined },
+    });
+  });
+
+  test("subscriptions that end in the coming days are listed by their ends, page by page", async () => {
+    const opened = await openProvider(makeDatabase);
+    await opened.topUp(RAM_TV, "TV-1M");
+    const internet = [{ ...SITA.connections.internet[0], username: "nine" }];
+    await importRows(opened.store, opened.now, plain("9", { connections: { internet } }));
+    const list = (input: object) => run(opened.desk(), listComingEnds, input);
+    const { items, cursor } = await list({ days: 30 });
+    expect([items.map(({ cuid, service, end, lastName }) => `${cuid} ${service} ${end} ${lastName}`), cursor]).toEqual([
+      [
+        `2000001 internet ${END} Rai`,
+        `2000001 tv ${END} Rai`,
+        `9 internet ${END} B`,
+        "2000002 tv 2026-12-20 09:00:00 Sherpa",
+      ],
+      null,
+    ]);
+    expect(items[1]).toMatchObject({ reqId: SITA_TV.reqId, plan: FAMILY, bouquetId: "TV-1M" });
+    const seen = [];
+    for (
+      let page = await list({ days: 30, limit: 1 });
+      ;
+      page = await list({ days: 30, limit: 1, cursor: page.cursor })
+    ) {
+      seen.push(...page.items);
+      if (page.cursor === null) break;
+    }
+    expect(seen).toEqual(items);
+    expect((await list({ days: 30, service: "tv" })).items).toEqual([items[1], items[3]]);
+    expect((await list({})).items).toEqual([]);
+    expect((await list({ days: 20 })).items).toHaveLength(3);
+    expect(await refusal(list({ cursor: "x" }))).toMatchObject({ problems: [{ field: "cursor" }] });
+  });
+
+  test("refused calls are listed, and those that named a customer by any of its codes", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store, now } = opened;
+    const call = { partnerId: 1, environment: "production", operation: "get-customer-information" } as const;
+    const attempt = (code: string | undefined, reason = "customer_inactive"): Attempt => {
+      return { ...call, at: now, reason, code, requestId: String(code) };
+    };
+    await store.attempts.record([attempt(SITA.mobile), attempt("ram", "customer_not_found"), attempt(undefined)]);
+    const codes = async (input: object) =>
+      (await run(opened.desk(), listAttempts, input)).items.map(({ code }) => code);
+    expect(await codes({})).toEqual([null, "ram", SITA.mobile]);
+    expect(await codes({ reason: "customer_not_found", partner: "wallet" })).toEqual(["ram"]);
+    expect(await refusal(codes({ partner: "bank" }))).toMatchObject({ problems: [{ field: "partner" }] });
+    const { cursor } = await run(opened.desk(), listAttempts, { limit: 2 });
+    expect(await codes({ cursor })).toEqual([SITA.mobile]);
+    const ofCustomer = (cuid: string) => run(opened.desk(), listAttemptsOfCustomer, { cuid });
+    const shown = { at: "2026-11-20T09:00:00.000Z", partner: "wallet", operation: call.operation };
+    expect(await ofCustomer(CUID)).toEqual({
+      items: [{ ...shown, reason: "customer_inactive", code: SITA.mobile, requestId: SITA.mobile }],
+      cursor: null,
+    });
+    expect(await refusal(ofCustomer("nobody"))).toMatchObject({ code: "not_found" });
+  });
+}
