@@ -69,7 +69,7 @@ export const startBulk = operation({
       const announced = { write: async () => {}, audit: [bulkAnnounced(order, environment, keys)] };
       await decide(office, [], async () => ({ answer: undefined, change: announced }));
       const progress = { action: order.action, failed: problems };
-      return { count: keys.length, result: progress, steps: (by) => correctAll(by, order, keys, progress) };
+      return { count: keys.length, result: progress, steps: (later) => correctAll(later, order, keys, progress) };
     });
     return runData(job);
   },
@@ -87,7 +87,7 @@ async function* correctAll(office: Office, order: BulkOrder, keys: readonly Conn
 }
 
 /** @returns why some are not corrected. */
-export function correctPortion(
+function correctPortion(
   office: Office,
   order: BulkOrder,
   keys: readonly ConnectionKey[],
