@@ -3,20 +3,20 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import type { Transaction } from "../src/domain/top-up.ts";
 import { readDay } from "../src/domain/zone.ts";
+import { settleDays } from "../src/office/settlement/operations.ts";
 import { readWithReversals } from "../src/office/transactions/reversible.ts";
 import { listPackages } from "../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";
 import { type TopUpRequest, topUp } from "../src/partner/top-up.ts";
-import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { addPartner } from "../src/services/staff/partners.ts";
-import { reportSettlement } from "../src/services/staff/settlement.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { serveSettling } from "../src/store/sqlite/settling/settler-server.ts";
 import type { Store } from "../src/store/store.ts";
-import { EXPECT_GOOD, expectDone, ndjson } from "../test/support/open-service.ts";
+import { ndjson, publishRows } from "../test/support/catalogue.ts";
+import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { agree } from "./month.ts";
 import type { Ground } from "./processes.ts";
@@ -188,7 +188,7 @@ class Clocks {
       connections: { internet: [{ username: `u${index}`, status: "active" }] },
     }));
     const [ports, environment] = [this.#ports, ENVIRONMENT] as const;
-    expectDone(await importCatalogue(ports, ACTOR, { environment, open: () => ndjson(bouquets) }, EXPECT_GOOD));
+    await publishRows(ports.store, bouquets, ports.clock(), environment);
     expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
     const added = await addPartner(ports, ACTOR, { name: "wallet" });
     if (added.kind !== "added") throw new Error(added.kind);
@@ -264,9 +264,12 @@ class Clocks {
 
   async #verifyDay(day: string, recorded: readonly Transaction[]): Promise<void> {
     const { store } = this.#ports;
-    const request = { environment: ENVIRONMENT, partnerId: undefined, from: day, to: day, detail: "bouquet" } as const;
     const settled: string[] = [];
-    for await (const lines of reportSettlement({ store }, request))
+    for await (const lines of settleDays(
+      store,
+      { environment: ENVIRONMENT, partnerId: undefined },
+      { from: day, to: day },
+    ))
       for (const { bouquetCode, topUps, gross } of lines) settled.push(`${bouquetCode}: ${topUps} of ${gross}`);
     const codes = new Set(recorded.map(({ bouquetCode }) => bouquetCode));
     const expected = [...codes].map((code) => {

@@ -7,14 +7,14 @@ import { readDay } from "../src/domain/zone.ts";
 import { reverseTransaction } from "../src/office/corrections/operations.ts";
 import { perform } from "../src/office/office.ts";
 import { Refused } from "../src/office/refused.ts";
+import { settleDays } from "../src/office/settlement/operations.ts";
+import { reconcile } from "../src/office/settlement/reconcile.ts";
 import { attributionOf } from "../src/services/ports.ts";
-import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
-import { reconcile } from "../src/services/staff/reconciliation.ts";
-import { reportSettlement } from "../src/services/staff/settlement.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
-import { EXPECT_GOOD, expectDone, ndjson } from "../test/support/open-service.ts";
+import { ndjson, publishRows } from "../test/support/catalogue.ts";
+import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
 import { deskOf } from "../test/support/plain-desk.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { Book } from "./month-book.ts";
@@ -150,7 +150,7 @@ class Month {
     }));
     const ports = { store: this.#store, clock: () => this.#time.now, random: this.#random };
     const environment = "production";
-    expectDone(await importCatalogue(ports, ACTOR, { environment, open: () => ndjson(catalogue) }, EXPECT_GOOD));
+    await publishRows(ports.store, catalogue, ports.clock());
     expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
     const added = PARTNERS.map((name) => this.#store.partners.add(name, attributionOf(ports, ACTOR)));
     this.#partners = (await Promise.all(added)) as Partner[];
@@ -242,9 +242,9 @@ class Month {
 
   async verifySettlement(): Promise<void> {
     const [from = "", to = ""] = [this.#days[0], this.#days.at(-1)];
-    const request = { environment: "production", partnerId: undefined, from, to, detail: "bouquet" } as const;
+    const of = { environment: "production", partnerId: undefined } as const;
     const settled: string[] = [];
-    for await (const lines of reportSettlement({ store: this.#store }, request))
+    for await (const lines of settleDays(this.#store, of, { from, to }))
       for (const { day, partnerId, service, bouquetCode, ...sum } of lines)
         settled.push(words([day, partnerId, service, bouquetCode].join(), sum));
     const expected = [...this.#sums].map(([label, sum]) => words(label, sum));

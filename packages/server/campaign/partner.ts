@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
-import { importCatalogue } from "../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { addPartner, issueToken } from "../src/services/staff/partners.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { publishRows } from "../test/support/catalogue.ts";
 import type { Ground } from "./processes.ts";
 import type { Choices } from "./random.ts";
 
@@ -35,7 +35,7 @@ export async function makeProvider({ cwd, database }: Ground, customerCount = CU
     const [ports, actor, environment] = [{ ...world, store }, { name: "campaign" }, "production"] as const;
     await addPartner(ports, actor, { name: "wallet" });
     const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
-    await importCatalogue(ports, actor, { environment, open: () => ndjson(BOUQUETS) }, NOTHING_BAD);
+    await publishRows(store, BOUQUETS, world.clock());
     await importCustomers(ports, actor, { environment, open: () => ndjson(customers) }, NOTHING_BAD);
     const issued = await issueToken(ports, actor, { partner: "wallet", environment });
     if (issued.kind !== "issued") throw new Error(issued.kind);

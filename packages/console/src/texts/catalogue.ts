@@ -37,9 +37,6 @@ export const catalogue = {
   checking: "Sending the file",
   checkHint: "You see what would change first. Nothing is published before you confirm it.",
   result: "What the file would change",
-  badLines: (count: string) =>
-    `${count} cannot be taken, so nothing can be published. Mend the file and check it again.`,
-  line: (count: number) => (count === 1 ? "1 line" : `${count} lines`),
   same: "The file says what is sold now: there is nothing to publish.",
   reorders: "The order in which partners see the bouquets changes.",
   large: (count: number, of: number) =>

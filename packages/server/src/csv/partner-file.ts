@@ -1,6 +1,6 @@
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
 import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/reconciliation.ts";
-import { FileRefused } from "../services/staff/import-file.ts";
+import { Refused } from "../office/refused.ts";
 import { type NumberedRow, readRows } from "./reading.ts";
 
 /** How a partner's CSV is to be read. */
@@ -19,7 +19,7 @@ type Theirs = TheirRow | UnreadableRow;
 
 /**
  * The rows of a partner's CSV. One that makes no sense is handed on with what is wrong.
- * @throws FileRefused where it is no CSV, or lacks a column.
+ * @throws Refused where it is no CSV, or lacks a column.
  */
 export async function* readPartnerFile(
   bytes: AsyncIterable<Uint8Array>,
@@ -30,21 +30,25 @@ export async function* readPartnerFile(
     if (read === undefined) read = rowReader(row.cells, format);
     else if (row.cells.some((cell) => cell.trim() !== "")) yield read(row);
   }
-  if (read === undefined) throw new FileRefused("the file is empty: it must begin with the names of its columns");
+  if (read === undefined)
+    throw new Refused("invalid", "the file is empty: it must begin with the names of its columns");
 }
 
 /** @param header the names of the columns. */
 function rowReader(header: readonly string[], format: PartnerFileFormat): (row: NumberedRow) => Theirs {
   const { keyColumn, amountColumn, statusColumn, statuses, currencyExponent } = format;
   const names = header.map((name) => name.trim());
-  const indexOf = (part: NonNullable<FileRefused["column"]>, name: string) => {
+  const indexOf = (field: string, name: string) => {
     const index = names.indexOf(name);
     if (index !== -1 && names.lastIndexOf(name) === index) return index;
-    throw new FileRefused(`the file must have one column ${quote(name)}, but has ${names.map(quote).join(", ")}`, part);
+    throw Refused.field(
+      field,
+      `must name one column, but ${quote(name)} is none or several of ${names.map(quote).join(", ")}`,
+    );
   };
-  const keyIndex = indexOf("key", keyColumn);
-  const amountIndex = indexOf("amount", amountColumn);
-  const statusIndex = statusColumn === undefined ? undefined : indexOf("status", statusColumn);
+  const keyIndex = indexOf("keyColumn", keyColumn);
+  const amountIndex = indexOf("amountColumn", amountColumn);
+  const statusIndex = statusColumn === undefined ? undefined : indexOf("statusColumn", statusColumn);
 
   return ({ cells, line }) => {
     const cell = (index: number) => cells[index]?.trim() ?? "";

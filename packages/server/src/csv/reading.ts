@@ -3,7 +3,8 @@ import { CsvError, parse } from "csv-parse";
 import { SERVICES, type Service } from "../domain/bouquet.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { FileRefused, type SourceRow } from "../services/staff/import-file.ts";
+import type { SourceRow } from "../office/imports/file.ts";
+import { Refused } from "../office/refused.ts";
 import { CATALOGUE_HEADER, CONNECTION_COLUMNS, PROFILE_COLUMNS, SUBSCRIPTION_COLUMNS, unguardCell } from "./writing.ts";
 
 type SourceRows = AsyncGenerator<readonly SourceRow[]>;
@@ -89,7 +90,7 @@ interface CsvLine {
   readonly hasSubscriptions: boolean;
 }
 
-/** @throws FileRefused where the file is no CSV, or its header names a column that is not known, or one twice. */
+/** @throws Refused where the file is no CSV, or its header names a column that is not known, or one twice. */
 async function* readCsvLines(pieces: AsyncIterable<Uint8Array>, columns: readonly string[]): AsyncGenerator<CsvLine> {
   let header: readonly string[] | undefined;
   for await (const row of readRows(pieces, ",")) {
@@ -103,7 +104,7 @@ function readHeader(cells: readonly string[], columns: readonly string[]): reado
   const wrong = names.find((name, index) => !columns.includes(name) || names.indexOf(name) !== index);
   if (wrong === undefined) return names;
   const known = `the first line must name columns out of ${columns.join(",")}, with commas between them, each once`;
-  throw new FileRefused(`${known}, but has ${JSON.stringify(wrong.slice(0, 64))}`);
+  throw new Refused("invalid", `${known}, but has ${JSON.stringify(wrong.slice(0, 64))}`);
 }
 
 /** What a spreadsheet makes of a long number in a column that is not text: the digits that it left out are lost. */
@@ -134,7 +135,7 @@ export interface NumberedRow {
 /** A longer row is none: a quote that is never closed would swallow the rest of the file. */
 const ROW_MAX_CHARACTERS = 256 * 1024;
 
-/** The rows of a CSV file (RFC 4180), without the empty ones. @throws FileRefused where it is none. */
+/** The rows of a CSV file (RFC 4180), without the empty ones. @throws Refused where it is none. */
 export async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): AsyncGenerator<NumberedRow> {
   const parser = parse({
     ...{ delimiter, record_delimiter: "\n", max_record_size: ROW_MAX_CHARACTERS },
@@ -146,7 +147,7 @@ export async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: st
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<ParsedRow>)
       yield { cells: record, line: info.lines - record.join("").split("\n").length + 1 };
   } catch (error) {
-    throw error instanceof CsvError ? new FileRefused(`the file is no CSV: ${error.message}`) : error;
+    throw error instanceof CsvError ? new Refused("invalid", `the file is no CSV: ${error.message}`) : error;
   } finally {
     source.destroy();
   }

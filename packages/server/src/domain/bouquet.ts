@@ -26,6 +26,14 @@ export function bouquetKey({ service, code }: Pick<Bouquet, "service" | "code">)
   return `${service}:${code}`;
 }
 
+export type FindBouquet = (service: Service, code: string) => Bouquet | undefined;
+
+/** Finds a bouquet by service and code. */
+export function bouquetFinder(bouquets: readonly Bouquet[]): FindBouquet {
+  const byKey = new Map(bouquets.map((bouquet) => [bouquetKey(bouquet), bouquet]));
+  return (service, code) => byKey.get(bouquetKey({ service, code }));
+}
+
 const ADD_ON_MARKER = "[AddOn]";
 
 type BouquetNameProblem = "has no period" | "has more than one period" | "has a period of over ten years";

@@ -39,7 +39,7 @@ export interface CatalogueRow {
   readonly code: string;
   readonly name: string;
   readonly price: string;
-  readonly segments?: readonly string[];
+  readonly segments?: string[];
   readonly plan: string;
   readonly retired?: true;
 }
@@ -47,7 +47,7 @@ export interface CatalogueRow {
 /** The row that {@link readCatalogueRow} reads as this very bouquet. */
 export function catalogueRow(bouquet: Bouquet, exponent: CurrencyExponent): CatalogueRow {
   const { service, code, name, price, segments, plan } = bouquet;
-  const some = segments.length === 0 ? {} : { segments };
+  const some = segments.length === 0 ? {} : { segments: [...segments] };
   return { service, code, name, price: formatMoney(price, exponent), ...some, plan };
 }
 

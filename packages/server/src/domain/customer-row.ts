@@ -1,4 +1,4 @@
-import type { Bouquet, Service } from "./bouquet.ts";
+import type { FindBouquet, Service } from "./bouquet.ts";
 import { foldName } from "./connection-name.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
@@ -31,7 +31,7 @@ export interface StatedConnection {
 /** What a customer's row is read against. */
 export interface RowContext {
   /** The newest definition of a code, from whichever revision has it: old subscriptions name retired bouquets. */
-  readonly findBouquet: (service: Service, code: string) => Bouquet | undefined;
+  readonly findBouquet: FindBouquet;
   /** Of rows that do not say it. */
   readonly goodwill?: GoodwillReading | undefined;
 }

@@ -4,7 +4,6 @@ import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { ROLES } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { readDay } from "../domain/zone.ts";
-import { LARGE_CHANGES } from "../services/staff/import-file.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 import { Refused } from "./refused.ts";
 
@@ -160,18 +159,4 @@ export const PREVIEW = {
 export const FieldChangeSchema = Type.Object(
   { field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) },
   { title: "FieldChange" },
-);
-
-export const RejectedLineSchema = Type.Object(
-  { line: Type.Integer(), problems: Type.Array(Type.Object({ field: Type.String(), problem: Type.String() })) },
-  { title: "RejectedLine" },
-);
-
-export const LargeChangeSchema = Type.Object(
-  {
-    what: oneOf(LARGE_CHANGES),
-    count: Type.Integer(),
-    of: Type.Integer(),
-  },
-  { title: "LargeChange" },
 );

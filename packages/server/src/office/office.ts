@@ -50,15 +50,26 @@ export interface Office extends Omit<Desk, "actor"> {
   readonly isPreview: boolean;
 }
 
+/** What a decision needs of the office. */
+export type Decider = Pick<Office, "store" | "clock" | "by" | "isPreview">;
+
 /** Runs an operation. @param input as its schema says. @throws Refused */
 export async function perform<Input extends TObject, Answer extends TSchema | undefined>(
   { run }: Operation<Input, Answer>,
-  { actor, ...desk }: Desk,
+  desk: Desk,
   input: Static<Input>,
 ): Promise<AnswerOf<Answer>> {
+  return run(officeOf(desk, input as object), input);
+}
+
+/** The office of somebody who asks now. */
+export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
+  { actor, ...desk }: Of,
+  input: object = {},
+) {
   const { preview, reason } = input as { readonly preview?: boolean; readonly reason?: string };
   const by = { author: actor.name, authority: actor.authority, at: desk.clock(), reason: reason?.trim() };
-  return run({ ...desk, by, isPreview: preview === true }, input);
+  return { ...desk, by, isPreview: preview === true };
 }
 
 /** Attributes a correction, with the time on the provider's wall. */
@@ -87,7 +98,7 @@ export interface Change {
  * @throws StoreUnavailable if the correction of a customer took too long.
  */
 export async function decide<Answer>(
-  { store: { engine }, by, isPreview, clock }: Office,
+  { store: { engine }, by, isPreview, clock }: Decider,
   of: "reference" | readonly { readonly environment: Environment; readonly cuid: string }[],
   work: (tx: Db) => Promise<Decision<Answer>>,
 ): Promise<Answer> {

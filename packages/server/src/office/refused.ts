@@ -4,6 +4,14 @@ export type Refusal = "not_found" | "conflict" | "invalid" | "forbidden" | "own_
 /** Names an input as a face does: `--plan TV` in the shell, `plan TV` in the staff API. */
 export type Naming = (field: string, value?: string) => string;
 
+/** Names an input as the staff API does. */
+export const plainly: Naming = (field, value) => (value === undefined ? field : `${field} ${value}`);
+
+/** Words a refusal in one line, for a record of it. */
+export function plainWords({ words, problems }: Refused): string {
+  return words(plainly) || problems.map(({ field, problem }) => `${field} ${problem}`).join(", ");
+}
+
 /** Why an operation is refused, in words that fit every face. */
 export class Refused extends Error {
   override readonly name = "Refused";

@@ -8,10 +8,7 @@ import type {
 } from "../domain/access-token.ts";
 import type { AddressList } from "../domain/address-list.ts";
 import type { Attribution } from "../domain/audit.ts";
-import type { Bouquet } from "../domain/bouquet.ts";
-import type { Catalogue } from "../domain/catalogue.ts";
 import type { RotationRefusal, Rotation as SecretRotation } from "../domain/checkout-secret.ts";
-import type { Environment } from "../domain/customer.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
 /*
@@ -55,35 +52,4 @@ export type TokenUses = ReadonlyMap<string, Instant>;
 export interface CheckoutSecrets {
   /** Adds a secret, which takes the place of the oldest where there is no room for more. */
   rotate(key: Uint8Array, by: Attribution): Promise<SecretRotation | RotationRefusal>;
-}
-
-export interface Catalogues {
-  /**
-   * Makes the next revision, all of which is sold. What is `retired` is not: it becomes known, where it is not yet, by a
-   * revision of its own that nobody sees, since the other follows it in the same transaction.
-   */
-  publish(
-    environment: Environment,
-    bouquets: readonly Bouquet[],
-    by: Attribution,
-    retired?: readonly Bouquet[],
-  ): Promise<Catalogue>;
-  /** The newest definition of every code that any revision had. */
-  known(environment: Environment): Promise<readonly Bouquet[]>;
-  /** Newest first, without those that were never sold. */
-  list(environment: Environment, page: RevisionPage): Promise<readonly CatalogueRevision[]>;
-  find(revision: number): Promise<(Catalogue & { readonly createdAt: Instant }) | undefined>;
-}
-
-export interface CatalogueRevision {
-  readonly revision: number;
-  readonly createdAt: Instant;
-  /** How many. */
-  readonly bouquets: number;
-}
-
-export interface RevisionPage {
-  /** The number of the former page's last revision; undefined for the first page. */
-  readonly before: number | undefined;
-  readonly limit: number;
 }

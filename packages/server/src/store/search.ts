@@ -3,7 +3,6 @@ import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionKey, ConnectionName, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Money } from "../domain/money.ts";
-import type { SettlementSum } from "../domain/settlement.ts";
 import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
@@ -29,10 +28,6 @@ export interface Search {
   awaitCommits(): Promise<void>;
   /** Those that are on record, by their txnIds. For a page at most. */
   findByTxnIds(txnIds: readonly string[]): Promise<ReadonlyMap<string, Transaction>>;
-  /** What the top-ups of a day come to, whatever became of them since. In no order, and without those of which there are none. */
-  sumTopUps(of: SettledDay): Promise<SettlementSum[]>;
-  /** The same of the reversals that were made on a day, whenever their top-ups were recorded. */
-  sumReversals(of: SettledDay): Promise<SettlementSum[]>;
 }
 
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */

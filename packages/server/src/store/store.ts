@@ -12,7 +12,7 @@ import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { Catalogues, CheckoutSecrets, Partners } from "./changes.ts";
+import type { CheckoutSecrets, Partners } from "./changes.ts";
 import type { Engine } from "./engine.ts";
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
@@ -85,7 +85,6 @@ export interface Store {
   // What staff change and ask: written once, in back-office/.
   readonly partners: Partners;
   readonly secrets: CheckoutSecrets;
-  readonly catalogues: Catalogues;
   readonly search: Search;
   readonly auditTrail: AuditTrail;
   readonly retention: Retention;

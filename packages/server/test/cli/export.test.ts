@@ -24,15 +24,13 @@ describe("topupd export", () => {
       const file = `${what}-all.${format}`;
       expect(await line.mustRun("export", what, "--output", file)).toBe("");
       await line.mustRun("import", what, file, ...other);
-      const report = await line.json("import", what, file, "--dry-run", ...other);
+      const report = await line.json("import", what, file, "--preview", ...other);
       expect(report).toMatchObject({ added: 0, changed: 0, rejected: 0 });
       await line.mustRun("export", what, "--output", `again-${file}`, ...other);
       expect(line.read(`again-${file}`)).toBe(line.read(file));
     }
     const shown = async (code: string, ...more: string[]) => {
-      const { transactions: _, ...customer } = await line.json("customer", "show", code, ...more);
-      for (const { subscriptions } of customer.connections)
-        for (const each of subscriptions) for (const name of ["anchor", "months", "days"]) delete each[name];
+      const { transactions: _, asOf: __, ...customer } = await line.json("customer", "show", code, ...more);
       return customer;
     };
     for (const code of [SITA.cuid, "7"]) expect(await shown(code, ...other)).toEqual(await shown(code));
@@ -87,12 +85,5 @@ describe("topupd export", () => {
     line.now += 61_000;
     const reversal = { txnId: row.txnId, reversedBy: "somebody", reversalReason: "paid twice" };
     expect(await exported("--status", "reversed")).toMatchObject([reversal]);
-  });
-
-  test("of a catalogue ends with what is not sold any more", async () => {
-    const rows = rowsOf(await (await history()).mustRun("export", "catalogue"));
-    expect(rows.map(({ code, retired = false }) => `${code} ${retired}`).join()).toBe(
-      "NET-3M false,TV-1M false,NET-1M true",
-    );
   });
 });

@@ -220,7 +220,7 @@ describe("finance", () => {
     const told = await api().call(`GET ${pathname}${search}`, { as: "finance" });
     expect(told.text).toMatch(/^day,partner,/);
     expect(readFileSync(await download.path(), "utf8")).toBe(told.text);
-    expect(download.suggestedFilename()).toMatch(/^settlement-.*\.csv$/);
+    expect(download.suggestedFilename()).toMatch(/^settlement.*\.csv$/);
   });
 
   test("holds a partner's file against what is on record, and is told what to do", async () => {

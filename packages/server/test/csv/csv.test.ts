@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { readCatalogueCsv, readCustomersCsv } from "../../src/csv/reading.ts";
 import { CUSTOMERS_HEADER, csvText, customerLines, guardCell, unguardCell } from "../../src/csv/writing.ts";
 import type { CustomerFileRow } from "../../src/domain/customer.ts";
-import { FileRefused, type SourceRow } from "../../src/services/staff/import-file.ts";
+import type { SourceRow } from "../../src/office/imports/file.ts";
+import { refusal } from "../support/desk.ts";
 
 const RUNS = { numRuns: 300, seed: 7 };
 
@@ -153,9 +154,8 @@ describe("a catalogue in CSV", () => {
     ["a quote inside of a cell", 'code\nx"y', "no CSV: Invalid Opening Quote"],
     ["a quote that is open for long", `code\n"${"x\r\n".repeat(200_000)}`, "no CSV: Max Record Size"],
   ])("with %s is refused whole", async (_, text, said) => {
-    const reading = rowsOf(readCatalogueCsv(pieces(text)));
-    await expect(reading).rejects.toThrow(FileRefused);
-    await expect(reading).rejects.toThrow(said);
+    const refused = await refusal(rowsOf(readCatalogueCsv(pieces(text))));
+    expect(refused).toMatchObject({ code: "invalid", words: expect.stringContaining(said) });
   });
 });
 

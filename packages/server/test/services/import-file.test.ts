@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LINE_MAX_BYTES, type Line, readLines, readNdjson } from "../../src/services/staff/import-file.ts";
+import { LINE_MAX_BYTES, type Line, readLines, readNdjson } from "../../src/office/imports/file.ts";
 
 async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { Background } from "../../src/faces/staff-api/background.ts";
 import { grantGoodwill } from "../../src/office/corrections/operations.ts";
 import { listHeldBack, settleHeldBack } from "../../src/services/staff/held-back.ts";
-import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import { type UploadRequest, Uploads } from "../../src/services/staff/uploads.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
+import { ndjson } from "../support/catalogue.ts";
 import { run } from "../support/desk.ts";
 import { interposed } from "../support/interposed-store.ts";
-import { ACTOR, CATALOGUE, customer, DAY_MS, iso, MINUTE_MS, ndjson, openWorld, type World } from "./world.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const PRODUCTION = "production" as const;
 const PAID = "2027-01-10 10:00:00";
@@ -31,11 +31,6 @@ const heldBackOf = (world: World) =>
 describe("imports", () => {
   test("of files are remembered, with what they came to, and dry runs are not", async () => {
     const world = await openWorld();
-    const hooks = { onRejected: () => {}, onProgress: () => {} };
-    const file = { environment: PRODUCTION, open: () => ndjson(CATALOGUE), name: "sold.ndjson" };
-    await importCatalogue(world.ports, ACTOR, { ...file, dryRun: true }, hooks);
-    await importCatalogue(world.ports, ACTOR, file, hooks);
-    world.now += 1_000;
     await world.importCustomers([customer("1", { status: "gone" }), customer("2")], {
       name: "bad.ndjson",
       asOf: asOfNow(world),
@@ -43,13 +38,11 @@ describe("imports", () => {
     const broken = { name: "away.ndjson", open: () => cutOff() };
     await expect(world.importCustomers([], broken)).rejects.toThrow("unplugged");
     const runs = await world.store.importRuns.list();
-    const counts = expect.objectContaining({ accepted: 4, unchanged: 4, reorders: false });
     expect(
       runs.map(({ kind, file: name, outcome, report, problem }) => [kind, name, outcome, report, problem]),
     ).toEqual([
       ["customers", "away.ndjson", "failed", undefined, undefined],
       ["customers", "bad.ndjson", "refused", undefined, "1 lines are bad"],
-      ["catalogue", "sold.ndjson", "done", counts, undefined],
     ]);
     expect(runs[1]).toMatchObject({ author: "tester", asOf: asOfNow(world), startedAt: world.now, endedAt: world.now });
   });
@@ -63,8 +56,7 @@ describe("imports", () => {
       { name: "no-mobiles.ndjson" },
     );
     await world.importCustomers([customer("1")], { name: "young.ndjson", asOf: iso(world.now) });
-    const empty = { environment: PRODUCTION, open: () => ndjson([]), name: "empty.ndjson" };
-    await importCatalogue(world.ports, ACTOR, empty, { onRejected: () => {}, onProgress: () => {} });
+    await world.importCustomers([], { name: "empty.ndjson" });
     expect(await world.store.importRuns.list()).toMatchObject([
       { outcome: "refused", report: undefined, problem: "the file holds no good line" },
       { outcome: "refused", report: undefined, problem: expect.stringMatching(/^asOf must be a minute ago/) },

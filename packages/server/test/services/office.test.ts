@@ -1,14 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { sealingSecret } from "../../src/domain/checkout-secret.ts";
-import type { Verdict } from "../../src/domain/reconciliation.ts";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { exportTransactions } from "../../src/office/transactions/operations.ts";
 import { listAudit, readAudit, readCheckpoint, verifyAudit } from "../../src/services/staff/audit.ts";
 import { pruneHistory, readAge, rotateSecret } from "../../src/services/staff/maintenance.ts";
-import { reconcile } from "../../src/services/staff/reconciliation.ts";
-import { countDays, isDayOpen, reportSettlement } from "../../src/services/staff/settlement.ts";
 import { run } from "../support/desk.ts";
-import { countTurns } from "../support/turns.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 async function withCustomer(): Promise<World> {
@@ -91,91 +87,6 @@ describe("letting history go", () => {
     expect(entries.map(({ author, reason }) => [author, reason])).toContainEqual(["tester", "old books"]);
     for await (const event of world.store.check()) expect(event.kind).toBe("checked");
   });
-});
-
-describe("reconciling", () => {
-  async function* each<Row>(...rows: readonly Row[]) {
-    yield* rows;
-  }
-
-  /** What a row is answered whose counterpart, by udf1, was recorded so long after the beginning of a period of a day. */
-  async function answersAt(world: World, offset: number, key: "udf1" | "txnId" | "checkoutId") {
-    const from = world.now;
-    world.now += offset;
-    const transaction = await world.topUp("1", "NET-1M", "order-1");
-    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: from + DAY_MS, key };
-    const { amount } = transaction;
-    const row = { line: 2, key: String(transaction[key]), amount, status: "success" as const };
-    const rows = each({ ...row, line: 1, key: "other" }, row);
-    const { verdicts, total } = await reconcile(world.ports, request, rows);
-    expect(total).toMatchObject({ answers: 2, theirs: amount * 2n });
-    return new Set(verdicts.keys());
-  }
-
-  test.each<readonly [string, number, Verdict]>([
-    ["the first moment of a period", 0, "matched"],
-    ["its last", DAY_MS - 1, "matched"],
-    ["the moment after it", DAY_MS, "other_period"],
-    ["not quite two days after it", 3 * DAY_MS - 1, "other_period"],
-    ["two days after it", 3 * DAY_MS, "theirs_only"],
-  ])("by udf1 takes a top-up of %s into account as far as two days around it", async (_, offset, verdict) => {
-    expect(await answersAt(await withCustomer(), offset, "udf1")).toEqual(new Set(["theirs_only", verdict]));
-  });
-
-  test.each(["txnId", "checkoutId"] as const)("by %s finds a top-up of any time", async (key) => {
-    expect(await answersAt(await withCustomer(), 90 * DAY_MS, key)).toEqual(new Set(["theirs_only", "other_period"]));
-  });
-
-  test("answers the rows in their order, and then the top-ups that the file lacks, oldest first", async () => {
-    const world = await withCustomer();
-    const from = world.now;
-    const made = [];
-    for (const udf1 of ["a", "b", "c"]) {
-      made.push(await world.topUp("1", "NET-1M", udf1));
-      world.now += MINUTE_MS;
-    }
-    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: world.now, key: "udf1" } as const;
-    const row = (line: number, key: string) => ({ line, key, amount: 1n, status: "success" as const });
-    const { differences, verdicts } = await reconcile(world.ports, request, each(row(2, "x"), row(3, "b")));
-    const told = differences.map(({ theirs, ours }) => (theirs === undefined ? ours?.txnId : `line ${theirs.line}`));
-    expect(told).toEqual(["line 2", "line 3", made[0]?.txnId, made[2]?.txnId]);
-    expect([...verdicts.keys()].sort()).toEqual(["amount_differs", "ours_only", "theirs_only"]);
-  });
-
-  test.each<readonly [string, (line: number) => string, Verdict]>([
-    ["unknown keys", (line) => `unknown-${line}`, "theirs_only"],
-    ["one key", () => "same", "duplicate"],
-  ])("lets others have their turn between 1,000 rows of %s", async (_, keyOf, verdict) => {
-    const world = await openWorld();
-    const rows = Array.from({ length: 20_000 }, (_row, line) => {
-      return { line, key: keyOf(line), amount: 1n, status: "success" as const };
-    });
-    const period = { from: world.now, until: world.now + DAY_MS };
-    const request = { ...PRODUCTION, ...period, partnerId: world.partner.id, key: "checkoutId" } as const;
-    const turns = countTurns();
-    const { verdicts } = await reconcile(world.ports, request, each(...rows));
-    expect(turns()).toBeGreaterThanOrEqual(20);
-    expect(verdicts.get(verdict)?.answers).toBe(20_000);
-  });
-});
-
-test("a settlement has a line for each day, also of reversals, and a day is open until nothing can come", async () => {
-  const world = await withCustomer();
-  const { txnId } = await world.topUp("1");
-  world.now += DAY_MS;
-  await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
-  const request = { ...PRODUCTION, partnerId: undefined, detail: "day", from: "2026-11-19", to: "2026-11-21" } as const;
-  const lines = [];
-  for await (const day of reportSettlement(world.ports, request)) lines.push(...day);
-  expect(lines).toMatchObject([
-    { day: "2026-11-20", topUps: 1, gross: 113_000n, reversals: 0 },
-    { day: "2026-11-21", topUps: 0, reversals: 1, reversed: 113_000n },
-  ]);
-  expect([countDays("2026-11-19", "2026-11-21"), countDays("2026-11-21", "2026-11-19")]).toEqual([3, 0]);
-  world.now = Date.parse("2026-11-22T00:00:29.999Z");
-  expect(isDayOpen(world.ports, { day: "2026-11-21" })).toBe(true);
-  world.now += 1;
-  expect(isDayOpen(world.ports, { day: "2026-11-21" })).toBe(false);
 });
 
 test("a new secret seals once every process knows it, and what it is is never told", async () => {

@@ -3,6 +3,7 @@ import { listPackages } from "../../src/partner/list-packages.ts";
 import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
 import { topUp } from "../../src/partner/top-up.ts";
 import { resetTrial, TRIAL_CUIDS, trialCatalogue } from "../../src/services/staff/trial.ts";
+import { publish } from "../support/catalogue.ts";
 import { ACTOR, customer, DAY_MS, openWorld, type World } from "./world.ts";
 
 /** Each customer, and each connection as partners see it: service, number or name, and status. */
@@ -116,7 +117,7 @@ describe("resetting the trial environment", () => {
     const first = await revision();
     await resetTrial(trial.ports, ACTOR);
     expect(await revision()).toBe(first);
-    await trial.store.catalogues.publish("trial", trialCatalogue(2).slice(1), {
+    await publish(trial.store, "trial", trialCatalogue(2).slice(1), {
       author: ACTOR.name,
       authority: undefined,
       at: trial.now,

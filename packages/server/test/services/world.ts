@@ -3,12 +3,12 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
+import type { ImportProgress, RejectedLine } from "../../src/office/imports/file.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { listPackages } from "../../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../../src/partner/ports.ts";
 import { topUp } from "../../src/partner/top-up.ts";
 import type { Actor } from "../../src/services/ports.ts";
-import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import {
   type ChangedCustomer,
   type CustomersImport,
@@ -17,9 +17,9 @@ import {
   type ImportWarning,
   importCustomers,
 } from "../../src/services/staff/import-customers.ts";
-import type { ImportProgress, RejectedLine } from "../../src/services/staff/import-file.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openStore } from "../store-suite/database.ts";
+import { ndjson, publishRows } from "../support/catalogue.ts";
 import { deskOf } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -95,10 +95,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     set now(now) {
       opened.now = now;
     },
-    async importCatalogue(rows, environment = "production") {
-      const hooks = { onRejected: fail, onProgress: () => {} };
-      const result = await importCatalogue(ports, ACTOR, { environment, open: () => ndjson(rows) }, hooks);
-      if (result.kind !== "done") fail(result);
+    async importCatalogue(rows, environment) {
+      await publishRows(store, rows, opened.now, environment);
     },
     async importCustomers(rows, request = {}) {
       const told = { rejected: [], changes: [], heldBack: [], warnings: [], progress: [] } as Omit<
@@ -132,10 +130,6 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
   await world.importCatalogue(CATALOGUE);
   return world;
-}
-
-export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
-  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
 }
 
 /** @param at milliseconds since 1970. */

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { knownBouquets } from "../../src/office/catalogue/sql.ts";
 import { ARCHIVE_COLUMNS, digestOf } from "../../src/store/archive.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import type { Tables } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
@@ -107,7 +109,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     await expectToGoOn(store, opened);
     expect(await store.partners.add("wallet", by(opened.now))).toBe("name_taken");
     expect(await store.partners.add("new", by(opened.now))).toMatchObject({ id: 3 });
-    expect(await store.catalogues.publish("trial", BOUQUETS, by(opened.now))).toMatchObject({ revision: 4 });
+    expect(await publish(store, "trial", BOUQUETS, by(opened.now))).toMatchObject({ revision: 4 });
     await importRows(store, opened.now + DAY_MS, { ...SITA, last_name: "Tamang" });
     expect(await findWrong(store)).toEqual([]);
   });
@@ -229,7 +231,7 @@ async function visible(store: Store) {
     byHash: await Promise.all(["valid", "trial", "revoked"].map((name) => store.findAccessToken(hashOf(name)))),
     secrets: (await store.checkoutSecrets()).map(({ key, ...secret }) => ({ ...secret, key: [...key] })),
     catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment))),
-    bouquets: await Promise.all(ENVIRONMENTS.map((environment) => store.catalogues.known(environment))),
+    bouquets: await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(store.engine.db, environment))),
     customers: await Promise.all(
       ENVIRONMENTS.map((environment) => store.search.listCustomers(environment, { after: undefined, limit: 2_000 })),
     ),

@@ -7,6 +7,7 @@ import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { run } from "../support/desk.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -205,8 +206,8 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {
   const trial = bouquet("tv", "TRY", "Try (7 DAYS)", "1", { segments: ["a", "ü"] });
-  await store.catalogues.publish("trial", [trial], by(now));
-  await store.catalogues.publish("production", BOUQUETS.slice(0, 5), by(now));
+  await publish(store, "trial", [trial], by(now));
+  await publish(store, "production", BOUQUETS.slice(0, 5), by(now));
   const stated = statedCustomer({ ...SITA, first_name: "Trial", mobile: "9800000999" });
   await store.importCustomers("trial", [{ stated, asOf: moment(store, now) }], by(now), fileRules(store, now));
 }

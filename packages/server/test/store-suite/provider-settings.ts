@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { SettingsRefused, StoreRefused } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import { BOUQUETS, importRows, openProvider, SITA } from "./provider.ts";
 
@@ -54,9 +55,9 @@ export function testProviderSettings(makeDatabase: MakeDatabase): void {
     const { store, now, another } = await openStore(makeDatabase);
     const other = await another({ timeZone: "Asia/Kathmandu" });
     const restart = /another process has changed time zone, currency exponent or country: restart this one/;
-    await expect(store.catalogues.publish("production", BOUQUETS, by(now))).rejects.toThrow(restart);
+    await expect(publish(store, "production", BOUQUETS, by(now))).rejects.toThrow(restart);
     await expect(importRows(store, now, SITA)).rejects.toThrow(restart);
-    await other.catalogues.publish("production", BOUQUETS, by(now));
+    await publish(other, "production", BOUQUETS, by(now));
     await expect(store.currentCatalogue("production")).rejects.toThrow(restart);
     expect((await other.currentCatalogue("production"))?.bouquets).toEqual(BOUQUETS);
   });

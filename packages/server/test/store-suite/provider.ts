@@ -17,6 +17,7 @@ import type { Desk } from "../../src/office/office.ts";
 import { ledgersOfConnection } from "../../src/store/back-office/customers.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OpenedStore, type OpenOptions, openStore } from "./database.ts";
@@ -134,7 +135,7 @@ export async function openProvider(
   const { store } = opened;
   const random = seededRandom(7);
   const partner = (await store.partners.add("wallet", by(opened.now))) as Partner;
-  const { revision } = await store.catalogues.publish("production", BOUQUETS, by(opened.now));
+  const { revision } = await publish(store, "production", BOUQUETS, by(opened.now));
   await importRows(store, opened.now, SITA, RAM, GITA, HARI);
   const secrets = await store.checkoutSecrets();
   let count = 0;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import * as sql from "../../src/store/back-office/settlement-sums.ts";
 import type { Pruned } from "../../src/store/retention.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -66,11 +67,11 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     await opened.reverse(old.checkoutId);
     await opened.topUp(RAM_NET, "NET-1M");
     const settled = { environment: "production", partnerId: undefined, day: "2027-12-25" } as const;
-    const reversals = await store.search.sumReversals(settled);
+    const reversals = await sql.sumReversals(store.engine.db, settled);
     expect(reversals).toHaveLength(1);
     await store.retention.moveHorizon(HORIZON, by(opened.now));
     await prune(store, HORIZON);
-    expect(await store.search.sumReversals(settled)).toEqual(reversals);
+    expect(await sql.sumReversals(store.engine.db, settled)).toEqual(reversals);
     expect(await findWrong(store)).toEqual([]);
   });
 

@@ -2,9 +2,14 @@ import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { SettlementSum } from "../../src/domain/settlement.ts";
+import * as sql from "../../src/store/back-office/settlement-sums.ts";
+import type { SettledDay } from "../../src/store/search.ts";
+import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import type { MakeDatabase } from "./database.ts";
 import { expectRecorded, type OpenedProvider, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
+
+const sumTopUps = ({ engine, provider }: Store, of: SettledDay) => sql.sumTopUps(engine.db, provider.zone, of);
 
 const MINUTE = 60_000;
 const PRODUCTION = { environment: "production", partnerId: undefined } as const;
@@ -24,11 +29,11 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
       { partnerId: bank.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n },
     ];
     const day = "2026-11-20";
-    expect(inOrder(await store.search.sumTopUps({ ...PRODUCTION, day }))).toEqual(sums);
-    expect(await store.search.sumTopUps({ ...PRODUCTION, day, partnerId: bank.id })).toEqual(sums.slice(3));
+    expect(inOrder(await sumTopUps(store, { ...PRODUCTION, day }))).toEqual(sums);
+    expect(await sumTopUps(store, { ...PRODUCTION, day, partnerId: bank.id })).toEqual(sums.slice(3));
     for (const none of ["2026-11-19", "2026-11-21", "2026-02-30"])
-      expect(await store.search.sumTopUps({ ...PRODUCTION, day: none })).toEqual([]);
-    expect(await store.search.sumTopUps({ ...PRODUCTION, day, environment: "trial" })).toEqual([]);
+      expect(await sumTopUps(store, { ...PRODUCTION, day: none })).toEqual([]);
+    expect(await sumTopUps(store, { ...PRODUCTION, day, environment: "trial" })).toEqual([]);
   });
 
   test("a day is that of the provider's clock, also where clocks are changed", async () => {
@@ -44,8 +49,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
       opened.now = at;
       await opened.topUp(SITA_NET, "NET-1M");
     }
-    const counts = async (day: string) =>
-      (await store.search.sumTopUps({ ...PRODUCTION, day })).map(({ count }) => count);
+    const counts = async (day: string) => (await sumTopUps(store, { ...PRODUCTION, day })).map(({ count }) => count);
     expect(await counts("2027-10-31")).toEqual([2]);
     expect(await counts("2027-10-30")).toEqual([1]);
     expect(await counts("2027-11-01")).toEqual([1]);
@@ -56,15 +60,17 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     const { store, partner } = opened;
     const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
     await opened.topUp(SITA_NET, "NET-1M");
-    const before = await store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" });
+    const before = await sumTopUps(store, { ...PRODUCTION, day: "2026-11-20" });
     opened.now += 40 * 86_400_000;
     await opened.reverse(checkoutId);
-    expect(await store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" })).toEqual(before);
-    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-11-20" })).toEqual([]);
+    expect(await sumTopUps(store, { ...PRODUCTION, day: "2026-11-20" })).toEqual(before);
+    expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-11-20" })).toEqual([]);
     const sum = { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n };
-    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30" })).toEqual([sum]);
-    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30", partnerId: 99 })).toEqual([]);
-    expect(await store.search.sumReversals({ ...PRODUCTION, day: "2026-12-30", environment: "trial" })).toEqual([]);
+    expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30" })).toEqual([sum]);
+    expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30", partnerId: 99 })).toEqual([]);
+    expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30", environment: "trial" })).toEqual(
+      [],
+    );
   });
 
   test("sums of many steps, beyond what a number can hold, are exact", async () => {
@@ -75,7 +81,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
       INSERT INTO top_up SELECT 'copy ' || i, substr(txn_id, 1, 12) || substr(CAST(1000000 + i AS TEXT), 2), partner_id,
         environment, cuid, service, req_id, bouquet_code, ${most}, at, txn_date, status, NULL, NULL
       FROM n, top_up WHERE txn_id = '${txnId}'`);
-    const [sum] = await opened.store.search.sumTopUps({ ...PRODUCTION, day: "2026-11-20" });
+    const [sum] = await sumTopUps(opened.store, { ...PRODUCTION, day: "2026-11-20" });
     expect(sum).toMatchObject({ count: 12_001, amount: 12_000n * most + 113_000n });
   });
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { isOf, type Rows } from "./archives.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { archiveOf, contentsOf, type FilledProvider, openFilledProvider } from "./filled-provider.ts";
@@ -91,6 +92,6 @@ async function writeEverywhere(store: Store, { now, command, checkouts }: Filled
   await store.concludeCheckout(checkouts.open.checkoutId);
   await store.partners.add("late", by(now));
   await store.partners.revokeToken("tok_valid", by(now));
-  await store.catalogues.publish("production", BOUQUETS, by(now));
+  await publish(store, "production", BOUQUETS, by(now));
   await importRows(store, now + 1, { ...SITA, first_name: "Other" });
 }

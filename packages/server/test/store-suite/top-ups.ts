@@ -5,6 +5,7 @@ import type { Refusal } from "../../src/domain/failure.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { hashOf } from "./filled-provider.ts";
 import {
@@ -137,7 +138,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     const old = opened.command(SITA_NET, "NET-1M");
     const wrong = opened.command(SITA_NET, "NET-1M", { amount: 120_000n });
     const dearer = bouquet("internet", "NET-1M", "Fiber 200 Mbps (QUARTERLY)", "1200");
-    const { revision } = await store.catalogues.publish("production", [dearer], by(opened.now));
+    const { revision } = await publish(store, "production", [dearer], by(opened.now));
     expect(await store.settleTopUp(wrong)).toEqual({ kind: "refused", refusal: "amount_mismatch" });
     expectRecorded(await store.settleTopUp(old));
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
@@ -151,7 +152,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
   test("a revision from before the store was opened is honoured", async () => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-3M");
-    await opened.store.catalogues.publish("production", BOUQUETS.slice(0, 1), by(opened.now));
+    await publish(opened.store, "production", BOUQUETS.slice(0, 1), by(opened.now));
     await opened.store.close();
     expectRecorded(await (await opened.another()).settleTopUp(command));
   });

@@ -6,7 +6,6 @@ import type { Environment } from "../../src/domain/customer.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
 import type { Observer } from "../../src/partner/observer.ts";
 import type { Actor } from "../../src/services/ports.ts";
-import { type CatalogueReport, importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import {
   type CustomersImport,
   type CustomersReport,
@@ -18,6 +17,7 @@ import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { createLogger } from "../../src/system/log.ts";
 import { by } from "./by.ts";
+import { ndjson, publishRows } from "./catalogue.ts";
 import { expectInContract } from "./contract.ts";
 import { seededRandom } from "./random.ts";
 
@@ -66,7 +66,7 @@ export interface TestService {
   /** Calls an operation, by default in v1.0.1 with the trial token. Any answer that is not in the contract is an error. */
   call(operation: OperationName, body: object, options?: CallOptions): Promise<Answer>;
   inject(request: InjectOptions | string): Promise<Response>;
-  importCatalogue(rows: readonly object[], environment?: Environment): Promise<CatalogueReport>;
+  importCatalogue(rows: readonly object[], environment?: Environment): Promise<number>;
   importCustomers(rows: readonly object[], request?: Partial<CustomersImport>): Promise<CustomersReport>;
   close(): Promise<void>;
 }
@@ -164,10 +164,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       await service.app.close();
       await store.close();
     },
-    async importCatalogue(rows, environment = "production") {
-      const request = { environment, open: () => ndjson(rows), allowLargeChange: true };
-      return expectDone(await importCatalogue(ports, actor, request, EXPECT_GOOD));
-    },
+    importCatalogue: (rows, environment) => publishRows(ports.store, rows, ports.clock(), environment),
     async importCustomers(rows, request = {}) {
       const usual = { environment: "production", open: () => ndjson(rows), allowLargeChange: true } as const;
       return expectDone(await importCustomers(ports, actor, { ...usual, ...request }, EXPECT_GOOD));
@@ -195,10 +192,6 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     trialToken: await service.issue(wallet, "trial"),
     liveToken: await service.issue(wallet, "production"),
   });
-}
-
-export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
-  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
 }
 
 /** Hears of an import whose rows are all good. */

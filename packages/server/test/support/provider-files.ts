@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
-import { importCatalogue } from "../../src/services/staff/import-catalogue.ts";
 import { importCustomers } from "../../src/services/staff/import-customers.ts";
 import { addPartner, issueToken } from "../../src/services/staff/partners.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { EXPECT_GOOD, expectDone, ndjson } from "./open-service.ts";
+import { ndjson, publishRows } from "./catalogue.ts";
+import { EXPECT_GOOD, expectDone } from "./open-service.ts";
 
 /* Rows as they stand in a provider's own files. */
 
@@ -43,8 +43,7 @@ export async function fillDatabase({ folder }: { readonly folder: string }): Pro
   const store = await openSqliteStore({ path: join(folder, "topupd.db"), ...wishes, ...world });
   const [ports, actor, environment] = [{ store, ...world }, { name: "tester" }, "production"] as const;
   try {
-    const request = { environment, open: () => ndjson(CATALOGUE) };
-    expectDone(await importCatalogue(ports, actor, request, EXPECT_GOOD));
+    await publishRows(store, CATALOGUE, Date.now());
     expectDone(await importCustomers(ports, actor, { environment, open: () => ndjson([SITA]) }, EXPECT_GOOD));
     await addPartner(ports, actor, { name: "wallet" });
     const issued = await issueToken(ports, actor, { partner: "wallet", environment });

@@ -7,7 +7,7 @@ import { Checkbox, FileInput } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Grid, Stat } from "../../components/display.tsx";
-import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
+import { FieldChanges } from "../../components/file-check.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { LongTable } from "../../components/long-table.tsx";
 import { Result } from "../../components/result.tsx";
@@ -34,7 +34,9 @@ export function CatalogueUpload() {
             const file = values.file("file");
             if (file === undefined) return;
             setChecked(undefined);
-            setChecked({ file, change: await check.mutateAsync({ file, environment, preview: true }) });
+            // A large change is asked about once it is shown.
+            const asked = { environment, preview: true, allowLargeChange: true };
+            setChecked({ file, change: await check.mutateAsync({ file, ...asked }) });
           }}
         >
           <Field name="file" label={t.file} hint={t.fileHint}>
@@ -54,26 +56,16 @@ export function CatalogueUpload() {
 }
 
 function Diff({ file, change }: { file: File; change: CatalogueChange }) {
-  const { added, changed, removed, unchanged, reorders, rejected, problems, bouquets, largeChange } = change;
+  const { added, changed, removed, unchanged, reorders, bouquets, largeChange } = change;
   const [allowsLarge, setAllowsLarge] = useState(false);
-  const isBad = rejected > 0 || problems.length > 0;
-  const isSame = !isBad && added + changed + removed === 0 && !reorders;
+  const isSame = added + changed + removed === 0 && !reorders;
   return (
     <Card
       title={t.result}
-      actions={
-        !isBad &&
-        !isSame && <Publish file={file} disabled={largeChange !== null && !allowsLarge} {...{ allowsLarge }} />
-      }
+      actions={!isSame && <Publish file={file} disabled={largeChange !== null && !allowsLarge} {...{ allowsLarge }} />}
     >
-      {isBad && (
-        <>
-          <Note tone="danger">{t.badLines(t.line(rejected))}</Note>
-          <RejectedLines lines={problems} />
-        </>
-      )}
       {isSame && <Note tone="success">{t.same}</Note>}
-      {!isBad && !isSame && (
+      {!isSame && (
         <>
           <Grid>
             <Stat label={t.added} value={formatCount(added)} />

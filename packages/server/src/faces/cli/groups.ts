@@ -12,11 +12,15 @@ const GROUPS: Readonly<Record<string, string>> = {
   transaction: "list top-ups, show what one of them did, and reverse one",
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
-  export: "write catalogue, customers or transactions into a file",
+  import: "import a catalogue or customers from an NDJSON or CSV file",
+  report: "report what partners owe",
+  export: "write catalogue, customers, transactions or a settlement into a file",
 };
 
 const transactions: Subject = () => import("../../office/transactions/operations.ts");
 const corrections: Subject = () => import("../../office/corrections/operations.ts");
+const catalogue: Subject = () => import("../../office/catalogue/operations.ts");
+const settlement: Subject = () => import("../../office/settlement/operations.ts");
 
 /** Where the commands that begin with a word are defined. What a command does not use is not loaded. */
 const SUBJECTS: Readonly<
@@ -27,7 +31,13 @@ const SUBJECTS: Readonly<
   subscription: { office: [corrections] },
   customer: { byHand: [async () => (await import("./commands/customer.ts")).addCustomerCommands] },
   why: { byHand: [async () => (await import("./commands/why.ts")).addWhyCommand] },
-  export: { byHand: [async () => (await import("./commands/export.ts")).addExportCommands], office: [transactions] },
+  report: { office: [settlement] },
+  reconcile: { office: [settlement] },
+  import: { office: [catalogue], byHand: [async () => (await import("./commands/import.ts")).addImportCommands] },
+  export: {
+    byHand: [async () => (await import("./commands/export.ts")).addExportCommands],
+    office: [catalogue, transactions, settlement],
+  },
 };
 
 export const isGroup = (word: string): boolean => word in GROUPS;

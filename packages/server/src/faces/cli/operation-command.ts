@@ -68,7 +68,8 @@ function argumentOf(field: string, { enum: choices, description }: Said, isNeede
 }
 
 function optionOf(field: string, { type, enum: choices, description }: Said, isNeeded: boolean): Option {
-  const value = type === "boolean" ? "" : ` <${field.toUpperCase()}>`;
+  const [kind = ""] = /[A-Z]?[^A-Z]*$/.exec(field) ?? [];
+  const value = type === "boolean" ? "" : ` <${kind.toUpperCase()}>`;
   const option = new Option(`${flagOf(field)}${value}`, spoken(description));
   if (type === "array")
     return option

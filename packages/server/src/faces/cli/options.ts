@@ -3,7 +3,7 @@ import { ENVIRONMENTS } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { readDay } from "../../domain/zone.ts";
 import type { Store } from "../../store/store.ts";
-import { CommandFailed, WrongUsage } from "./runtime.ts";
+import { WrongUsage } from "./runtime.ts";
 
 /* What several commands can be told, and what it means. */
 
@@ -30,8 +30,6 @@ export const flags = {
     new Option("--from <DAY>", "from this day on, YYYY-MM-DD in the provider's zone"),
     new Option("--to <DAY>", "up to and with this day"),
   ],
-  /** Both are mandatory. */
-  period: () => flags.days().map((option) => option.makeOptionMandatory()),
   expires: (otherwise: string) =>
     new Option(
       "--expires <DAY>",
@@ -76,14 +74,6 @@ function dayOf(flag: string, text: string | undefined, { provider: { zone } }: S
   const day = text === undefined ? undefined : readDay(text, zone);
   if (text === undefined || day !== undefined) return day;
   throw new WrongUsage(`${flag} must be a day such as 2026-11-20, but is ${JSON.stringify(text)}`);
-}
-
-/** @returns the partner's number. @throws CommandFailed where there is none of this name. */
-export async function readPartner(store: Store, name: string | undefined): Promise<number | undefined> {
-  const partner = name === undefined ? undefined : await store.partners.find(name);
-  if (name !== undefined && partner === undefined)
-    throw new CommandFailed(`there is no partner named ${name}: topupd partner list shows those that there are`);
-  return partner?.id;
 }
 
 /** A file's format, as its name says it; the other one is NDJSON. */

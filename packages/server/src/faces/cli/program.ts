@@ -6,11 +6,8 @@ import { addArchiveCommands } from "./commands/archive.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
 import { addEventsCommand } from "./commands/events.ts";
-import { addImportCommands } from "./commands/import.ts";
 import { addMaintenanceCommands } from "./commands/maintenance.ts";
 import { addPartnerCommands } from "./commands/partner.ts";
-import { addReconcileCommand } from "./commands/reconcile.ts";
-import { addReportCommands } from "./commands/report.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addStaffCommands } from "./commands/staff.ts";
 import { addTargetCommands } from "./commands/target.ts";
@@ -29,15 +26,12 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 /** As the help has them: by hand, or the first word of operations. */
 const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand | string)[]])[] = [
   ["Run the service:", [addServeCommand, addDemoCommand]],
-  [
-    "Say who may call, and what there is to buy:",
-    [addPartnerCommands, addTokenCommands, addImportCommands, addTrialCommands],
-  ],
+  ["Say who may call, and what there is to buy:", [addPartnerCommands, addTokenCommands, "import", addTrialCommands]],
   ["Say who of your staff may do what:", [addStaffCommands]],
   ["Look things up:", ["customer", "transaction", "why", "export", addAuditCommands]],
   ["Set things right:", ["connection", "subscription"]],
   ["Tell other systems what happens:", [addTargetCommands, addEventsCommand]],
-  ["Settle with partners:", [addReportCommands, addReconcileCommand]],
+  ["Settle with partners:", ["report", "reconcile"]],
   ["Look after the database:", [addMaintenanceCommands, addArchiveCommands]],
 ];
 

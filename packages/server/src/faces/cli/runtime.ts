@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../../config.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { AccountTools } from "../../services/staff/accounts.ts";
-import { FileRefused } from "../../services/staff/import-file.ts";
 import type { TargetTools } from "../../services/staff/targets.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../../store/store.ts";
@@ -115,9 +114,6 @@ export async function withFile<Result>(file: string, cannot: string, work: () =>
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FileRefused && error.column !== undefined)
-      throw new WrongUsage(`--${error.column}-column: ${error.message}`);
-    if (error instanceof FileRefused) throw new CommandFailed(error.message);
     if (!isFileError(error)) throw error;
     if (error.code === "EEXIST") throw new CommandFailed(`${file} is there already: name another file`);
     throw new CommandFailed(`${file} cannot ${cannot}: ${error.message}`);

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { problemsOf } from "../../office/input.ts";
-import { Refused } from "../../office/refused.ts";
+import { plainly, Refused } from "../../office/refused.ts";
 import { PasswordsBusy } from "../../services/staff/accounts.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import { PROBLEMS, Problem, problemBody } from "./problems.ts";
@@ -48,7 +48,7 @@ function problemOf(error: FastifyError | Problem): Problem {
 }
 
 function refusedProblem({ code, words, problems }: Refused): Problem {
-  const said = words((field, value) => (value === undefined ? field : `${field} ${value}`));
+  const said = words(plainly);
   const detail = said === "" ? undefined : `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
   return new Problem(code, detail, problems.length === 0 ? undefined : problems);
 }

@@ -1,20 +1,20 @@
 import * as bulk from "../../office/bulk/operations.ts";
+import * as catalogue from "../../office/catalogue/operations.ts";
 import * as corrections from "../../office/corrections/operations.ts";
 import * as attempts from "../../office/customers/attempts.ts";
 import * as customers from "../../office/customers/operations.ts";
 import type { Operation } from "../../office/operation.ts";
+import * as settlement from "../../office/settlement/operations.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
 import { auditRoutes } from "./routes/audit.ts";
-import { catalogueRoutes } from "./routes/catalogue.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { importRoutes } from "./routes/imports.ts";
 import { partnerRoutes } from "./routes/partners.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { settlementRoutes } from "./routes/settlement.ts";
 import { staffRoutes } from "./routes/staff.ts";
 import { statisticsRoutes } from "./routes/statistics.ts";
 import { targetRoutes } from "./routes/targets.ts";
@@ -26,6 +26,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...bulk.operations,
   ...transactions.operations,
   ...attempts.operations,
+  ...catalogue.operations,
+  ...settlement.operations,
 ];
 
 /** Every operation of the staff API, in the order of the document. */
@@ -33,9 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
   ...partnerRoutes,
-  ...catalogueRoutes,
   ...importRoutes,
-  ...settlementRoutes,
   ...statisticsRoutes,
   ...targetRoutes,
   ...eventRoutes,

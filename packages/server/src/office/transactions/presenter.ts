@@ -1,9 +1,10 @@
+import { bouquetFinder, type FindBouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { bouquetFinder } from "../../services/staff/import-file.ts";
 import type { Store } from "../../store/store.ts";
+import { knownBouquets } from "../catalogue/sql.ts";
 
 /** Formats amounts, partners and bouquets of one environment. */
 export interface Presenter {
@@ -12,11 +13,11 @@ export interface Presenter {
   /** By the partner's number. */
   readonly partnerNames: ReadonlyMap<number, string>;
   /** The newest definition, sold or not. */
-  readonly findBouquet: ReturnType<typeof bouquetFinder>;
+  readonly findBouquet: FindBouquet;
 }
 
 export async function presenterOf(store: Store, environment: Environment): Promise<Presenter> {
-  const findBouquet = bouquetFinder(await store.catalogues.known(environment));
+  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
   const { currencyExponent } = store.provider;
   const formatAmount = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
   return { formatAmount, partnerNames: await partnerNamesOf(store), findBouquet };

@@ -1,3 +1,4 @@
+import { bouquetFinder } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
@@ -11,9 +12,10 @@ import {
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
 import type { Moment } from "../../domain/wall-time.ts";
+import { knownBouquets } from "../../office/catalogue/sql.ts";
+import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "../../office/imports/file.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
 import type { Ports } from "../ports.ts";
-import { bouquetFinder, type ReadRows, type RejectedLine, readRow, type SourceRow } from "./import-file.ts";
 
 /** Few enough that top-ups of a running service wait a tenth of a second at most. */
 export const CUSTOMERS_AT_ONCE = 1000;
@@ -48,7 +50,7 @@ export async function customerRowReader(
 ): Promise<RowReader | AsOfProblem> {
   const { store, clock } = ports;
   const { environment, goodwill, oldRecords = false } = request;
-  const findBouquet = bouquetFinder(await store.catalogues.known(environment));
+  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
   const context = { findBouquet, goodwill };
   const now = clock();
   const prunedBefore = await store.retention.prunedBefore();

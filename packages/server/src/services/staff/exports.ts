@@ -1,5 +1,3 @@
-import { bouquetKey } from "../../domain/bouquet.ts";
-import { type CatalogueRow, catalogueRow } from "../../domain/catalogue-file.ts";
 import { type Customer, type CustomerFileRow, customerRow, type Environment } from "../../domain/customer.ts";
 import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { headAsOf } from "../../domain/ledger.ts";
@@ -7,32 +5,13 @@ import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { CustomerLedger } from "../../store/search.ts";
-import type { Ports, ReadingPorts } from "../ports.ts";
+import type { Ports } from "../ports.ts";
 
 /** Few enough that top-ups of a running service are hardly held up. */
 const CUSTOMERS_AT_ONCE = 500;
 
 interface ExportRequest {
   readonly environment: Environment;
-}
-
-/**
- * The newest revision of a catalogue, in its order, and after it, as `retired`, the newest definition of every code
- * that only former revisions have: customers may still have them.
- */
-export async function exportCatalogue(
-  { store }: ReadingPorts,
-  { environment }: ExportRequest,
-): Promise<readonly CatalogueRow[]> {
-  const { currencyExponent } = store.provider;
-  const current = (await store.currentCatalogue(environment))?.bouquets ?? [];
-  const sold = new Set(current.map(bouquetKey));
-  const known = await store.catalogues.known(environment);
-  const retired = known.filter((bouquet) => !sold.has(bouquetKey(bouquet)));
-  return [
-    ...current.map((bouquet) => catalogueRow(bouquet, currencyExponent)),
-    ...retired.map((bouquet) => ({ ...catalogueRow(bouquet, currencyExponent), retired: true as const })),
-  ];
 }
 
 /**

@@ -2,6 +2,15 @@ import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import type { AsOfProblem } from "../../domain/ledger-import.ts";
+import {
+  fileChanged,
+  type ImportHooks,
+  isLargeChange,
+  LARGE_FROM,
+  type LargeChange,
+  readNdjson,
+  type SourceFile,
+} from "../../office/imports/file.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
 import { type CheckedPart, CheckedRows } from "./checked-rows.ts";
@@ -15,15 +24,6 @@ import {
   readChunks,
 } from "./customer-rows.ts";
 import { CustomersTally } from "./customers-tally.ts";
-import {
-  FileChanged,
-  type ImportHooks,
-  isLargeChange,
-  LARGE_FROM,
-  type LargeChange,
-  readNdjson,
-  type SourceFile,
-} from "./import-file.ts";
 import { HeldBackRecords, recordRun } from "./import-runs.ts";
 
 export interface CustomersImport extends SourceFile, RowsRequest {
@@ -99,7 +99,7 @@ const MOST_CHANGED = 0.1;
  * up or reversed meanwhile, it changes nothing either. A row that names another customer's connection is written after all
  * others, which may free it, and rejected if they do not.
  * A file with a name is remembered, and what was held back of it takes the place of what was before.
- * @throws FileChanged
+ * @throws Refused if the file has changed.
  */
 export function importCustomers(
   ports: Ports,
@@ -174,10 +174,10 @@ async function layOver(
     let [goodAgain, badAgain] = [0, 0];
     for await (const chunk of readChunks(readRows(open()), reader)) {
       [goodAgain, badAgain] = [goodAgain + chunk.rows.length, badAgain + chunk.rejected.length];
-      if (goodAgain > good || badAgain > bad) throw new FileChanged();
+      if (goodAgain > good || badAgain > bad) throw fileChanged();
       yield divide(chunk);
     }
-    if (goodAgain !== good) throw new FileChanged();
+    if (goodAgain !== good) throw fileChanged();
   };
   const written = new CustomersTally(hooks);
   for await (const { changing, unchanged, lines } of checked.parts() ?? readAgain()) {

@@ -2,16 +2,15 @@ import type { Environment } from "../../domain/customer.ts";
 import { writeJson } from "../../domain/json.ts";
 import { AS_OF_PROBLEMS } from "../../domain/ledger-import.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
+import { largeChangeText } from "../../office/imports/file.ts";
+import { failureWords } from "../../office/imports/runs.ts";
 import type { HeldBackRecord, ImportRun } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
 import type { NumberedRow } from "./customer-rows.ts";
-import type { CatalogueImported } from "./import-catalogue.ts";
 import type { CustomersImported, HeldBackSubscription } from "./import-customers.ts";
-import { FileChanged, FileRefused, largeChangeText } from "./import-file.ts";
 
 /** Does an import, and remembers it. @param work gets the reason of its audit entries, by which they are one import's. */
-export async function recordRun<Imported extends CustomersImported | CatalogueImported>(
+export async function recordRun<Imported extends CustomersImported>(
   { store, clock }: Pick<Ports, "store" | "clock">,
   { name: author }: Actor,
   { kind, environment, file, asOf }: Pick<ImportRun, "kind" | "environment" | "file"> & { asOf?: string | undefined },
@@ -33,14 +32,7 @@ export async function recordRun<Imported extends CustomersImported | CatalogueIm
   return imported;
 }
 
-/** Why an import failed, in words; undefined if the error is a fault of topupd. */
-export function failureWords(error: unknown): string | undefined {
-  if (error instanceof FileRefused || error instanceof FileChanged || error instanceof RightsEnded)
-    return error.message;
-  return error instanceof StoreUnavailable ? "the database was not available" : undefined;
-}
-
-export type RefusedImport = Exclude<CustomersImported | CatalogueImported, { readonly kind: "done" }>;
+export type RefusedImport = Exclude<CustomersImported, { readonly kind: "done" }>;
 
 /** Why a file was refused and changed nothing, in words. */
 export function refusalWords(imported: RefusedImport): string {
@@ -50,7 +42,7 @@ export function refusalWords(imported: RefusedImport): string {
     case "as_of_refused":
       return `asOf ${AS_OF_PROBLEMS[imported.problem]}`;
     case "large_change":
-      return `the change is too large: ${largeChangeText("changes" in imported ? imported.changes : [imported.change])}`;
+      return `the change is too large: ${largeChangeText(imported.changes)}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Bouquet } from "../../domain/bouquet.ts";
+import { type Bouquet, bouquetFinder } from "../../domain/bouquet.ts";
 import { CatalogueRows, readCatalogueRow } from "../../domain/catalogue-file.ts";
 import { readCustomerRow, type StatedCustomer } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
@@ -6,8 +6,8 @@ import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { DAY_MS, type Instant, plus } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
+import { publishBouquets } from "../../office/catalogue/publish.ts";
 import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
-import { bouquetFinder } from "./import-file.ts";
 
 /** [service, code, name, price in major units] */
 const CATALOGUE = [
@@ -39,7 +39,7 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const bouquets = trialCatalogue(currencyExponent);
   const current = await store.currentCatalogue("trial");
   if (current === undefined || !isSame(current.bouquets, bouquets))
-    await store.catalogues.publish("trial", bouquets, by);
+    await publishBouquets({ ...ports, by, isPreview: false }, { environment: "trial", bouquets });
   const rows = trialCustomers(bouquets, zone, now.instant).map((stated) => ({ stated, asOf: now }));
   await store.importCustomers("trial", rows, by, { now, mode: "reset", toleranceDays: 1, allowShorter: new Set() });
 }

@@ -1,5 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import type { LargeChange, RejectedLine } from "../../office/imports/file.ts";
+import { failureWords } from "../../office/imports/runs.ts";
 import { type Actor, beyondSession, type Ports } from "../ports.ts";
 import {
   type ChangedCustomer,
@@ -11,8 +13,7 @@ import {
   type ImportWarning,
   importCustomers,
 } from "./import-customers.ts";
-import type { LargeChange, RejectedLine } from "./import-file.ts";
-import { failureWords, refusalWords } from "./import-runs.ts";
+import { refusalWords } from "./import-runs.ts";
 
 const KEPT_MS = 60 * 60_000;
 const MOST_UPLOADS = 10;

@@ -4,7 +4,6 @@ import type { ProviderSettings, Store } from "../store.ts";
 import { partnersOf, secretsOf } from "./access.ts";
 import { attemptsOf } from "./attempts.ts";
 import { auditTrailOf } from "./audit.ts";
-import { cataloguesOf } from "./catalogues.ts";
 import { checkStore } from "./check.ts";
 import { customerSearchOf } from "./customers.ts";
 import { importRunsOf } from "./import-runs.ts";
@@ -19,7 +18,6 @@ export type BackOffice = Pick<
   Store,
   | "partners"
   | "secrets"
-  | "catalogues"
   | "search"
   | "auditTrail"
   | "retention"
@@ -37,10 +35,9 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
   return {
     partners: partnersOf(engine),
     secrets: secretsOf(engine),
-    catalogues: cataloguesOf(engine, provider),
     search: {
       ...customerSearchOf(engine),
-      ...transactionSearchOf(engine, provider),
+      ...transactionSearchOf(engine),
     },
     auditTrail: auditTrailOf(engine),
     retention: retentionOf(engine, provider.zone),

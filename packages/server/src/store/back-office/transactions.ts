@@ -6,9 +6,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
 import { toTransaction } from "../rows.ts";
 import type { RecordedReversal, Search, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
-import type { ProviderSettings } from "../store.ts";
 import type { Tables, TopUpRow } from "../tables.ts";
-import { sumReversals, sumTopUps } from "./settlement-sums.ts";
 
 /* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
 
@@ -32,16 +30,14 @@ interface Range {
   readonly beyond: string;
 }
 
-type TransactionSearch = Pick<Search, "awaitCommits" | "findByTxnIds" | "sumTopUps" | "sumReversals">;
+type TransactionSearch = Pick<Search, "awaitCommits" | "findByTxnIds">;
 
 /** The port of those who are no operation yet. */
-export function transactionSearchOf(engine: Engine, { zone }: ProviderSettings): TransactionSearch {
+export function transactionSearchOf(engine: Engine): TransactionSearch {
   const { db } = engine;
   return {
     awaitCommits: () => engine.awaitCommits(),
     findByTxnIds: (txnIds) => findByTxnIds(db, txnIds),
-    sumTopUps: (of) => sumTopUps(db, zone, of),
-    sumReversals: (of) => sumReversals(db, of),
   };
 }
 

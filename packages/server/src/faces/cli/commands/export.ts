@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { CATALOGUE_HEADER, CUSTOMERS_HEADER, catalogueLine, customerLines } from "../../../csv/writing.ts";
+import { CUSTOMERS_HEADER, customerLines } from "../../../csv/writing.ts";
 import type { Environment } from "../../../domain/customer.ts";
-import { exportCatalogue, exportCustomers } from "../../../services/staff/exports.ts";
+import { exportCustomers } from "../../../services/staff/exports.ts";
 import { addStoreCommand, groupNamed, type Session } from "../command.ts";
 import { writeExport } from "../exporting.ts";
 import { flags } from "../options.ts";
@@ -24,17 +24,6 @@ interface Export<Flags> {
 /** `topupd export ...`: what an import reads, and the history of top-ups. */
 export function addExportCommands(program: Command, runtime: Runtime): void {
   const group = groupNamed(program, "export");
-  addExport<EnvironmentFlag>(group, runtime, {
-    name: "catalogue",
-    description: "what is sold, and what customers may still have",
-    options: [flags.environment()],
-    header: CATALOGUE_HEADER,
-    async *pages(session, { environment }) {
-      const rows = await exportCatalogue(session, { environment });
-      yield { rows, csv: () => rows.map(catalogueLine) };
-      return undefined;
-    },
-  });
   addExport<EnvironmentFlag>(group, runtime, {
     name: "customers",
     description: "all customers, in the form that import customers reads: plain records, without their history",

@@ -1,38 +1,23 @@
 import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import type { BouquetEffect } from "../../../domain/catalogue-file.ts";
 import { GOODWILL_READINGS } from "../../../domain/ledger.ts";
 import { AS_OF_PROBLEMS } from "../../../domain/ledger-import.ts";
+import { type ReadRows, readNdjson, type SourceFile } from "../../../office/imports/file.ts";
+import { countsOf } from "../../../office/imports/words.ts";
 import { count } from "../../../office/text.ts";
-import {
-  type CatalogueImport,
-  type CatalogueImported,
-  importCatalogue,
-} from "../../../services/staff/import-catalogue.ts";
 import {
   type CustomersHooks,
   type CustomersImport,
   type CustomersImported,
   importCustomers,
 } from "../../../services/staff/import-customers.ts";
-import { FileChanged, type ReadRows, readNdjson, type SourceFile } from "../../../services/staff/import-file.ts";
 import { NO_GOOD_LINE } from "../../../services/staff/import-runs.ts";
-import { addGroup, addStoreCommand } from "../command.ts";
+import { addStoreCommand, groupNamed } from "../command.ts";
 import { flags, isCsv } from "../options.ts";
-import {
-  bouquetWords,
-  countsOf,
-  customerWords,
-  heldBackWords,
-  ImportOutput,
-  largeChangeWords,
-  reachWords,
-  warningWords,
-} from "../output/import.ts";
+import { customerWords, heldBackWords, ImportOutput, largeChangeWords, warningWords } from "../output/import.ts";
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 
-type ImportFlags = Omit<CatalogueImport, keyof SourceFile>;
-type CustomersFlags = Omit<CustomersImport, keyof SourceFile>;
+type CustomersFlags = Omit<CustomersImport, keyof SourceFile | "dryRun"> & { readonly preview?: boolean };
 
 const EXIT_CODES = `
 Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called;
@@ -40,8 +25,7 @@ Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called;
 
 /** `topupd import ...`: the provider's catalogue and customers, from NDJSON or CSV files. */
 export function addImportCommands(program: Command, runtime: Runtime): void {
-  const group = addGroup(program, "import", "import a catalogue or customers from an NDJSON or CSV file");
-  addCatalogueCommand(group, runtime);
+  const group = groupNamed(program, "import");
   addCustomersCommand(group, runtime);
   for (const command of group.commands) command.addHelpText("after", EXIT_CODES);
 }
@@ -49,33 +33,8 @@ export function addImportCommands(program: Command, runtime: Runtime): void {
 const FILE = [
   new Argument("<FILE>", "the file to import: CSV if it ends in .csv, else NDJSON; - reads NDJSON from stdin"),
 ];
-// A dry run makes no database either.
-const makesDatabase = ({ dryRun }: ImportFlags) => dryRun !== true;
-
-function addCatalogueCommand(parent: Command, runtime: Runtime): void {
-  addStoreCommand<ImportFlags>(parent, runtime, {
-    name: "catalogue",
-    description: "publish a file as the next catalogue revision: all of it, or nothing",
-    arguments: FILE,
-    options: importOptions("take a catalogue that drops more than 20 % of its codes"),
-    examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --dry-run"],
-    changes: true,
-    makesDatabase,
-    async run(session, [file = ""], given) {
-      const output = new ImportOutput(session, given.dryRun === true);
-      const hooks = {
-        ...output.hooks,
-        onChange: (bouquet: BouquetEffect) => {
-          const reach = reachWords(bouquet);
-          if (reach !== undefined) output.say("warnings", reach);
-          output.change(bouquet, () => bouquetWords(bouquet));
-        },
-      };
-      const run = (source: SourceFile) => importCatalogue(session, session.actor, { ...given, ...source }, hooks);
-      concludeCatalogue(output, await readThrough(output, runtime, file, readCatalogueCsv, run));
-    },
-  });
-}
+// A preview makes no database either.
+const makesDatabase = ({ preview }: CustomersFlags) => preview !== true;
 
 function addCustomersCommand(parent: Command, runtime: Runtime): void {
   addStoreCommand<CustomersFlags>(parent, runtime, {
@@ -104,19 +63,21 @@ function addCustomersCommand(parent: Command, runtime: Runtime): void {
     ],
     examples: [
       'topupd import customers customers.ndjson --as-of "2026-11-23 02:00:00"',
-      "topupd import customers customers.csv --as-of 2026-11-23T02:00:00Z --dry-run",
+      "topupd import customers customers.csv --as-of 2026-11-23T02:00:00Z --preview",
     ],
     changes: true,
     makesDatabase,
     async run(session, [file = ""], given) {
-      const output = new ImportOutput(session, given.dryRun === true);
+      const output = new ImportOutput(session, given.preview === true);
       const hooks: CustomersHooks = {
         ...output.hooks,
         onChange: (change) => output.change(change, () => customerWords(change)),
         onHeldBack: (held) => output.say("held back", heldBackWords(held)),
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };
-      const run = (source: SourceFile) => importCustomers(session, session.actor, { ...given, ...source }, hooks);
+      const { preview = false, ...request } = given;
+      const run = (source: SourceFile) =>
+        importCustomers(session, session.actor, { ...request, dryRun: preview, ...source }, hooks);
       concludeCustomers(output, await readThrough(output, runtime, file, readCustomersCsv, run));
     },
   });
@@ -127,14 +88,11 @@ function importOptions(largeChange: string): Option[] {
     flags.environment("which kind of customers it is for"),
     new Option("--skip-invalid", "write the good lines although others are bad"),
     new Option("--allow-large-change", largeChange),
-    new Option("--dry-run", "say what would change, and write nothing"),
+    new Option("--preview", "tells what would be done, and does nothing"),
   ];
 }
 
 // What reads CSV is loaded only where it is used: every command would take longer to begin.
-const readCatalogueCsv: ReadRows = async function* (pieces) {
-  yield* (await import("../../../csv/reading.ts")).readCatalogueCsv(pieces);
-};
 const readCustomersCsv: ReadRows = async function* (pieces) {
   yield* (await import("../../../csv/reading.ts")).readCustomersCsv(pieces);
 };
@@ -168,19 +126,8 @@ async function readThrough<Imported>(
     return await withFile(file, "be read", () => output.progress.until(withSource(runtime, file, readCsv, run)));
   } catch (error) {
     output.fail();
-    throw error instanceof FileChanged ? new CommandFailed(error.message) : error;
+    throw error;
   }
-}
-
-function concludeCatalogue(output: ImportOutput, imported: CatalogueImported): void {
-  if (imported.kind === "bad_lines") throw badLines(output, imported);
-  if (imported.kind === "large_change") throw new CommandFailed(largeChangeWords([imported.change]));
-  const { report, revision } = imported;
-  const { accepted, rejected, added, changed, unchanged, removed, reorders } = report;
-  const counts = countsOf({ accepted, rejected, added, changed, unchanged, removed });
-  const notes = `${reorders ? ", in another order" : ""}${revision === undefined ? "" : `, as revision ${revision}`}`;
-  output.conclude({ ...report, ...(revision === undefined ? {} : { revision }) }, `${counts}${notes}`);
-  if (rejected > 0) throw new FoundWrong(`${count(rejected, "line")} rejected`);
 }
 
 function concludeCustomers(output: ImportOutput, imported: CustomersImported): void {

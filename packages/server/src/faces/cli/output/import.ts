@@ -1,33 +1,24 @@
-import type { BouquetEffect } from "../../../domain/catalogue-file.ts";
-import type { FieldChange } from "../../../domain/customer-audit.ts";
+import { type ImportHooks, type LargeChange, largeChangeText, MOST_SAID } from "../../../office/imports/file.ts";
+import { changeWords, rejectedWords } from "../../../office/imports/words.ts";
 import { count, printable } from "../../../office/text.ts";
 import type { ChangedCustomer, HeldBackSubscription, ImportWarning } from "../../../services/staff/import-customers.ts";
-import {
-  type ImportHooks,
-  type LargeChange,
-  largeChangeText,
-  type RejectedLine,
-} from "../../../services/staff/import-file.ts";
 import type { Session } from "../command.ts";
 import { progressLine } from "../progress.ts";
 
-/** So many lines of a kind are said, and changes kept for JSON; of the others, there is the number. */
-const MOST_SAID = 1_000;
-
-/** Tells of an import while it runs: to stderr what is wrong, to stdout what a dry run would change. */
+/** Tells of an import while it runs: to stderr what is wrong, to stdout what a preview would change. */
 export class ImportOutput {
   readonly hooks: ImportHooks;
   readonly progress: ReturnType<typeof progressLine>;
   readonly #session: Session;
-  readonly #isDryRun: boolean;
-  /** Of a dry run, for JSON. */
+  readonly #isPreview: boolean;
+  /** Changes of a preview, for JSON. */
   readonly #changes: object[] = [];
   readonly #said = new Map<string, number>();
   #isWriting = false;
 
-  constructor(session: Session, isDryRun: boolean) {
+  constructor(session: Session, isPreview: boolean) {
     this.#session = session;
-    this.#isDryRun = isDryRun;
+    this.#isPreview = isPreview;
     this.progress = progressLine(session.runtime);
     this.hooks = {
       onRejected: (line) => this.say("rejected", rejectedWords(line)),
@@ -49,7 +40,7 @@ export class ImportOutput {
 
   /** @param words are put together only if they are shown. */
   change(data: object, words: () => string): void {
-    if (!this.#isDryRun) return;
+    if (!this.#isPreview) return;
     this.progress.clear();
     if (!this.#session.isJson) this.#session.runtime.stdout(words());
     else if (this.#changes.length < MOST_SAID) this.#changes.push(data);
@@ -58,8 +49,8 @@ export class ImportOutput {
   /** @param report what JSON has of it. @param summary in words. */
   conclude(report: object, summary: string): void {
     this.#tellOfUnsaid();
-    const data = this.#isDryRun ? { ...report, dryRun: true, changes: this.#changes } : report;
-    this.#session.show(data, `${this.#isDryRun ? "would be: " : ""}${summary}\n`);
+    const data = this.#isPreview ? { ...report, preview: true, changes: this.#changes } : report;
+    this.#session.show(data, `${this.#isPreview ? "would be: " : ""}${summary}\n`);
   }
 
   fail(): void {
@@ -74,22 +65,8 @@ export class ImportOutput {
   }
 }
 
-function rejectedWords({ line, problems }: RejectedLine): string {
-  return problems.map(({ field, problem }) => `line ${line}: ${printable(`${field} ${problem}`)}\n`).join("");
-}
-
 export function customerWords({ line, cuid, kind, changes }: ChangedCustomer): string {
   return changeWords(`line ${line}: ${cuid} ${kind}`, changes);
-}
-
-export function bouquetWords({ service, code, kind, fields }: BouquetEffect): string {
-  return changeWords(`${service} ${code} ${kind}`, fields);
-}
-
-/** Each changed value, before and after. */
-function changeWords(title: string, changes: readonly FieldChange[]): string {
-  const values = changes.map(({ field, from, to }) => `  ${field}: ${from ?? "nothing"} -> ${to ?? "nothing"}`);
-  return [title, ...values].map((each) => `${printable(each)}\n`).join("");
 }
 
 /** Names the two ends and what to do. */
@@ -122,21 +99,4 @@ export function warningWords({ line, cuid, service, reqId }: ImportWarning): str
 
 export function largeChangeWords(changes: readonly LargeChange[]): string {
   return `nothing was written, since that would be ${largeChangeText(changes)}. If it is meant, give --allow-large-change`;
-}
-
-/** Of a bouquet whose plan or kind changes, which reaches what was bought before; undefined of any other. */
-export function reachWords({ service, code, fields }: BouquetEffect): string | undefined {
-  const changed = fields.find(({ field }) => field === "plan" || field === "add-on");
-  if (changed === undefined) return undefined;
-  const [what, todo, plan] =
-    changed.field === "plan"
-      ? ["is of another plan now", "to keep renewals with what was bought", changed.from]
-      : ["is an add-on now, or none any more", "to leave what was bought as it is", "another one"];
-  return `${printable(`warning: ${service} ${code} ${what}: ${todo}, name "plan": ${JSON.stringify(plan)} in the row`)}\n`;
-}
-
-export function countsOf(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([what, number]) => `${number} ${what}`)
-    .join(", ");
 }

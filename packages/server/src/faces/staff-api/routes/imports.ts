@@ -9,7 +9,6 @@ import {
   environmentOf,
   FieldChangeSchema,
   InstantSchema,
-  LargeChangeSchema,
   limitOf,
   numberCursor,
   oneOf,
@@ -17,10 +16,10 @@ import {
   orNull,
   PAGE,
   pageOf,
-  RejectedLineSchema,
   ServiceSchema,
 } from "../../../office/common.ts";
 import { GoodwillReadingSchema, HELD_BACK_FIELDS, heldBackFields } from "../../../office/customers/schemas.ts";
+import { LargeChangeSchema, RejectedLineSchema } from "../../../office/imports/schemas.ts";
 import { type HeldBackSettled, listHeldBack, settleHeldBack } from "../../../services/staff/held-back.ts";
 import type { Upload } from "../../../services/staff/uploads.ts";
 import type { HeldBackRecord, ImportRun } from "../../../store/staff.ts";

@@ -10,19 +10,19 @@ import {
   type OurRow,
   type ReconciliationKey,
   type Tally,
-  THEIR_STATUSES,
   type TheirRow,
-  type TheirStatus,
   tally,
   type UnreadableRow,
   VERDICTS,
   type Verdict,
 } from "../../domain/reconciliation.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { isTransactionId } from "../../domain/transaction-id.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
-import { readWithReversals } from "../../office/transactions/reversible.ts";
+import { findTransaction } from "../../store/back-office/transactions.ts";
+import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import type { ReadingPorts } from "../ports.ts";
+import { readWithReversals } from "../transactions/reversible.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;
@@ -101,11 +101,11 @@ function compareAnswers(a: Answer, b: Answer): number {
 }
 
 /** Those of the period, and around it; newest first. */
-async function* readOurs(ports: ReadingPorts, request: ReconcileRequest): AsyncGenerator<OurRow> {
+async function* readOurs({ store: { engine } }: ReadingPorts, request: ReconcileRequest): AsyncGenerator<OurRow> {
   const { environment, partnerId, from, until, key } = request;
   const filter = { environment, partnerId, from: from - MARGIN_MS[key], until: until + MARGIN_MS[key] };
   let newer = 0;
-  for await (const page of readWithReversals(ports.store.engine, filter, PAGE_ROWS))
+  for await (const page of readWithReversals(engine, filter, PAGE_ROWS))
     for (const { transaction, reversal } of page) {
       const row = ourRow(transaction, keyOf(transaction, key), request, newer);
       yield { ...row, isReversedLater: reversal !== undefined && reversal.at >= until };
@@ -121,7 +121,7 @@ async function search(ports: ReadingPorts, request: ReconcileRequest, row: Their
 }
 
 async function findByKey({ store }: ReadingPorts, { key }: ReconcileRequest, id: string) {
-  if (key === "txnId") return (await store.search.findByTxnIds([id])).get(id);
+  if (key === "txnId") return isTransactionId(id) ? findTransaction(store.engine.db, id) : undefined;
   return key === "checkoutId" ? store.findTransaction(id) : undefined;
 }
 
@@ -136,41 +136,7 @@ function ourRow(
   return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater: false };
 }
 
-/** What partners usually call what became of a top-up, with commas between the words. */
-export const USUAL_WORDS: Readonly<Record<TheirStatus, string>> = {
-  success: "success,successful,paid,ok,completed",
-  reversed: "reversed,refunded",
-  failed: "failed,failure,declined,cancelled",
-};
-
-/** Words are compared without regard to capital letters. @param text with commas between them. */
-export function readWords(text: string): string[] {
-  return text.split(",").map((word) => word.trim().toLowerCase());
-}
-
-/** What each word means; or why that cannot be said, in words. */
-export function readStatuses(
-  words: Readonly<Record<TheirStatus, readonly string[]>>,
-): ReadonlyMap<string, TheirStatus> | string {
-  const statuses = new Map<string, TheirStatus>();
-  for (const status of THEIR_STATUSES)
-    for (const word of words[status]) {
-      const other = statuses.get(word);
-      if (other !== undefined && other !== status)
-        return `${JSON.stringify(word)} cannot mean both ${other} and ${status}`;
-      if (word !== "") statuses.set(word, status);
-    }
-  return statuses;
-}
-
-/** One character, or the word `tab`; undefined for any other text. */
-export function readDelimiter(text: string): string | undefined {
-  const delimiter = text === "tab" ? "\t" : text;
-  return /^[^"\r\n]$/u.test(delimiter) ? delimiter : undefined;
-}
-
-/** What there is none of is null. Amounts are decimals in strings, so that nobody rounds them. */
-export function showDifference({ verdict, theirs, ours }: Answer, { zone, currencyExponent }: ProviderSettings) {
+export function differenceData({ verdict, theirs, ours }: Answer, { zone, currencyExponent }: ProviderSettings) {
   const read = theirs !== undefined && !isUnreadable(theirs) ? theirs : undefined;
   const inFull = (row: { amount: Money } | undefined) =>
     row === undefined ? null : formatMoneyInFull(row.amount, currencyExponent);
@@ -186,8 +152,8 @@ export function showDifference({ verdict, theirs, ours }: Answer, { zone, curren
   };
 }
 
-/** What the two books come to, by what was found, and in all; `advice` is null where there is nothing to do. */
-export function showTotals({ verdicts, total }: Reconciled, { currencyExponent }: ProviderSettings) {
+/** Totals of the two books, by verdict and in all. */
+export function totalsData({ verdicts, total }: Reconciled, { currencyExponent }: ProviderSettings) {
   const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
   const show = ({ answers: rows, theirs, ours }: Tally) => {
     return { rows, theirs: inFull(theirs), ours: inFull(ours), difference: inFull(theirs - ours) };

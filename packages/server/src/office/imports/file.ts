@@ -1,7 +1,7 @@
-import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
-import type { RowContext } from "../../domain/customer-row.ts";
 import type { FieldProblem, Reading } from "../../domain/fields.ts";
 import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../../domain/json.ts";
+import type { GivenFile } from "../fields.ts";
+import { Refused } from "../refused.ts";
 
 /*
  * A provider's file as it is read: rows, whatever its format, and what is told of lines that are not taken.
@@ -28,6 +28,9 @@ export interface ImportProgress {
   readonly step: "checking" | "writing";
   readonly lines: number;
 }
+
+/** So many changes, bad lines and other findings of a file are kept and shown, of each kind. */
+export const MOST_SAID = 1_000;
 
 /** Hears of every import of a file. */
 export interface ImportHooks {
@@ -71,36 +74,21 @@ export function largeChangeText(changes: readonly LargeChange[]): string {
   return changes.map(({ what, count, of }) => `${count} of ${of} ${what.replaceAll("_", " ")}`).join(" and ");
 }
 
-/** The file is not the same at the second reading. What was written before stays; importing again mends it. */
-export class FileChanged extends Error {
-  override readonly name = "FileChanged";
+/** What was written before stays. */
+export const fileChanged = () =>
+  new Refused("conflict", "the file was changed while it was being imported: import it again");
 
-  constructor() {
-    super("the file was changed while it was being imported: import it again");
-  }
-}
-
-/** A file is not what it should be: the message says why, to whoever gave it. */
-export class FileRefused extends Error {
-  override readonly name = "FileRefused";
-  /** What of a partner's file stands in a column that it does not have once. */
-  readonly column: "key" | "amount" | "status" | undefined;
-
-  constructor(message: string, column?: FileRefused["column"]) {
-    super(message);
-    this.column = column;
-  }
+/** Reads the rows of a file. What reads CSV is loaded only if it is needed. */
+export async function* rowsOf(
+  { isCsv, open }: Pick<GivenFile, "isCsv" | "open">,
+  csv: "readCatalogueCsv" | "readCustomersCsv",
+): ReturnType<ReadRows> {
+  yield* isCsv ? (await import("../../csv/reading.ts"))[csv](open()) : readNdjson(open());
 }
 
 /** Reads a row by `read`, if it is one. */
 export function readRow<Row>(row: SourceRow, read: (object: JsonObject) => Reading<Row>): Reading<Row> {
   return row.value.ok ? read(row.value.value) : row.value;
-}
-
-/** Finds a bouquet by service and code. */
-export function bouquetFinder(bouquets: readonly Bouquet[]): RowContext["findBouquet"] {
-  const byKey = new Map(bouquets.map((bouquet) => [bouquetKey(bouquet), bouquet]));
-  return (service, code) => byKey.get(bouquetKey({ service, code }));
 }
 
 /** One JSON object on each line. */

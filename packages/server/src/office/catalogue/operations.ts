@@ -1,0 +1,155 @@
+import { type Static, Type } from "typebox";
+import { CATALOGUE_HEADER, catalogueLine } from "../../csv/writing.ts";
+import { bouquetKey } from "../../domain/bouquet.ts";
+import { type BouquetEffect, type CatalogueRow, catalogueRow, compareCatalogues } from "../../domain/catalogue-file.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { formatMoneyInFull } from "../../domain/money.ts";
+import { isoTime } from "../../domain/wall-time.ts";
+import { currentRevision, readCatalogue } from "../../store/back-office/catalogues.ts";
+import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, PREVIEW, pageOf, pageUpTo } from "../common.ts";
+import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
+import { isLargeChange, MOST_SAID } from "../imports/file.ts";
+import { recordRun } from "../imports/runs.ts";
+import { IMPORT } from "../imports/schemas.ts";
+import { badLines, tooLarge } from "../imports/words.ts";
+import { decide, type Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { nextRevision, readCatalogueFile } from "./publish.ts";
+import { CatalogueChangeSchema, CatalogueRevisionSchema, CatalogueRowSchema, CatalogueSchema } from "./schemas.ts";
+import { findRevisionTime, knownBouquets, listRevisions } from "./sql.ts";
+import { changeLines } from "./words.ts";
+
+const AS = { tag: "Catalogue", permission: "read" } as const;
+/** The part of the codes that a catalogue may drop unasked. */
+const MOST_DROPPED = 0.2;
+
+export const showCatalogue = operation({
+  ...{ ...AS, http: "GET /catalogue", summary: "Show what is sold now" },
+  input: Type.Object(ENVIRONMENT),
+  answer: CatalogueSchema,
+  async run(office, input) {
+    const current = await currentRevision(office.store.engine.db, await environmentOf(office, input));
+    return current === undefined ? { revision: null, createdAt: null, bouquets: [] } : revisionData(office, current);
+  },
+});
+
+export const listCatalogueRevisions = operation({
+  ...{ ...AS, http: "GET /catalogue/revisions", summary: "List revisions, newest first" },
+  input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
+  answer: pageOf(CatalogueRevisionSchema),
+  async run(office, input) {
+    const limit = limitOf(input);
+    const page = { before: numberCursor(input), limit: limit + 1 };
+    const found = await listRevisions(office.store.engine.db, await environmentOf(office, input), page);
+    const revisions = found.map((each) => ({ ...each, createdAt: isoTime(each.createdAt) }));
+    return pageUpTo(limit, revisions, ({ revision }) => String(revision));
+  },
+});
+
+export const showCatalogueRevision = operation({
+  ...{ ...AS, http: "GET /catalogue/revisions/:revision", summary: "Show a revision" },
+  input: Type.Object({
+    revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Its number." }),
+  }),
+  answer: CatalogueSchema,
+  run: (office, { revision }) => revisionData(office, revision),
+});
+
+async function revisionData({ store }: Office, revision: number): Promise<Static<typeof CatalogueSchema>> {
+  const { engine, provider } = store;
+  const createdAt = await findRevisionTime(engine.db, revision);
+  const catalogue = createdAt === undefined ? undefined : await readCatalogue(engine.db, provider, revision);
+  if (createdAt === undefined || catalogue === undefined) throw new Refused("not_found", "there is no such revision");
+  const bouquets = catalogue.bouquets.map(({ price, period, segments, ...bouquet }) => ({
+    ...{ ...bouquet, price: formatMoneyInFull(price, provider.currencyExponent), segments: [...segments] },
+    ...{ months: period.months, days: period.days },
+  }));
+  return { revision, createdAt: isoTime(createdAt), bouquets };
+}
+
+export const publishCatalogue = operation({
+  ...{ tag: AS.tag, permission: "administer", http: "POST /catalogue" },
+  summary: "Publish a file, NDJSON or CSV, as the next catalogue revision: all of it, or nothing",
+  input: Type.Object({
+    ...{ ...IMPORT, ...PREVIEW },
+    allowLargeChange: Type.Optional(Type.Boolean({ description: "More than a fifth of the codes may go." })),
+  }),
+  answer: CatalogueChangeSchema,
+  refuses: ["conflict"],
+  cli: [
+    {
+      ...{ words: "import catalogue", arguments: ["file"], makesDatabase: true, show: changeLines },
+      summary:
+        "publish a file as the next catalogue revision: all of it, or nothing (exit code 3: lines were left out)",
+      examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --preview"],
+    },
+  ],
+  run: (office, { file, environment = "production", ...rules }) =>
+    recordRun(office, { kind: "catalogue", environment, file: file.name }, (recorded) =>
+      publish(recorded, environment, file, rules),
+    ),
+});
+
+/** @throws Refused if lines are bad, or too many codes would go. */
+async function publish(
+  office: Office,
+  environment: Environment,
+  file: GivenFile,
+  {
+    skipInvalid = false,
+    allowLargeChange = false,
+  }: { readonly skipInvalid?: boolean; readonly allowLargeChange?: boolean },
+) {
+  const { currencyExponent } = office.store.provider;
+  const { bouquets, retired, rejected, problems } = await readCatalogueFile(file, currencyExponent);
+  // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
+  const hasGood = bouquets.length > 0;
+  if (!hasGood || (rejected > 0 && !skipInvalid)) throw badLines(rejected, hasGood, problems);
+  return decide(office, "reference", async (tx) => {
+    const { before, revision, change } = await nextRevision(office, tx, { environment, bouquets, retired });
+    const effect = compareCatalogues(before, bouquets, currencyExponent);
+    const named = new Set([...bouquets, ...retired].map(bouquetKey));
+    const dropped = before.filter((bouquet) => !named.has(bouquetKey(bouquet))).length;
+    const drop = { what: "codes_dropped", count: dropped, of: before.length } as const;
+    const largeChange = isLargeChange(drop, MOST_DROPPED) ? drop : null;
+    if (largeChange !== null && !allowLargeChange) throw tooLarge([largeChange]);
+    const count = (kind: BouquetEffect["kind"]) => effect.bouquets.filter((each) => each.kind === kind).length;
+    const report = {
+      ...{
+        accepted: bouquets.length + retired.length,
+        rejected,
+        unchanged: effect.unchanged,
+        reorders: effect.reorders,
+      },
+      ...{ added: count("added"), changed: count("changed"), removed: count("removed") },
+    };
+    const changed = effect.bouquets.slice(0, MOST_SAID).map((each) => ({ ...each, fields: [...each.fields] }));
+    const said = { revision: office.isPreview ? null : revision, bouquets: changed, problems, largeChange };
+    return { answer: { answer: { ...said, ...report }, report }, change };
+  });
+}
+
+export const exportCatalogue = operation({
+  ...{ ...AS, http: "GET /catalogue.csv", summary: "Export what is sold, and what customers may still have" },
+  input: Type.Object(ENVIRONMENT),
+  answer: rowsOf(CatalogueRowSchema, { header: CATALOGUE_HEADER, lines: (row) => [catalogueLine(row)] }),
+  cli: [{ words: "export catalogue", examples: ["topupd export catalogue --output catalogue.csv"] }],
+  run: async (office, input) => exported(office, await environmentOf(office, input)),
+});
+
+/** What is sold, in its order; after it, as `retired`, the newest definition of every other code. */
+async function* exported({ store }: Office, environment: Environment): Rows<CatalogueRow> {
+  const { engine, provider } = store;
+  const current = (await store.currentCatalogue(environment))?.bouquets ?? [];
+  const sold = new Set(current.map(bouquetKey));
+  const retired = (await knownBouquets(engine.db, environment)).filter((each) => !sold.has(bouquetKey(each)));
+  const row = (bouquet: (typeof current)[number]) => catalogueRow(bouquet, provider.currencyExponent);
+  yield [...current.map(row), ...retired.map((each) => ({ ...row(each), retired: true as const }))];
+  return undefined;
+}
+
+export const operations: readonly Operation[] = [
+  ...[showCatalogue, listCatalogueRevisions, showCatalogueRevision],
+  ...[publishCatalogue, exportCatalogue],
+];

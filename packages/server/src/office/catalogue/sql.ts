@@ -1,0 +1,80 @@
+import type { Bouquet } from "../../domain/bouquet.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { bouquetRow, toBouquet } from "../../store/rows.ts";
+import type { Db } from "../office.ts";
+
+/** A statement takes so many values, and no more. */
+const ROWS_OF_A_STATEMENT = 500;
+
+/** Newest first. A revision that only makes codes known is left out: the one that is sold has the same time. */
+export async function listRevisions(
+  db: Db,
+  environment: Environment,
+  { before, limit }: { readonly before: number | undefined; readonly limit: number },
+) {
+  let query = db
+    .selectFrom("catalogue_revision as each")
+    .innerJoin("bouquet", "bouquet.revision", "each.revision")
+    .select((eb) => ["each.revision", "each.created_at", eb.fn.countAll().as("bouquets")])
+    .where("environment", "=", environment)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("catalogue_revision as next")
+            .select("next.revision")
+            .whereRef("next.environment", "=", "each.environment")
+            .whereRef("next.created_at", "=", "each.created_at")
+            .whereRef("next.revision", ">", "each.revision"),
+        ),
+      ),
+    )
+    .groupBy(["each.revision", "each.created_at"])
+    .orderBy("each.revision", "desc")
+    .limit(limit);
+  if (before !== undefined) query = query.where("each.revision", "<", before);
+  const rows = await query.execute();
+  return rows.map(({ revision, created_at, bouquets }) => {
+    return { revision, createdAt: created_at, bouquets: Number(bouquets) };
+  });
+}
+
+/** When a revision was published; undefined if there is none. */
+export async function findRevisionTime(db: Db, revision: number): Promise<Instant | undefined> {
+  const query = db.selectFrom("catalogue_revision").select("created_at").where("revision", "=", revision);
+  return (await query.executeTakeFirst())?.created_at;
+}
+
+export async function insertRevision(
+  tx: Db,
+  { revision, environment, at }: { readonly revision: number; readonly environment: Environment; readonly at: Instant },
+  bouquets: readonly Bouquet[],
+): Promise<void> {
+  await tx.insertInto("catalogue_revision").values({ revision, environment, created_at: at }).execute();
+  const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
+  for (const some of portionsOf(rows, ROWS_OF_A_STATEMENT)) await tx.insertInto("bouquet").values(some).execute();
+}
+
+/** The newest definition of every code that any revision had. */
+export async function knownBouquets(db: Db, environment: Environment): Promise<Bouquet[]> {
+  const newest = db
+    .selectFrom("bouquet")
+    .innerJoin("catalogue_revision", "catalogue_revision.revision", "bouquet.revision")
+    .where("environment", "=", environment)
+    .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
+    .groupBy(["service", "code"]);
+  const query = db
+    .selectFrom(newest.as("newest"))
+    .innerJoin("bouquet", (join) =>
+      join
+        .onRef("bouquet.revision", "=", "newest.revision")
+        .onRef("bouquet.service", "=", "newest.service")
+        .onRef("bouquet.code", "=", "newest.code"),
+    )
+    .selectAll("bouquet")
+    .orderBy("bouquet.service")
+    .orderBy("bouquet.code");
+  return (await query.execute()).map(toBouquet);
+}

@@ -1,0 +1,206 @@
+import type { Static } from "typebox";
+import { guardCell } from "../../csv/writing.ts";
+import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { printable } from "../../domain/printable.ts";
+import { THEIR_STATUSES, type TheirStatus } from "../../domain/reconciliation.ts";
+import {
+  addTotals,
+  NOTHING_SETTLED,
+  netOf,
+  type SettlementLine,
+  type SettlementTotal,
+  settleDay,
+} from "../../domain/settlement.ts";
+import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
+import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
+import { sumReversals, sumTopUps } from "../../store/back-office/settlement-sums.ts";
+import type { SettledDay } from "../../store/search.ts";
+import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
+import { type Rows, rowsOf } from "../fields.ts";
+import type { Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { partnerNamesOf } from "../transactions/presenter.ts";
+import { prunedBefore } from "../transactions/pruned.ts";
+import { differenceData, reconcile, totalsData } from "./reconcile.ts";
+import {
+  ReconciliationInputSchema,
+  ReconciliationSchema,
+  SettlementInputSchema,
+  SettlementLineSchema,
+  SettlementSchema,
+  USUAL_WORDS,
+} from "./schemas.ts";
+import { reconciliationLines, settlementTable } from "./words.ts";
+
+const AS = { tag: "Settlement", permission: "settle" } as const;
+/** A leap year's. */
+const MOST_DAYS = 366;
+const MOST_LINES = 20_000;
+const MOST_DIFFERENCES = 10_000;
+
+export const reportSettlement = operation({
+  ...{ ...AS, http: "GET /settlement" },
+  summary: "Report top-ups and reversals by day, partner, service and bouquet",
+  input: SettlementInputSchema,
+  answer: SettlementSchema,
+  cli: [
+    {
+      ...{ words: "report settlement", show: settlementTable },
+      examples: ["topupd report settlement --from 2026-11-01 --to 2026-11-30 --detail day"],
+    },
+  ],
+  async run(office, input) {
+    office.giveWay();
+    const { currencyExponent } = office.store.provider;
+    const { from, to } = input;
+    const days = await settledDays(office, input);
+    const lines: Line[] = [];
+    let total = NOTHING_SETTLED;
+    for await (const settled of days) {
+      lines.push(...(await linesOf(office, settled)));
+      total = settled.reduce(addTotals, total);
+      if (lines.length > MOST_LINES)
+        throw new Refused(
+          "invalid",
+          `there are more than ${MOST_LINES} lines: ask for fewer days, or by service or day`,
+        );
+    }
+    return { from, to, ...(await periodData(office, input)), lines, total: amountsOf(total, currencyExponent) };
+  },
+});
+
+const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
+
+export const exportSettlement = operation({
+  ...{ ...AS, http: "GET /settlement.csv", summary: "Export what partners owe, of any number of lines" },
+  input: SettlementInputSchema,
+  answer: rowsOf(SettlementLineSchema, {
+    header: COLUMNS,
+    lines: (line) => [COLUMNS.map((name) => cellOf(line[name]))],
+  }),
+  cli: [
+    {
+      words: "export settlement",
+      examples: ["topupd export settlement --from 2026-11-01 --to 2026-11-30 \\\n    --output november.csv"],
+    },
+  ],
+  async run(office, input) {
+    office.giveWay();
+    return exported(office, await settledDays(office, input));
+  },
+});
+
+/** Numbers are written as they are: a negative amount must stay one. */
+function cellOf(value: string | number | null): string {
+  const text = printable(String(value ?? ""));
+  return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
+}
+
+async function* exported(office: Office, days: Days): Rows<Line> {
+  for await (const settled of days) yield await linesOf(office, settled);
+  return undefined;
+}
+
+type Line = Static<typeof SettlementLineSchema>;
+type Days = AsyncGenerator<readonly SettlementLine[]>;
+
+/** @throws Refused if there are too many days. */
+async function settledDays(office: Office, input: Static<typeof SettlementInputSchema>): Promise<Days> {
+  const { from, to } = input;
+  daysOf(office, input);
+  if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) / DAY_MS + 1 > MOST_DAYS)
+    throw Refused.field("to", `may be ${MOST_DAYS} days after from at most: ask for each year by itself`);
+  const of = { environment: await environmentOf(office, input), partnerId: await partnerIdOf(office, input) };
+  return settleDays(office.store, of, input);
+}
+
+/** Oldest first. A top-up counts on the day on which it was recorded, a reversal on that on which it was made. */
+export async function* settleDays(
+  { engine, provider }: Office["store"],
+  of: Omit<SettledDay, "day">,
+  { from, to, detail = "bouquet" }: Pick<Static<typeof SettlementInputSchema>, "from" | "to" | "detail">,
+): Days {
+  // A top-up that was decided on one of these days may still wait for its commit.
+  await engine.awaitCommits();
+  for (let day = from; day <= to; day = dayAfter(day)) {
+    const topUps = await sumTopUps(engine.db, provider.zone, { ...of, day });
+    yield settleDay(day, topUps, await sumReversals(engine.db, { ...of, day }), detail);
+  }
+}
+
+async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Promise<Line[]> {
+  const names = await partnerNamesOf(store);
+  return lines.map((line) => {
+    const { day, partnerId, service = null, bouquetCode: bouquetId = null } = line;
+    const partner = names.get(partnerId) ?? String(partnerId);
+    return { day, partner, service, bouquetId, ...amountsOf(line, store.provider.currencyExponent) };
+  });
+}
+
+function amountsOf(total: SettlementTotal, currencyExponent: CurrencyExponent) {
+  const { topUps, gross, reversals, reversed } = total;
+  const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
+  return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), net: inFull(netOf(total)) };
+}
+
+/** A day may still grow for as long as a top-up may take to be on record. */
+async function periodData(office: Office, input: { readonly from: string; readonly to: string }) {
+  const { from, until } = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
+  return { open: office.clock() < until + RECORDING_DEADLINE_MS, prunedBefore: await prunedBefore(office, from) };
+}
+
+export const reconcilePartner = operation({
+  ...{ ...AS, http: "POST /reconciliations", changesNothing: true, refuses: ["conflict"] },
+  summary: "Compare a partner's own list of top-ups, in CSV, with what is on record",
+  input: ReconciliationInputSchema,
+  answer: ReconciliationSchema,
+  cli: [
+    {
+      ...{ words: "reconcile", arguments: ["file"], show: reconciliationLines },
+      summary: "compare a partner's own list of top-ups with what is on record (exit code 3: they differ)",
+      examples: [
+        'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
+      ],
+    },
+  ],
+  async run(office, input) {
+    office.giveWay();
+    const { provider } = office.store;
+    const { key = "checkoutId", keyColumn = key, amountColumn = "amount", statusColumn } = input;
+    const delimiter = input.delimiter === "tab" ? "\t" : (input.delimiter ?? ",");
+    if (!/^[^"\r\n]$/u.test(delimiter))
+      throw Refused.field("delimiter", "must be one character such as ; or the word tab");
+    const { currencyExponent } = provider;
+    const format = { delimiter, keyColumn, amountColumn, statusColumn, statuses: statusesOf(input), currencyExponent };
+    const period = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
+    const partnerId = (await partnerIdOf(office, input)) as number;
+    const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
+    // What reads CSV is loaded only if it is needed.
+    const { readPartnerFile } = await import("../../csv/partner-file.ts");
+    const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
+    const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
+    return {
+      ...{ ...(await periodData(office, input)), ...totalsData(reconciled, provider) },
+      differences: differences.map((answer) => differenceData(answer, provider)),
+    };
+  },
+});
+
+type Values = Pick<Static<typeof ReconciliationInputSchema>, `${TheirStatus}Values`>;
+
+/** What each word of the partner means, by the word in lower case. @throws Refused if one word means two. */
+function statusesOf(input: Values): ReadonlyMap<string, TheirStatus> {
+  const statuses = new Map<string, TheirStatus>();
+  for (const status of THEIR_STATUSES)
+    for (const text of (input[`${status}Values`] ?? USUAL_WORDS[status]).split(",")) {
+      const word = text.trim().toLowerCase();
+      const other = statuses.get(word);
+      if (other !== undefined && other !== status)
+        throw Refused.field(`${status}Values`, `cannot hold ${JSON.stringify(word)}, which means ${other}`);
+      if (word !== "") statuses.set(word, status);
+    }
+  return statuses;
+}
+
+export const operations: readonly Operation[] = [reportSettlement, exportSettlement, reconcilePartner];

@@ -1,0 +1,119 @@
+import { Type } from "typebox";
+import {
+  RECONCILIATION_KEYS,
+  THEIR_STATUSES,
+  type TheirStatus,
+  VERDICTS,
+  type Verdict,
+} from "../../domain/reconciliation.ts";
+import { SETTLEMENT_DETAILS } from "../../domain/settlement.ts";
+import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import {
+  AmountSchema,
+  ENVIRONMENT,
+  InstantSchema,
+  oneOf,
+  orNull,
+  PARTNER,
+  PERIOD,
+  ServiceSchema,
+  WallTimeSchema,
+} from "../common.ts";
+import { fileOf } from "../fields.ts";
+import { TransactionListSchema } from "../transactions/schemas.ts";
+
+export const SettlementInputSchema = Type.Object({
+  ...{ ...PERIOD, ...PARTNER, ...ENVIRONMENT },
+  detail: Type.Optional(oneOf(SETTLEMENT_DETAILS, "How fine the lines are: of each bouquet unless given.")),
+});
+
+const AMOUNTS = {
+  ...{ topUps: Type.Integer(), gross: AmountSchema, reversals: Type.Integer(), reversed: AmountSchema },
+  net: AmountSchema,
+};
+
+export const SettlementLineSchema = Type.Object({
+  ...{ day: Type.String(), partner: Type.String() },
+  service: orNull(ServiceSchema),
+  bouquetId: orNull(Type.String({ description: "Null if the lines are coarser." })),
+  ...AMOUNTS,
+});
+
+const OF_PERIOD = {
+  open: Type.Boolean({ description: "Whether the last day may still grow." }),
+  prunedBefore: TransactionListSchema.properties.prunedBefore,
+};
+
+export const SettlementSchema = Type.Object(
+  {
+    ...{ from: Type.String(), to: Type.String(), ...OF_PERIOD },
+    lines: Type.Array(SettlementLineSchema),
+    total: Type.Object(AMOUNTS),
+  },
+  { title: "Settlement" },
+);
+
+/** What partners usually call the result of a top-up. */
+export const USUAL_WORDS: Readonly<Record<TheirStatus, string>> = {
+  success: "success,successful,paid,ok,completed",
+  reversed: "reversed,refunded",
+  failed: "failed,failure,declined,cancelled",
+};
+
+const column = (of: string, usual: string) =>
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: `The column of the ${of}: ${usual} unless given.` }),
+  );
+const words = (what: string, status: TheirStatus) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: `Statuses of ${what}, with commas: ${USUAL_WORDS[status]} unless given.`,
+    }),
+  );
+
+export const ReconciliationInputSchema = Type.Object({
+  file: fileOf("A CSV file whose first line names the columns."),
+  partner: Type.String({ maxLength: 64, description: "Whose file it is." }),
+  ...{ ...PERIOD, ...ENVIRONMENT },
+  key: Type.Optional(oneOf(RECONCILIATION_KEYS, "What tells top-ups apart in the file: checkoutId unless given.")),
+  ...{ keyColumn: column("key", "as the key"), amountColumn: column("amount", "amount") },
+  statusColumn: column("status", "none"),
+  delimiter: Type.Optional(
+    Type.String({ maxLength: 3, description: "Between two cells, or the word tab: a comma unless given." }),
+  ),
+  successValues: words("paid top-ups", "success"),
+  reversedValues: words("reversed top-ups", "reversed"),
+  failedValues: words("top-ups that were not made", "failed"),
+});
+
+const VerdictSchema = oneOf(Object.keys(VERDICTS) as Verdict[]);
+const TOTAL = {
+  rows: Type.Integer(),
+  ...{ theirs: AmountSchema, ours: AmountSchema, difference: AmountSchema },
+};
+
+export const DifferenceSchema = Type.Object({
+  verdict: VerdictSchema,
+  ...{ line: orNull(Type.Integer()), key: orNull(Type.String()) },
+  ...{ theirAmount: orNull(AmountSchema), theirStatus: orNull(oneOf(THEIR_STATUSES)) },
+  ...{ ourAmount: orNull(AmountSchema), ourStatus: orNull(oneOf(TRANSACTION_STATUSES)) },
+  ...{ txnId: orNull(Type.String()), checkoutId: orNull(Type.String()) },
+  ...{ txnDate: orNull(WallTimeSchema), at: orNull(InstantSchema) },
+  problem: orNull(Type.String({ description: "Why the line cannot be read." })),
+});
+
+export const ReconciliationSchema = Type.Object(
+  {
+    ...OF_PERIOD,
+    total: Type.Object(TOTAL),
+    verdicts: Type.Array(
+      Type.Object({
+        ...{ verdict: VerdictSchema, ...TOTAL },
+        advice: orNull(Type.String({ description: "What to do; null if nothing." })),
+      }),
+    ),
+    differences: Type.Array(DifferenceSchema, { description: "All that does not match, the first ten thousand." }),
+  },
+  { title: "Reconciliation" },
+);

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import type { Verdict } from "../../src/domain/reconciliation.ts";
+import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
+import { reconcile } from "../../src/office/settlement/reconcile.ts";
+import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
+import { refusal, run } from "../support/desk.ts";
+import { countTurns } from "../support/turns.ts";
+
+const PRODUCTION = { environment: "production" } as const;
+
+async function withCustomer(): Promise<World> {
+  const world = await openWorld();
+  await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
+  return world;
+}
+
+describe("a settlement", () => {
+  const DAYS = { from: "2026-11-19", to: "2026-11-21" };
+
+  test("has a line for each day, also of reversals, and the last is open until nothing can come", async () => {
+    const world = await withCustomer();
+    const { txnId: id } = await world.topUp("1");
+    world.now += DAY_MS;
+    await run(world.desk, reverseTransaction, { id, reason: "charged back" });
+    const report = () => run(world.desk, reportSettlement, { ...DAYS, detail: "day" });
+    const none = { service: null, bouquetId: null, partner: "wallet" };
+    world.now = Date.parse("2026-11-22T00:00:29.999Z");
+    expect(await report()).toEqual({
+      ...{ ...DAYS, open: true, prunedBefore: null },
+      lines: [
+        { ...none, day: "2026-11-20", topUps: 1, gross: "1130.00", reversals: 0, reversed: "0.00", net: "1130.00" },
+        { ...none, day: "2026-11-21", topUps: 0, gross: "0.00", reversals: 1, reversed: "1130.00", net: "-1130.00" },
+      ],
+      total: { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", net: "0.00" },
+    });
+    world.now += 1;
+    expect(await report()).toMatchObject({ open: false });
+  });
+
+  test("says that history was deleted, if it may lack some", async () => {
+    const world = await withCustomer();
+    const by = { author: ACTOR.name, authority: undefined, at: world.now };
+    await world.store.retention.moveHorizon(world.now - 100 * DAY_MS, by);
+    expect(await run(world.desk, reportSettlement, DAYS)).toMatchObject({ prunedBefore: null });
+    const early = { from: "2026-08-11", to: "2026-08-12" };
+    expect(await run(world.desk, reportSettlement, early)).toMatchObject({ prunedBefore: "2026-08-12" });
+  });
+
+  test("is exported line by line, of one partner or of all", async () => {
+    const world = await withCustomer();
+    await world.topUp("1");
+    const lines = async (input: object) => {
+      const pages = await run(world.desk, exportSettlement, { ...DAYS, ...input });
+      const all = [];
+      for await (const page of pages) all.push(...page);
+      return all;
+    };
+    await world.store.partners.add("bank", { author: ACTOR.name, authority: undefined, at: world.now });
+    expect(await lines({})).toMatchObject([{ partner: "wallet", service: "internet", bouquetId: "NET-1M", topUps: 1 }]);
+    expect(await lines({ partner: "bank" })).toEqual([]);
+  });
+
+  test.each([
+    [{ from: "2026-02-30", to: "2026-03-01" }, "from"],
+    [{ from: "2026-02-11", to: "2026-02-10" }, "to"],
+    [{ from: "2026-01-01", to: "2027-01-02" }, "to"],
+    [{ ...DAYS, partner: "nobody" }, "partner"],
+  ])("of %j is refused", async (input, field) => {
+    const { desk } = await openWorld();
+    for (const operation of [reportSettlement, exportSettlement] as const)
+      expect(await refusal(run(desk, operation as typeof reportSettlement, input))).toMatchObject({
+        ...{ code: "invalid", problems: [{ field }] },
+      });
+  });
+});
+
+describe("reconciling", () => {
+  async function* each<Row>(...rows: readonly Row[]) {
+    yield* rows;
+  }
+
+  /** What a row is answered whose counterpart, by udf1, was recorded so long after the beginning of a period of a day. */
+  async function answersAt(world: World, offset: number, key: "udf1" | "txnId" | "checkoutId") {
+    const from = world.now;
+    world.now += offset;
+    const transaction = await world.topUp("1", "NET-1M", "order-1");
+    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: from + DAY_MS, key };
+    const { amount } = transaction;
+    const row = { line: 2, key: String(transaction[key]), amount, status: "success" as const };
+    const rows = each({ ...row, line: 1, key: "other" }, row);
+    const { verdicts, total } = await reconcile(world.ports, request, rows);
+    expect(total).toMatchObject({ answers: 2, theirs: amount * 2n });
+    return new Set(verdicts.keys());
+  }
+
+  test.each<readonly [string, number, Verdict]>([
+    ["the first moment of a period", 0, "matched"],
+    ["its last", DAY_MS - 1, "matched"],
+    ["the moment after it", DAY_MS, "other_period"],
+    ["not quite two days after it", 3 * DAY_MS - 1, "other_period"],
+    ["two days after it", 3 * DAY_MS, "theirs_only"],
+  ])("by udf1 takes a top-up of %s into account as far as two days around it", async (_, offset, verdict) => {
+    expect(await answersAt(await withCustomer(), offset, "udf1")).toEqual(new Set(["theirs_only", verdict]));
+  });
+
+  test.each(["txnId", "checkoutId"] as const)("by %s finds a top-up of any time", async (key) => {
+    expect(await answersAt(await withCustomer(), 90 * DAY_MS, key)).toEqual(new Set(["theirs_only", "other_period"]));
+  });
+
+  test("answers the rows in their order, and then the top-ups that the file lacks, oldest first", async () => {
+    const world = await withCustomer();
+    const from = world.now;
+    const made = [];
+    for (const udf1 of ["a", "b", "c"]) {
+      made.push(await world.topUp("1", "NET-1M", udf1));
+      world.now += MINUTE_MS;
+    }
+    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: world.now, key: "udf1" } as const;
+    const row = (line: number, key: string) => ({ line, key, amount: 1n, status: "success" as const });
+    const { differences, verdicts } = await reconcile(world.ports, request, each(row(2, "x"), row(3, "b")));
+    const told = differences.map(({ theirs, ours }) => (theirs === undefined ? ours?.txnId : `line ${theirs.line}`));
+    expect(told).toEqual(["line 2", "line 3", made[0]?.txnId, made[2]?.txnId]);
+    expect([...verdicts.keys()].sort()).toEqual(["amount_differs", "ours_only", "theirs_only"]);
+  });
+
+  test.each<readonly [string, (line: number) => string, Verdict]>([
+    ["unknown keys", (line) => `unknown-${line}`, "theirs_only"],
+    ["one key", () => "same", "duplicate"],
+  ])("lets others have their turn between 1,000 rows of %s", async (_, keyOf, verdict) => {
+    const world = await openWorld();
+    const rows = Array.from({ length: 20_000 }, (_row, line) => {
+      return { line, key: keyOf(line), amount: 1n, status: "success" as const };
+    });
+    const period = { from: world.now, until: world.now + DAY_MS };
+    const request = { ...PRODUCTION, ...period, partnerId: world.partner.id, key: "checkoutId" } as const;
+    const turns = countTurns();
+    const { verdicts } = await reconcile(world.ports, request, each(...rows));
+    expect(turns()).toBeGreaterThanOrEqual(20);
+    expect(verdicts.get(verdict)?.answers).toBe(20_000);
+  });
+});
+
+describe("a partner's file", () => {
+  const compare = ({ desk, now }: World, text: string, more: object = {}) => {
+    const day = new Date(now).toISOString().slice(0, 10);
+    const file = { name: "book.csv", isCsv: true, open: () => pieces(text) };
+    return run(desk, reconcilePartner, { file, partner: "wallet", from: day, to: day, key: "udf1", ...more });
+  };
+  async function* pieces(text: string) {
+    yield Buffer.from(text);
+  }
+
+  async function withTopUps(): Promise<World> {
+    const world = await withCustomer();
+    for (const udf1 of ["order-1", "order-2", "order-3"]) await world.topUp("1", "NET-1M", udf1);
+    return world;
+  }
+
+  test("that says the same has no differences, by whichever key", async () => {
+    const world = await withCustomer();
+    const made = await world.topUp("1");
+    for (const key of ["checkoutId", "txnId"] as const) {
+      const sums = { rows: 1, theirs: "1130.00", ours: "1130.00", difference: "0.00" };
+      expect(await compare(world, `${key},amount\n${made[key]},1130\n`, { key })).toEqual({
+        ...{ open: true, prunedBefore: null, total: sums, differences: [] },
+        verdicts: [{ verdict: "matched", ...sums, advice: null }],
+      });
+    }
+  });
+
+  test("has each difference told in its order, with what to do", async () => {
+    const world = await withTopUps();
+    const book = "udf1,amount,status\norder-3,450.01,paid\norder-1,1130,refunded\norder-9,10,paid\n";
+    const { differences, verdicts } = await compare(world, book, { statusColumn: "status" });
+    expect(differences.map(({ verdict, line, key }) => [verdict, line, key])).toEqual([
+      ["amount_differs", 2, "order-3"],
+      ["status_differs", 3, "order-1"],
+      ["theirs_only", 4, "order-9"],
+      ["ours_only", null, "order-2"],
+    ]);
+    expect(differences[0]).toMatchObject({
+      theirAmount: "450.01",
+      ourAmount: "1130.00",
+      txnDate: "2026-11-20 09:00:00",
+    });
+    const advice = expect.stringContaining("None was found of this partner");
+    expect(verdicts).toContainEqual(expect.objectContaining({ verdict: "theirs_only", advice }));
+  });
+
+  test("has each row named that cannot be read", async () => {
+    const world = await withCustomer();
+    const rows = ['order-1,"3,220.50",paid', "order-3,450,lent", ",450,paid", '"a\r\nb",450.001,paid', "x,1,paid,more"];
+    const book = `\ufeffudf1,amount,state\r\n${rows.join("\r\n")}\r\n`;
+    const { differences } = await compare(world, book, { statusColumn: "state" });
+    const noAmount = (text: string) => `amount is ${JSON.stringify(text)}, and no amount such as 1130 or 1130.50`;
+    expect(differences.map(({ verdict, line, problem }) => [verdict, line, problem])).toEqual([
+      ["unreadable", 2, noAmount("3,220.50")],
+      ["unreadable", 3, 'state is "lent", a word of which nothing says what it means'],
+      ["unreadable", 4, "udf1 is empty"],
+      ["unreadable", 5, noAmount("450.001")],
+      ["unreadable", 7, "it has 4 cells, and the header has 3"],
+    ]);
+  });
+
+  test("may have its own words, delimiter and columns", async () => {
+    const world = await withTopUps();
+    const book = "id;sum;state\norder-1;1130;GETAN\norder-3;1130;storno\nx;1;nichts\n";
+    const columns = { keyColumn: "id", amountColumn: "sum", statusColumn: "state", delimiter: ";" };
+    const values = { successValues: "getan,ok", reversedValues: "Storno", failedValues: "nichts" };
+    const { differences, verdicts } = await compare(world, book, { ...columns, ...values });
+    expect(differences.map(({ verdict, key }) => `${verdict} ${key}`)).toEqual([
+      "status_differs order-3",
+      "ours_only order-2",
+    ]);
+    expect(verdicts[0]).toMatchObject({ verdict: "matched", rows: 2 });
+  });
+
+  test.each([
+    ["", {}, [], "the file is empty"],
+    ['udf1,amount\n"x,2\ny,3\n', {}, [], "no CSV: Quote Not Closed"],
+    ["udf1,amount,amount\n", { keyColumn: "id" }, ["keyColumn"], ""],
+    ["udf1,amount,amount\n", {}, ["amountColumn"], ""],
+    ["udf1,amount\n", { failedValues: "Paid" }, ["failedValues"], ""],
+    ["udf1,amount\n", { delimiter: "ab" }, ["delimiter"], ""],
+    ["udf1,amount\n", { partner: "nobody" }, ["partner"], ""],
+  ])("such as %j, with %j, is refused", async (text, more, fields, said) => {
+    const { code, words, problems } = await refusal(compare(await withCustomer(), text, more));
+    expect({ code, fields: problems.map(({ field }) => field) }).toEqual({ code: "invalid", fields });
+    expect(words).toContain(said);
+  });
+});
