@@ -75,26 +75,6 @@ test("billing writes one customer by the rules of an import, and is told what is
   }
 });
 
-test("transactions after a txnId or an instant are read forward, without those of the last 60 seconds", async () => {
-  const { service, get, topUp } = await openProvider();
-  const since = new Date(service.now).toISOString();
-  const txnIds = [];
-  for (const cuid of ["1", "2", "1"]) {
-    txnIds.push((await topUp(cuid)).txnId);
-    service.now += 30_000;
-  }
-  const after = async (query: string) => {
-    const { items, cursor } = (await get(`/transactions?after=${query}`)).json;
-    return [items.map(({ txnId }: { txnId: string }) => txnId), cursor];
-  };
-  expect(await after(since)).toEqual([txnIds.slice(0, 2), txnIds[1]]);
-  expect(await after(`${since}&limit=1`)).toEqual([txnIds.slice(0, 1), txnIds[0]]);
-  expect(await after(txnIds[1] as string)).toEqual([[], null]);
-  service.now += 30_000;
-  expect(await after(txnIds[1] as string)).toEqual([[txnIds[2]], txnIds[2]]);
-  expect(await after(`${txnIds[0]}&cuid=2`)).toEqual([[txnIds[1]], txnIds[1]]);
-});
-
 test("billing says in a row whether it holds goodwill, once it is asked", async () => {
   const { api, service } = await openProvider();
   const goodwill = { service: "internet", reqId: "net-1", days: 3, reason: "outage" };
@@ -111,44 +91,15 @@ test("billing says in a row whether it holds goodwill, once it is asked", async 
   expect(plans[0].entries.at(-1)).toMatchObject({ goodwill: "lacking", after: { end: "2027-01-13 10:00:00" } });
 });
 
-test("transactions are filtered, added up, downloaded, shown and reversed", async () => {
-  const { api, service, get, topUp } = await openProvider();
-  const first = await topUp("1", { udf1: "=cmd" });
-  service.now += 1_000;
-  const second = await topUp("2", { udf2: "till" });
-  const ids = async (filter: string) =>
-    (await get(`/transactions?${filter}`)).json.items.map(({ txnId }: { txnId: string }) => txnId);
-  for (const filter of ["cuid=1", "reqId=net-1", "udf1=%3Dcmd", "bouquet=NET-1M&cuid=1&partner=wallet"])
-    expect(await ids(filter), filter).toEqual([first.txnId]);
-  expect(await ids("from=2026-11-20&to=2026-11-20&amount=1130.5&service=internet")).toHaveLength(2);
-  expect(await ids("from=2026-11-21")).toEqual([]);
-  const page = await get("/transactions?limit=1");
-  expect([page.json.items.length, await ids(`limit=1&cursor=${page.json.cursor}`)]).toEqual([1, [first.txnId]]);
-  for (const wrong of ["cursor=x", "after=x", "partner=nobody", "amount=1,5", "from=2026-02-30", "colour=red"])
-    expect((await get(`/transactions?${wrong}`)).status, wrong).toBe(422);
-
-  const reversal = `POST /transactions/${second.checkoutId}/reversal`;
-  const reason = { body: { reason: "paid twice" } };
-  const shorter = { cuid: "2", plan: "Fiber", before: { end: "2027-01-10 10:00:00" }, after: { end: END } };
-  expect((await api.call(`${reversal}?preview=true`, reason)).json).toMatchObject(shorter);
-  expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({ status: "success", reversal: null });
-  expect((await api.call(reversal, reason)).json).toMatchObject(shorter);
-  expect((await api.call(reversal, reason)).json.detail).toBe(
-    "This top-up of 1130.50 of wallet was reversed already, 2026-11-20 09:02:01 by key admin: paid twice.",
-  );
-  expect((await get(`/transactions/${second.txnId}`)).json).toMatchObject({
-    ...{ status: "reversed", customer: { lastName: "Rai 2", mobile: null }, before: { end: END } },
-    reversal: { author: "key admin", reason: "paid twice", after: { end: END } },
-  });
-  expect((await get("/transactions/totals")).json).toEqual({
-    ...{ count: 2, amount: "2261.00", reversed: 1, reversedAmount: "1130.50" },
-  });
-  expect((await get("/transactions/totals?cuid=1&status=reversed")).json).toMatchObject({ count: 0, amount: "0.00" });
+test("transactions are downloaded as CSV, with cells that no spreadsheet runs", async () => {
+  const { get, topUp } = await openProvider();
+  const { txnId } = await topUp("1", { udf1: "=cmd" });
   const { text, headers } = await get("/transactions.csv?status=success");
   const [header, line, end] = text.split("\r\n");
   expect(header).toMatch(/^txnId,checkoutId,status,partner,.*,reversalReason$/);
-  expect([line?.startsWith(first.txnId), line?.includes(",'=cmd,"), end]).toEqual([true, true, ""]);
+  expect([line?.startsWith(txnId), line?.includes(",'=cmd,"), end]).toEqual([true, true, ""]);
   expect(headers["content-disposition"]).toBe('attachment; filename="transactions.csv"');
+  expect((await get("/transactions?colour=red")).status).toBe(422);
 });
 
 test("an answer of more than 64 KiB is not kept for its Idempotency-Key, but that there was one", async () => {

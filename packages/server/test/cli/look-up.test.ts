@@ -92,27 +92,11 @@ describe("topupd transaction list", () => {
     expect(widest(stdout)).toBeLessThanOrEqual(80);
   });
 
-  test.each([
-    [["--partner", WALLET, "--service", "tv"], ["TV-1M"]],
-    [["--from", "2026-02-11", "--to", "2026-02-11"], ["NET-1M"]],
-    [["--udf1", "order-1"], ["NET-3M"]],
-    [["--amount", "3220.50"], ["NET-3M"]],
-    [["--req-id", "sita", "--to", "2026-02-10"], ["NET-3M"]],
-    [
-      ["--name", "rai"],
-      ["TV-1M", "NET-1M", "NET-3M"],
-    ],
-    [["--status", "reversed"], []],
-  ])("finds by %j", async (flags, found) => {
-    const line = await historyLine();
-    expect((await line.rows("transaction", "list", ...flags)).map(({ bouquetId }) => bouquetId)).toEqual(found);
-  });
-
   test("goes on page by page", async () => {
     const line = await historyLine();
-    const first = await line.run("transaction", "list", "--limit", "2", "--json");
+    const first = await line.run("transaction", "list", "--name", "rai", "--limit", "2", "--json");
     const cursor = /--cursor (\S+)\n$/.exec(first.stderr)?.[1] ?? "";
-    const [next] = await line.rows("transaction", "list", "--limit", "2", "--cursor", cursor);
+    const [next] = await line.rows("transaction", "list", "--name", "rai", "--limit", "2", "--cursor", cursor);
     expect(next).toMatchObject({
       bouquetId: "NET-3M",
       txnDate: "2026-02-10 23:59:59",

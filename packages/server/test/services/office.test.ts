@@ -1,62 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { sealingSecret } from "../../src/domain/checkout-secret.ts";
-import { reverseTransaction } from "../../src/office/corrections/operations.ts";
-import { exportTransactions } from "../../src/office/transactions/operations.ts";
 import { listAudit, readAudit, readCheckpoint, verifyAudit } from "../../src/services/staff/audit.ts";
 import { pruneHistory, readAge, rotateSecret } from "../../src/services/staff/maintenance.ts";
-import { run } from "../support/desk.ts";
-import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
+import { ACTOR, customer, DAY_MS, openWorld, type World } from "./world.ts";
 
 async function withCustomer(): Promise<World> {
   const world = await openWorld();
   await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
   return world;
 }
-
-const PRODUCTION = { environment: "production" } as const;
-
-describe("an export of transactions", () => {
-  async function exported({ desk }: World, filter: object = {}) {
-    const rows: (readonly [string, string])[] = [];
-    const pages = await run(desk, exportTransactions, { settled: true, ...filter });
-    for (let page = await pages.next(); ; page = await pages.next()) {
-      if (page.done === true) return { rows, completeUntil: page.value?.["complete_until"] };
-      rows.push(...page.value.map(({ txnId, status }) => [txnId, status] as const));
-    }
-  }
-
-  test("leaves out the last minute, and says until when it is complete", async () => {
-    const world = await withCustomer();
-    const first = await world.topUp("1");
-    world.now += MINUTE_MS - 1;
-    expect(await exported(world)).toEqual({ rows: [], completeUntil: iso(first.at - 1) });
-    world.now += 1;
-    const second = await world.topUp("1");
-    expect(await exported(world)).toEqual({ rows: [[first.txnId, "success"]], completeUntil: iso(first.at) });
-    world.now += MINUTE_MS;
-    const rows = [second, first].map(({ txnId }) => [txnId, "success"]);
-    expect(await exported(world)).toEqual({ rows, completeUntil: iso(second.at) });
-  });
-
-  test("has a reversal only once it is a minute old", async () => {
-    const world = await withCustomer();
-    const { txnId } = await world.topUp("1");
-    world.now += 2 * MINUTE_MS;
-    await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
-    expect((await exported(world)).rows).toEqual([[txnId, "success"]]);
-    expect((await exported(world, { status: "reversed" })).rows).toEqual([]);
-    world.now += MINUTE_MS;
-    expect((await exported(world)).rows).toEqual([[txnId, "reversed"]]);
-    expect((await exported(world, { status: "reversed" })).rows).toHaveLength(1);
-  });
-
-  test("with a filter says nothing of what is complete", async () => {
-    const world = await withCustomer();
-    for (const more of [{ status: "success" }, { partner: "wallet" }, { to: "2026-11-30" }])
-      expect((await exported(world, more)).completeUntil).toBeUndefined();
-    expect((await exported(world, PRODUCTION)).completeUntil).toBe(iso(world.now - MINUTE_MS));
-  });
-});
 
 describe("letting history go", () => {
   test.each<readonly [string, object | undefined]>([

@@ -10,13 +10,11 @@ import {
 } from "../../src/store/back-office/transactions.ts";
 import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
-import { plain } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
   FAMILY,
   FIBER,
-  importRows,
   moment,
   openProvider,
   RAM_NET,
@@ -160,21 +158,6 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     await opened.restate(SITA);
     const asOf = async (cuid: string) => (await opened.store.search.findCustomer("production", cuid))?.asOf;
     expect([await asOf(SITA.cuid), await asOf("2000002")]).toEqual([opened.now, opened.now - 1_000]);
-  });
-
-  test("customers are listed page by page, by their cuids", async () => {
-    const { store, now } = await openProvider(makeDatabase);
-    await importRows(store, now, plain("10"), plain("9"));
-    const cuids: string[] = [];
-    for (let after: string | undefined; ; ) {
-      const page = await store.search.listCustomers("production", { after, limit: 2 });
-      for (const customer of page)
-        expect(customer).toEqual(await store.search.findCustomer("production", customer.cuid));
-      cuids.push(...page.map(({ cuid }) => cuid));
-      if (page.length < 2) break;
-      after = page.at(-1)?.cuid;
-    }
-    expect(cuids).toEqual(["10", "2000001", "2000002", "2000003", "2000004", "9"]);
   });
 
   test("running subscriptions and active customers are counted as of now", async () => {

@@ -23,6 +23,7 @@ import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
 import { testStatistics } from "./statistics.ts";
 import { testTopUps } from "./top-ups.ts";
+import { testTransactionOperations } from "./transaction-operations.ts";
 
 /** Every behaviour of the port: whatever stands behind it passes this very suite. */
 export function testStore(name: string, makeDatabase: MakeDatabase): void {
@@ -40,6 +41,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("settlements", () => testSettlements(makeDatabase));
     describe("statistics", () => testStatistics(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
+    describe("transactions of the office", () => testTransactionOperations(makeDatabase));
     describe("customers of the office", () => testCustomerOperations(makeDatabase));
     describe("bulk corrections", () => testBulk(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
