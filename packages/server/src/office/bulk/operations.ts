@@ -20,7 +20,7 @@ import { listSegments } from "./sql.ts";
 
 const AS = { tag: "Bulk corrections", permission: "correct" } as const;
 const KIND = "bulk correction";
-/** As many lines as a request may have, each of its greatest length. */
+/** The body with most lines, each of the greatest length, fits. */
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const IdSchema = Type.String({ maxLength: 64, description: "The id of a bulk correction." });
 

@@ -37,7 +37,7 @@ export interface BulkEffect {
 export interface BulkPlan {
   readonly environment: Environment;
   readonly order: BulkOrder;
-  /** Without those that nothing would change. */
+  /** Only those that change a connection. */
   readonly effects: readonly BulkEffect[];
   readonly problems: readonly BulkProblem[];
 }

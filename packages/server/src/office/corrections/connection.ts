@@ -4,7 +4,7 @@ import type { ReadingPorts } from "../../store/ports.ts";
 import { findCuids } from "../customers/sql.ts";
 import { Refused } from "../refused.ts";
 
-/** Names a connection. What is undefined may be any. */
+/** Names a connection. An undefined field may have any value. */
 export interface ConnectionInput {
   readonly reqId: string;
   readonly service?: Service | undefined;
@@ -22,7 +22,7 @@ export interface Candidate {
 const MOST_HOLDERS = 1_000;
 
 /**
- * All connections that may be meant: those of the customer, or of everybody whom the name fits. A connection that is gone
+ * All connections that may be meant: those of the customer, or of all customers whom the name fits. A connection that is gone
  * is found by its customer only.
  */
 export async function* connectionsMeant(

@@ -54,7 +54,7 @@ function changeSentence(entry: Entry, entries: readonly Entry[]): string {
   if (kind === "import") return importSentence(entry);
   if (kind === "reversal" || period === null) {
     const reversed = entries.find(({ seq }) => seq === entry.reverses);
-    const what = reversed === undefined ? "What was granted" : `The ${kindOf(reversed)} of ${reversed.wall}`;
+    const what = reversed === undefined ? "The reversed entry" : `The ${kindOf(reversed)} of ${reversed.wall}`;
     return `${what} is not counted any more.`;
   }
   const granted = `${entry.bouquetName} (${entry.bouquetId})`;
@@ -69,9 +69,9 @@ function importSentence({ asOf, stated, goodwill, after, counted }: Entry): stri
   const run = stated && `${stated.name} (${stated.bouquetId}) from ${stated.start} to ${stated.end}`;
   const said = `By the provider's records as of ${asOf}: ${run ?? "there is none"}`;
   const statedEnd = stated?.end ?? "";
-  if (after !== null && after.end < statedEnd) return `${said}; what was reversed since then was taken off.`;
+  if (after !== null && after.end < statedEnd) return `${said}; time that was reversed since then is subtracted.`;
   const isMore = after !== null && after.end > statedEnd;
-  const came = `${said}${isMore ? "; top-ups of after then and goodwill came on top" : ""}.`;
+  const came = `${said}${isMore ? "; later top-ups and goodwill are added" : ""}.`;
   if (counted === null || counted.goodwillDays === 0) return came;
   const reading = goodwill === "held" ? "hold" : "lack";
   return `${came} The records ${reading} goodwill; ${count(counted.goodwillDays, "day")} of it are in the end.`;

@@ -16,7 +16,7 @@ export const GoodwillReadingSchema = oneOf(
   "`held`: the records hold goodwill; `lacking`: they do not.",
 );
 
-/** Of a subscription that an import held back. */
+/** A subscription that an import held back. */
 export const HELD_BACK_FIELDS = {
   ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
   keptEnd: orNull(WallTimeSchema),
@@ -49,7 +49,7 @@ export function heldBackFields(held: HeldBack) {
 
 const ConnectionStatusSchema = oneOf(
   ["active", "inactive", "blocked"],
-  "As partners see it, and `blocked` whoever blocked it.",
+  "As partners see it; `blocked` if staff or the provider's records block it.",
 );
 
 const ProfileFields = {
@@ -186,7 +186,7 @@ export const AttemptSchema = Type.Object(
   { title: "Attempt", description: "A refused call of a partner." },
 );
 
-/** The reader of rows checks what is in it, and says what is wrong in the words of an import. */
+/** The reader of rows checks its fields, and words problems as an import does. */
 export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   additionalProperties: true,
