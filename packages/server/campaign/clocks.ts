@@ -3,19 +3,20 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import type { Transaction } from "../src/domain/top-up.ts";
 import { readDay } from "../src/domain/zone.ts";
+import { addPartner } from "../src/office/partners/operations.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";
 import { readWithReversals } from "../src/office/transactions/reversible.ts";
 import { listPackages } from "../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";
 import { type TopUpRequest, topUp } from "../src/partner/top-up.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
-import { addPartner } from "../src/services/staff/partners.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { serveSettling } from "../src/store/sqlite/settling/settler-server.ts";
 import type { Store } from "../src/store/store.ts";
 import { ndjson, publishRows } from "../test/support/catalogue.ts";
+import { deskOf, run } from "../test/support/desk.ts";
 import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { agree } from "./month.ts";
@@ -190,9 +191,8 @@ class Clocks {
     const [ports, environment] = [this.#ports, ENVIRONMENT] as const;
     await publishRows(ports.store, bouquets, ports.clock(), environment);
     expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
-    const added = await addPartner(ports, ACTOR, { name: "wallet" });
-    if (added.kind !== "added") throw new Error(added.kind);
-    this.#caller = { partnerId: added.partner.id, partnerName: "wallet", environment, tokenId: undefined };
+    const { id } = await run(deskOf(ports, ACTOR), addPartner, { name: "wallet" });
+    this.#caller = { partnerId: id, partnerName: "wallet", environment, tokenId: undefined };
   }
 
   /** Top-ups wait behind one that is held up; meanwhile, or at one of the next looks at it, the clock is set. */

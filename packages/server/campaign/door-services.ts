@@ -5,6 +5,7 @@ import { sealingSecret } from "../src/domain/checkout-secret.ts";
 import { buildApp } from "../src/partner/app.ts";
 import { by } from "../test/support/by.ts";
 import { openTestService, START, type TestService } from "../test/support/open-service.ts";
+import { partnersOf } from "../test/support/partners.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { BOUQUET, CUSTOMERS, type World } from "./door-cases.ts";
 
@@ -65,14 +66,14 @@ async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildA
   await service.importCatalogue([{ service: "internet", ...BOUQUET, name: "Fiber (MONTHLY)" }]);
   await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, at) => customer(at)));
   const walled = await service.addPartner("walled");
-  await store.partners.setAllowedAddresses("walled", new AddressList(["10.1.0.0/16"]), by(service.now));
+  await partnersOf(store).setAllowedAddresses("walled", new AddressList(["10.1.0.0/16"]), by(service.now));
   const swinging = await service.addPartner("swinging");
   const brief = await service.addPartner("brief");
   const tokens: [string, ...string[]] = [service.liveToken, service.trialToken];
   for (const partner of [walled, swinging, brief]) tokens.push(await service.issue(partner, "production"));
   const secrets = await store.checkoutSecrets();
   const holder = {
-    partnerId: ((await store.partners.find("wallet")) ?? walled).id,
+    partnerId: ((await partnersOf(store).find("wallet")) ?? walled).id,
     environment: "production",
   } as const;
   const { revision = 0 } = (await store.currentCatalogue("production")) ?? {};
@@ -101,13 +102,13 @@ async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildA
       service.now += 1;
       if (step % STAFF_EVERY !== 0) return;
       const isEven = (step / STAFF_EVERY) % 2 === 0;
-      await store.partners.setStatus("swinging", isEven ? "suspended" : "active", by(service.now));
+      await partnersOf(store).setStatus("swinging", isEven ? "suspended" : "active", by(service.now));
       if (isEven) tokens[tokens.length - 1] = await service.issue(brief, "production");
       else {
-        const issued = (await store.partners.listTokens()).find(
+        const issued = (await partnersOf(store).listTokens()).find(
           ({ partner, revokedAt }) => partner.id === brief.id && revokedAt === undefined,
         );
-        if (issued !== undefined) await store.partners.revokeToken(issued.id, by(service.now));
+        if (issued !== undefined) await partnersOf(store).revokeToken(issued.id, by(service.now));
       }
     },
   };

@@ -15,6 +15,7 @@ import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
 import { ndjson, publishRows } from "../test/support/catalogue.ts";
 import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
+import { partnersOf } from "../test/support/partners.ts";
 import { deskOf } from "../test/support/plain-desk.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { Book } from "./month-book.ts";
@@ -152,7 +153,7 @@ class Month {
     const environment = "production";
     await publishRows(ports.store, catalogue, ports.clock());
     expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
-    const added = PARTNERS.map((name) => this.#store.partners.add(name, attributionOf(ports, ACTOR)));
+    const added = PARTNERS.map((name) => partnersOf(this.#store).add(name, attributionOf(ports, ACTOR)));
     this.#partners = (await Promise.all(added)) as Partner[];
   }
 

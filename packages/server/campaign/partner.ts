@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
+import { addPartner } from "../src/office/partners/operations.ts";
+import { issueToken } from "../src/office/partners/tokens.ts";
 import { importCustomers } from "../src/services/staff/import-customers.ts";
-import { addPartner, issueToken } from "../src/services/staff/partners.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { publishRows } from "../test/support/catalogue.ts";
+import { deskOf, run } from "../test/support/desk.ts";
 import type { Ground } from "./processes.ts";
 import type { Choices } from "./random.ts";
 
@@ -33,13 +35,12 @@ export async function makeProvider({ cwd, database }: Ground, customerCount = CU
       : await openPostgresStore({ ...wishes, url: database, connections: 2 });
   try {
     const [ports, actor, environment] = [{ ...world, store }, { name: "campaign" }, "production"] as const;
-    await addPartner(ports, actor, { name: "wallet" });
+    const desk = deskOf(ports, actor);
+    await run(desk, addPartner, { name: "wallet" });
     const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
     await publishRows(store, BOUQUETS, world.clock());
     await importCustomers(ports, actor, { environment, open: () => ndjson(customers) }, NOTHING_BAD);
-    const issued = await issueToken(ports, actor, { partner: "wallet", environment });
-    if (issued.kind !== "issued") throw new Error(issued.kind);
-    return issued.token;
+    return (await run(desk, issueToken, { partner: "wallet", environment })).token;
   } finally {
     await store.close();
   }

@@ -1,6 +1,8 @@
 import { DAY_MS, type Instant } from "../domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../office/corrections/operations.ts";
 import { type Desk, perform } from "../office/office.ts";
+import { addPartner } from "../office/partners/operations.ts";
+import { issueToken } from "../office/partners/tokens.ts";
 import { Refused } from "../office/refused.ts";
 import { listPackages } from "../partner/list-packages.ts";
 import { lookUpCustomer } from "../partner/look-up-customer.ts";
@@ -9,7 +11,6 @@ import { topUp } from "../partner/top-up.ts";
 import type { Actor, Ports } from "../services/ports.ts";
 import { addStaff } from "../services/staff/accounts.ts";
 import { type CustomersImport, importCustomers } from "../services/staff/import-customers.ts";
-import { addPartner, issueToken } from "../services/staff/partners.ts";
 import { resetTrial } from "../services/staff/trial.ts";
 import type { Attempt } from "../store/staff.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
@@ -68,9 +69,8 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
   );
   const callers: Caller[] = [];
   for (const name of DEMO_PARTNERS) {
-    const added = await addPartner(ports, actor, { name });
-    if (added.kind !== "added") throw new Error(`the demo's partner ${name}: ${added.kind}`);
-    callers.push({ partnerId: added.partner.id, partnerName: name, environment: "trial", tokenId: undefined });
+    const { id } = await perform(addPartner, ports, { name });
+    callers.push({ partnerId: id, partnerName: name, environment: "trial", tokenId: undefined });
   }
   const customers = makeDemoCustomers(choices, zone, begin);
   const rows = customers.map(({ row }) => row);
@@ -88,7 +88,7 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
     ports.turnTo(at);
     await Promise.all(batch.map((planned) => history.make(planned)));
   }
-  await ports.store.attempts.record(history.attempts);
+  await ports.store.recordAttempts(history.attempts);
   await giveTokens(ports, now);
   ports.turnTo(now);
 }
@@ -249,8 +249,8 @@ async function giveTokens(ports: DemoDesk, now: Instant): Promise<void> {
   const uses = new Map<string, Instant>();
   for (const [index, partner] of DEMO_PARTNERS.slice(1).entries()) {
     ports.turnTo(now - (2 * index + 1) * DAY_MS);
-    const issued = await issueToken(ports, PROVIDER, { partner, environment: "trial" });
-    if (issued.kind === "issued") uses.set(issued.record.id, now - (index * 40 + 3) * 60_000);
+    const { id } = await perform(issueToken, { ...ports, actor: PROVIDER }, { partner, environment: "trial" });
+    uses.set(id, now - (index * 40 + 3) * 60_000);
   }
-  await ports.store.partners.recordUses(uses);
+  await ports.store.recordTokenUses(uses);
 }

@@ -1,10 +1,12 @@
 import { type TSchema, Type } from "typebox";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import { NAME } from "../domain/name.ts";
 import { ROLES } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { readDay } from "../domain/zone.ts";
 import type { ReadingPorts } from "../store/ports.ts";
+import { findPartner } from "./partners/sql.ts";
 import { Refused } from "./refused.ts";
 
 /* What many routes take and answer. A schema with a title is a component of the document, so a title is used once. */
@@ -139,10 +141,17 @@ export async function partnerIdOf(
   { store }: ReadingPorts,
   { partner: name }: { readonly partner?: string | undefined },
 ): Promise<number | undefined> {
-  const partner = name === undefined ? undefined : await store.partners.find(name);
-  if (name !== undefined && partner === undefined) throw Refused.field("partner", "is not the name of any");
+  const partner = name === undefined ? undefined : await findPartner(store.engine.db, name);
+  if (name !== undefined && partner === undefined) throw Refused.field("partner", "is not the name of a partner");
   return partner?.id;
 }
+
+/** A new name of a partner, a person or a system. */
+export const NameSchema = Type.String({
+  pattern: NAME.source,
+  "x-problem": "must have 1 to 64 characters, no blank at either end, and no blank but the space",
+  description: "A name of up to 64 characters.",
+});
 
 /** Why something is corrected: one line, which a list shows whole. */
 export const ReasonSchema = Type.String({

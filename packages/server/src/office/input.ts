@@ -1,12 +1,12 @@
-import type { TObject } from "typebox";
+import type { Static, TObject } from "typebox";
 import { Value } from "typebox/value";
 import type { FieldProblem } from "../domain/fields.ts";
 import { Refused } from "./refused.ts";
 
 /** Reads flags, which are texts, as a schema says. @throws Refused */
-export function readInput(schema: TObject, given: Record<string, unknown>): Record<string, unknown> {
+export function readInput<Schema extends TObject>(schema: Schema, given: Record<string, unknown>): Static<Schema> {
   const value = Value.Convert(schema, { ...given });
-  if (Value.Check(schema, value)) return value as Record<string, unknown>;
+  if (Value.Check(schema, value)) return value;
   throw new Refused("invalid", "", problemsOf(Value.Errors(schema, value), schema));
 }
 

@@ -41,8 +41,8 @@ export interface Cli<Input, Answer> {
   readonly summary?: string;
   /** Input that is given without a flag, in this order. */
   readonly arguments?: readonly (keyof Input & string)[];
-  /** Input that this command always gives. */
-  readonly given?: Partial<Input>;
+  /** Input that this command always gives, or never, if it is undefined. */
+  readonly given?: { readonly [Field in keyof Input]?: Input[Field] | undefined };
   readonly examples: readonly [string, ...string[]];
   readonly makesDatabase?: boolean;
   /** What is printed without --json: a table of these columns, or text. */

@@ -9,7 +9,7 @@ const WRITING_EVERY_MS = 1_000;
 export const MOST_GATHERED = 10_000;
 
 export interface AttemptNotesOptions {
-  readonly store: Pick<Store, "attempts">;
+  readonly store: Pick<Store, "recordAttempts">;
   /** Hears why the store did not take what was gathered: it is dropped. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -43,7 +43,7 @@ export class AttemptNotes {
     if (attempts.length === 0) return;
     this.#gathered = [];
     try {
-      await this.#options.store.attempts.record(attempts);
+      await this.#options.store.recordAttempts(attempts);
     } catch (error) {
       this.#options.onFailure(error);
     }

@@ -87,7 +87,7 @@ export class TokenUses {
     if (uses.size === 0) return;
     this.#gathered = new Map();
     try {
-      await this.#options.store.partners.recordUses(uses);
+      await this.#options.store.recordTokenUses(uses);
     } catch (error) {
       // What has come meanwhile is later.
       this.#gathered = new Map([...uses, ...this.#gathered]);

@@ -1,4 +1,3 @@
-import type { AuditEntry } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionKey, ConnectionName, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
@@ -131,36 +130,4 @@ export interface SettledDay {
   readonly environment: Environment;
   readonly partnerId: number | undefined;
   readonly day: string;
-}
-
-/** The audit trail, to be read. What grows it is every change that staff or an import makes. */
-export interface AuditTrail {
-  /** Entries after `after`, oldest first, at most `limit`. Rejects as the methods of the store do. */
-  readOn(after: number, limit: number): Promise<AuditEntry[]>;
-  /**
-   * Those that all of the filter fits, newest first, at most `limit`; rejects likewise. Without a reason or a cuid, the
-   * last entry of a customers import stands for all of it.
-   */
-  list(filter: AuditFilter, limit: number): Promise<ListedAuditEntry[]>;
-}
-
-export interface ListedAuditEntry extends AuditEntry {
-  /** How many entries it stands for, itself among them. */
-  readonly parts: number;
-}
-
-/** All that is said must hold; what is undefined was not said. */
-export interface AuditFilter {
-  /** Of this number or an earlier one. */
-  readonly upTo?: number | undefined;
-  readonly author?: string | undefined;
-  readonly action?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly reason?: string | undefined;
-  /** Whose change it tells of, be it among others'. */
-  readonly cuid?: string | undefined;
-  /** Made at this time or later. */
-  readonly from?: Instant | undefined;
-  /** Made before this time. */
-  readonly until?: Instant | undefined;
 }

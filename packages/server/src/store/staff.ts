@@ -130,29 +130,6 @@ export interface Attempt {
 export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 export const MOST_ATTEMPTS = 1_000_000;
 
-export interface Attempts {
-  /** Writes them, and lets go of a part of what is too old or too much. */
-  record(attempts: readonly Attempt[]): Promise<void>;
-  /** Newest first, with their numbers. @param filter.codes any of these. */
-  list(
-    filter: AttemptFilter,
-    page: { readonly before: number | undefined; readonly limit: number },
-  ): Promise<(Attempt & { readonly id: number })[]>;
-  /** How many there were since a time, by their reasons, most first. */
-  countByReason(
-    environment: Environment,
-    since: Instant,
-    partnerId?: number,
-  ): Promise<{ readonly reason: string; readonly count: number }[]>;
-}
-
-export interface AttemptFilter {
-  readonly environment: Environment;
-  readonly codes?: readonly string[] | undefined;
-  readonly partnerId?: number | undefined;
-  readonly reason?: string | undefined;
-}
-
 /** An import of a file. */
 export interface ImportRun {
   readonly id: number;

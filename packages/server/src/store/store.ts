@@ -12,12 +12,12 @@ import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { CheckoutSecrets, Partners } from "./changes.ts";
+import type { CheckoutSecrets } from "./changes.ts";
 import type { Engine } from "./engine.ts";
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
-import type { AuditTrail, Search } from "./search.ts";
-import type { Attempts, ImportRuns, StaffAccounts } from "./staff.ts";
+import type { Search } from "./search.ts";
+import type { Attempt, ImportRuns, StaffAccounts } from "./staff.ts";
 import type { StatisticsSource } from "./statistics.ts";
 
 /**
@@ -35,6 +35,10 @@ export interface Store {
   // What partners' requests need: written by hand for each engine.
   /** As it is now: a revocation by any process shows within a second. */
   findAccessToken(hash: Uint8Array): Promise<AccessToken | undefined>;
+  /** Writes when tokens were used; the later of what is on record and what is given stays. */
+  recordTokenUses(uses: TokenUses): Promise<void>;
+  /** Records refused calls, and deletes some that are too old or too many. */
+  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
   /** Newest first, and never empty. A new one by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
   /** The newest revision, or undefined before the first import. */
@@ -83,14 +87,11 @@ export interface Store {
   readonly engine: Engine;
 
   // What staff change and ask: written once, in back-office/.
-  readonly partners: Partners;
   readonly secrets: CheckoutSecrets;
   readonly search: Search;
-  readonly auditTrail: AuditTrail;
   readonly retention: Retention;
   readonly targets: Targets;
   readonly staff: StaffAccounts;
-  readonly attempts: Attempts;
   readonly importRuns: ImportRuns;
   readonly statistics: StatisticsSource;
 
@@ -113,6 +114,9 @@ export interface Store {
    */
   importArchive(chunks: AsyncIterable<ArchiveChunk>, pausing?: Attribution): Promise<ImportedArchive>;
 }
+
+/** When each token was last used, by its id. */
+export type TokenUses = ReadonlyMap<string, Instant>;
 
 /** A customer's row, and up to when it holds what was made here. */
 export interface CustomerRowOfFile {

@@ -47,12 +47,12 @@ const shared = shareStaffApi({
   ...{ mostFileBytes: 1_000, mostFileLines: 5, createTemporaryFile: countedFile },
   wrapStore: (store: Store): Store => ({
     ...store,
-    partners: {
-      ...store.partners,
-      add: async (...what) => {
-        const added = await store.partners.add(...what);
+    engine: {
+      ...store.engine,
+      change: async (work) => {
+        const changed = await store.engine.change(work);
         if (trouble.addingPartners) throw new StoreUnavailable("the database is away");
-        return added;
+        return changed;
       },
     },
     retention: {

@@ -139,7 +139,7 @@ describe("topupd connection", () => {
     expect(await line.mustRun("why", "tv", "00077")).not.toContain("Blocked");
     expect(await line.rows("audit", "list", "--limit", "2")).toMatchObject([
       { action: "connection.unblock", reason: "as the customer asks" },
-      { action: "connection.block", before: '{"blocked":false}', after: '{"blocked":true}' },
+      { action: "connection.block", before: { blocked: false }, after: { blocked: true } },
     ]);
     const json = await line.json("connection", "block", ...SITA_TV, "--reason", "x");
     expect(json).toMatchObject({ cuid: "2000001", service: "tv", blocked: true, changed: true });

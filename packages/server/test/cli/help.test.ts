@@ -93,7 +93,7 @@ describe("a command that is called wrongly is told so on stderr alone, with exit
     ["serve --colour red", /unknown option '--colour'/],
     ["check --port 1", /unknown option '--port'/],
     ["partner add", /missing required argument 'NAME'\nSee topupd partner add --help\n$/],
-    ["token issue --environment trial", /required option '--partner <NAME>' not specified/],
+    ["token issue --environment trial", /required option '--partner <PARTNER>' not specified/],
     ["token issue --partner wallet --environment staging", /'staging' is invalid.*trial, production/],
     ["customer show a b", /too many arguments/],
     ["transaction list --status paid", /'paid' is invalid.*success, reversed/],

@@ -83,34 +83,29 @@ describe("topupd audit", () => {
     expect(await actions("--author", "maya")).toEqual(["partner.suspend"]);
     expect(await actions("--subject", "wallet", "--action", "partner.add")).toEqual(["partner.add"]);
     const [imported] = await line.rows("audit", "list", "--cuid", SITA.cuid);
-    expect(JSON.parse(imported.after)).toMatchObject({ first_name: "Sita", "internet sita": "active" });
+    expect(imported.after).toMatchObject({ first_name: "Sita", "internet sita": "active" });
     const page = await line.run("audit", "list", "--limit", "3");
-    expect(page.stderr).toBe("There are more: add --up-to 1\n");
+    expect(page.stderr).toBe("There are more: add --cursor 1\n");
     expect(page.stdout).toContain(
       '4  2026-11-25 09:00:00  partner.suspend  wallet  by maya\n    {"status":"active"} -> {"status":"suspended"}\n',
     );
-    expect(await actions("--up-to", "1")).toEqual(["catalogue.import"]);
+    expect(await actions("--cursor", "1")).toEqual(["catalogue.import"]);
   });
 
-  test("verify finds what was changed or cut off, by a checkpoint that export has named", async () => {
+  test("verify finds what was changed or cut off, by a checkpoint that export ends with", async () => {
     const line = await filledLine();
-    const exported = await line.run("audit", "export");
-    const [, checkpoint = ""] = /--checkpoint (\S+)\n$/.exec(exported.stderr) ?? [];
-    expect(rowsOf(exported.stdout)).toHaveLength(3);
+    const [, , , { checkpoint }] = rowsOf(await line.mustRun("audit", "export"));
     const verify = () => line.run("audit", "verify", "--checkpoint", checkpoint);
-    expect(await verify()).toMatchObject({
+    expect(await verify()).toEqual({
       code: 0,
-      stdout: expect.stringContaining("all that was kept elsewhere is still there (1)"),
+      stdout: "ok     3 entries, each follows from the one before it\n",
+      stderr: `To find out later whether anything up to here was changed, keep this elsewhere: --checkpoint ${checkpoint}\n`,
     });
-    const path = join(line.folder, "topupd.db");
-    tamper(path, "DELETE FROM audit_entry WHERE seq = 3");
-    expect((await line.run("audit", "verify")).code).toBe(0);
-    expect(await verify()).toMatchObject({
-      code: 3,
+    tamper(join(line.folder, "topupd.db"), "DELETE FROM audit_entry WHERE seq = 3");
+    expect(await verify()).toEqual({
+      ...{ code: 3, stdout: "" },
       stderr: "topupd: the audit trail is not the one of checkpoint 3: it ends with entry 2\n",
     });
-    tamper(path, "UPDATE audit_entry SET author = 'nobody' WHERE seq = 1");
-    expect(await verify()).toMatchObject({ code: 3, stderr: expect.stringContaining("the audit trail is broken: ") });
     expect((await line.run("audit", "verify", "--checkpoint", "3:x")).code).toBe(2);
   });
 });

@@ -44,8 +44,8 @@ describe("every command works on PostgreSQL", () => {
     expect(token).toMatch(/^topup_live_/);
     expect(await line.mustRun("partner", "suspend", "wallet")).toContain("suspended");
     expect(await line.mustRun("partner", "resume", "wallet")).toContain("active");
-    expect(JSON.parse(await line.mustRun("partner", "list", "--json"))).toMatchObject([{ id: 1, name: "wallet" }]);
-    const [{ id }] = JSON.parse(await line.mustRun("token", "list", "--json"));
+    expect(JSON.parse(await line.mustRun("partner", "list", "--json"))).toMatchObject({ id: 1, name: "wallet" });
+    const { id } = JSON.parse(await line.mustRun("token", "list", "--json"));
     expect(await line.mustRun("token", "revoke", id)).toContain("revoked");
     await line.mustRun("trial", "reset");
     expect(JSON.parse(await line.mustRun("secret", "rotate", "--json"))).toMatchObject({ id: 1 });
@@ -71,7 +71,7 @@ describe("every command works on PostgreSQL", () => {
     expect((await callOperation(one.url, TOP_UP, token, beforeRotation)).status).toBe(200);
     expect((await callOperation(two.url, TOP_UP, token, await prepare(one.url, token))).status).toBe(200);
 
-    const [{ id }] = JSON.parse(await line.mustRun("token", "list", "--json"));
+    const { id } = JSON.parse(await line.mustRun("token", "list", "--json"));
     await line.mustRun("token", "revoke", id);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const { url } of [one, two]) {

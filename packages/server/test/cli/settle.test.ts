@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { buy, historyLine, kathmandu, SITA_NET, WALLET } from "../support/office-line.ts";
+import { partnersOf } from "../support/partners.ts";
 
 const TWO_DAYS = ["--from", "2026-02-10", "--to", "2026-02-11"];
 const ALL_DAYS = ["--partner", WALLET, "--from", "2026-02-10", "--to", "2027-01-05"];
@@ -34,7 +35,7 @@ test("an export in CSV has negative amounts, and no text that a spreadsheet woul
   const names = ['=HYPERLINK("http://evil.example")', "@SUM(A1)", "-1+1", "a,b", 'say "so"', "turned\u202eround"];
   for (const [index, name] of names.entries()) {
     const by = { author: "tester", authority: undefined };
-    await line.inStore(({ store, clock }) => store.partners.add(name, { ...by, at: clock() }));
+    await line.inStore(({ store, clock }) => partnersOf(store).add(name, { ...by, at: clock() }));
     line.now = kathmandu(`2027-02-0${index + 1} 12:00:00`);
     await buy(line, { ...SITA_NET, partner: name }, "NET-1M");
   }

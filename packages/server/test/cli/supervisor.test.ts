@@ -67,7 +67,7 @@ async function superviseFakes() {
     children.push(child);
     return child.process;
   };
-  const store = { provider: {}, partners: { list: async () => [] }, staff: { list: async () => [] }, close() {} };
+  const store = { provider: {}, engine: {}, staff: { list: async () => [] }, close() {} };
   const logs: string[] = [];
   const runtime = {
     clock: () => time.clock() - set.back,

@@ -87,7 +87,7 @@ describe("topupd target add", () => {
     expect(await line.json("target", "list")).toMatchObject([{ service: "internet" }, { service: "iptv" }]);
     expect(await line.mustRun("target", "show", "iptv")).toMatch(/\nservice +iptv\n/);
     const [{ after }] = await line.rows("audit", "list", "--subject", "iptv");
-    expect(JSON.parse(after)).toMatchObject({ service: "iptv" });
+    expect(after).toMatchObject({ service: "iptv" });
   });
 
   test.each([
@@ -195,7 +195,7 @@ test("topupd target pause, resume, rotate and remove change a target, and the au
     ["target.rotate", "somebody"],
     ["target.remove", "somebody"],
   ]);
-  expect(JSON.parse(entries[0].after)).toEqual({
+  expect(entries[0].after).toEqual({
     id: ID,
     kind: "webhook",
     address: URL,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { by } from "../support/by.ts";
 import type { CallOptions, OpenOptions, TestService } from "../support/open-service.ts";
+import { partnersOf } from "../support/partners.ts";
 import { startTestService } from "../support/service.ts";
 
 const OFFICE = new AddressList(["203.0.113.0/24", "2001:db8::/32"]);
@@ -12,7 +13,7 @@ const OUTSIDE = "198.51.100.7";
 /** A service whose one partner may call from its office alone. */
 async function limitedService(options: OpenOptions = {}): Promise<TestService> {
   const service = await startTestService(options);
-  await service.store.partners.setAllowedAddresses("wallet", OFFICE, by(service.now));
+  await partnersOf(service.store).setAllowedAddresses("wallet", OFFICE, by(service.now));
   return service;
 }
 
@@ -48,7 +49,7 @@ describe("a partner with allowed addresses", () => {
     const service = await limitedService();
     const bank = await service.issue(await service.addPartner("bank"), "trial");
     expect(await statusOf(service, { from: OUTSIDE, token: bank })).toBe(200);
-    await service.store.partners.setAllowedAddresses("wallet", undefined, by(service.now));
+    await partnersOf(service.store).setAllowedAddresses("wallet", undefined, by(service.now));
     expect(await statusOf(service, { from: OUTSIDE })).toBe(200);
   });
 });

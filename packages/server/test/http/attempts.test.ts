@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { AttemptNotes, MOST_GATHERED } from "../../src/partner/attempts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Attempt } from "../../src/store/staff.ts";
+import { partnersOf } from "../support/partners.ts";
 import { startTestService } from "../support/service.ts";
 
 test("refused calls of a partner are noted, with the customer that they named, and no other call is", async () => {
@@ -17,7 +18,7 @@ test("refused calls of a partner are noted, with the customer that they named, a
   await call("get-customer-information", { code: 9841 });
   await call("txn-status", {}, "unknown");
   await service.inject({ method: "POST", url: "/nowhere", headers: { authorization: `Bearer ${service.trialToken}` } });
-  const partner = await service.store.partners.setStatus("wallet", "suspended", {
+  const partner = await partnersOf(service.store).setStatus("wallet", "suspended", {
     author: "tester",
     authority: undefined,
     at: service.now,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
 import { by } from "../support/by.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
+import { partnersOf } from "../support/partners.ts";
 import {
   PREFIX,
   prepareTopUp,
@@ -86,7 +87,7 @@ describe("an access token", () => {
 
 test("a token is refused while its partner is suspended, and for good once it is revoked", async () => {
   const service = await startTestService();
-  const { partners } = service.store;
+  const partners = partnersOf(service.store);
   const look = async () => {
     const { status, json } = await service.call("get-customer-information", LOOK_UP);
     return [status, json.code];
@@ -106,14 +107,14 @@ test.each<[string, number, string, (service: TestService) => Promise<unknown>]>(
     401,
     "revoked_token",
     async ({ store, now }) => {
-      for (const { id } of await store.partners.listTokens()) await store.partners.revokeToken(id, by(now));
+      for (const { id } of await partnersOf(store).listTokens()) await partnersOf(store).revokeToken(id, by(now));
     },
   ],
   [
     "its partner was suspended",
     403,
     "partner_suspended",
-    ({ store }) => store.partners.setStatus("wallet", "suspended", by(1)),
+    ({ store }) => partnersOf(store).setStatus("wallet", "suspended", by(1)),
   ],
 ])("a top-up that was admitted before %s is refused as at the door: %i", async (_, status, reason, lose) => {
   const instead = new Map<string, Instead>();
@@ -138,7 +139,7 @@ test("a suspended partner can call txn-status and nothing else, so that its open
   const purchase = await prepareTopUp(service, FIBER);
   const { checkoutId } = purchase;
   await service.call("subscription-package-topup", purchase);
-  await service.store.partners.setStatus("wallet", "suspended", by(1));
+  await partnersOf(service.store).setStatus("wallet", "suspended", by(1));
   for (const version of ["v1.0.1", "v1.0.0"] as const) {
     const { status, json } = await service.call("txn-status", { checkoutId }, { version });
     expect([status, json.body.result.orderId]).toEqual([200, checkoutId]);

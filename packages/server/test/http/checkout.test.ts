@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { partnersOf } from "../support/partners.ts";
 import { type Answer, prepareTopUp, START, startTestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -76,7 +77,7 @@ describe("a top-up that is sent again", () => {
     const first = await service.call("subscription-package-topup", { ...purchase, udf1: "order 1" });
     expect(first.headers["idempotent-replayed"]).toBeUndefined();
     service.now = START + 365 * 24 * 60 * 60 * 1000;
-    const partner = await service.store.partners.find("wallet");
+    const partner = await partnersOf(service.store).find("wallet");
     const token = await service.issue(partner as NonNullable<typeof partner>, "trial");
     const again = await service.call("subscription-package-topup", { ...purchase, amt: "1130.00" }, { token });
     expect(again.status).toBe(200);

@@ -5,6 +5,7 @@ import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
 import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { refusal, run } from "../support/desk.ts";
+import { partnersOf } from "../support/partners.ts";
 import { countTurns } from "../support/turns.ts";
 
 const PRODUCTION = { environment: "production" } as const;
@@ -56,7 +57,7 @@ describe("a settlement", () => {
       for await (const page of pages) all.push(...page);
       return all;
     };
-    await world.store.partners.add("bank", { author: ACTOR.name, authority: undefined, at: world.now });
+    await partnersOf(world.store).add("bank", { author: ACTOR.name, authority: undefined, at: world.now });
     expect(await lines({})).toMatchObject([{ partner: "wallet", service: "internet", bouquetId: "NET-1M", topUps: 1 }]);
     expect(await lines({ partner: "bank" })).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { issueToken } from "../../src/office/partners/tokens.ts";
 import { findAttention } from "../../src/services/staff/attention.ts";
-import { issueToken } from "../../src/services/staff/partners.ts";
 import { addTarget } from "../../src/services/staff/targets.ts";
+import { run } from "../support/desk.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld } from "./world.ts";
 
 const ASKED = { environment: "production", recordingFailsSince: undefined } as const;
@@ -39,12 +40,11 @@ test("what needs attention is told once it does, and not before", async () => {
   await store.importRuns.replaceHeldBack("production", []);
 
   const expiresAt = world.now + 30 * DAY_MS;
-  const issued = await issueToken(world.ports, ACTOR, { partner: "wallet", environment: "production", expiresAt });
-  if (issued.kind !== "issued") throw new Error(issued.kind);
+  const { id } = await run(world.desk, issueToken, { partner: "wallet", expiresAt: iso(expiresAt) });
   world.now = expiresAt - 14 * DAY_MS + 1;
   await store.importRuns.noteBackup(world.now - 2 * DAY_MS);
   expect(await found()).toEqual([]);
-  await store.partners.recordUses(new Map([[issued.record.id, world.now]]));
+  await store.recordTokenUses(new Map([[id, world.now]]));
   expect(await found()).toEqual([["token_ending", "wallet", expiresAt]]);
   world.now += 1;
   expect(await found()).toContainEqual(["no_backup", world.now - 1 - 2 * DAY_MS]);

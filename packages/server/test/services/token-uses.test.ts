@@ -13,16 +13,14 @@ function scene() {
     failsNext: false,
     /** What a write waits for. */
     held: Promise.resolve(),
-    partners: {
-      recordUses: async (uses: ReadonlyMap<string, number>) => {
-        await store.held;
-        if (store.failsNext) {
-          store.failsNext = false;
-          throw new StoreUnavailable("away");
-        }
-        if (store.fails) throw new StoreUnavailable("away");
-        written.push([...uses]);
-      },
+    recordTokenUses: async (uses: ReadonlyMap<string, number>) => {
+      await store.held;
+      if (store.failsNext) {
+        store.failsNext = false;
+        throw new StoreUnavailable("away");
+      }
+      if (store.fails) throw new StoreUnavailable("away");
+      written.push([...uses]);
     },
   };
   const uses = new TokenUses({

@@ -21,6 +21,7 @@ import type { Store } from "../../src/store/store.ts";
 import { openStore } from "../store-suite/database.ts";
 import { ndjson, publishRows } from "../support/catalogue.ts";
 import { deskOf } from "../support/desk.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -83,8 +84,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const opened = await openStore(makeSqliteDatabase, { timeZone, basePlans, onFinished: onTestFinished });
   const store = wrap(opened.store);
   const ports = { store, clock: () => opened.now, random: seededRandom(7) };
-  const partner = await store.partners.add("wallet", { author: ACTOR.name, authority: undefined, at: opened.now });
-  if (partner === "name_taken") throw new Error("the database is not new");
+  const partner = await partnersOf(store).add("wallet", { author: ACTOR.name, authority: undefined, at: opened.now });
   const of = { partnerId: partner.id, partnerName: partner.name, tokenId: undefined };
   const caller = { ...of, environment: "production" } as const;
   const world: World = {

@@ -8,6 +8,7 @@ import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts
 import type { Tables } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
+import { partnersOf } from "../support/partners.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
@@ -107,8 +108,8 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     const copy = await copyOf(makeDatabase, opened.store, opened.now);
     const { store } = copy;
     await expectToGoOn(store, opened);
-    expect(await store.partners.add("wallet", by(opened.now))).toBe("name_taken");
-    expect(await store.partners.add("new", by(opened.now))).toMatchObject({ id: 3 });
+    expect(await partnersOf(store).add("wallet", by(opened.now))).toBe("name_taken");
+    expect(await partnersOf(store).add("new", by(opened.now))).toMatchObject({ id: 3 });
     expect(await publish(store, "trial", BOUQUETS, by(opened.now))).toMatchObject({ revision: 4 });
     await importRows(store, opened.now + DAY_MS, { ...SITA, last_name: "Tamang" });
     expect(await findWrong(store)).toEqual([]);
@@ -140,7 +141,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
   });
 
   test.each([
-    ["a partner", (store: Store) => store.partners.add("other", by(1))],
+    ["a partner", (store: Store) => partnersOf(store).add("other", by(1))],
     ["a customer", (store: Store) => importRows(store, 1, { ...SITA, connections: {} })],
     ["a concluded checkout", (store: Store) => store.concludeCheckout("x".repeat(64))],
   ])("a store that holds %s is not filled", async (_, fill) => {
@@ -226,8 +227,8 @@ async function copyOf(makeDatabase: MakeDatabase, store: Store, now: number) {
 /** All that the port shows. */
 async function visible(store: Store) {
   return {
-    partners: await store.partners.list(),
-    tokens: await store.partners.listTokens(),
+    partners: await partnersOf(store).list(),
+    tokens: await partnersOf(store).listTokens(),
     byHash: await Promise.all(["valid", "trial", "revoked"].map((name) => store.findAccessToken(hashOf(name)))),
     secrets: (await store.checkoutSecrets()).map(({ key, ...secret }) => ({ ...secret, key: [...key] })),
     catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment))),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { countAttempts, readAttempts } from "../../src/office/customers/attempts-sql.ts";
 import { ATTEMPTS_KEPT_MS, type Attempt, type HeldBackRecord, MOST_ATTEMPTS } from "../../src/store/staff.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
@@ -16,15 +17,16 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     const { store, another } = await openStore(makeDatabase);
     const all = [store, await another(), await another()];
     const portion = (name: number) => Array.from({ length: 600 }, (_, index) => attempt(`${name}-${index}`));
-    await Promise.all(all.map((each, index) => each.attempts.record(portion(index))));
+    await Promise.all(all.map((each, index) => each.recordAttempts(portion(index))));
     const last = attempt("last", { partnerId: 2, code: undefined, reason: "expired_token", at: START + 5 });
-    await store.attempts.record([last, attempt("trial", { environment: "trial", code: "7" })]);
-    const [first, second] = await store.attempts.list(PRODUCTION, { before: undefined, limit: 2 });
+    await store.recordAttempts([last, attempt("trial", { environment: "trial", code: "7" })]);
+    const [first, second] = await readAttempts(store.engine.db, PRODUCTION, { before: undefined, limit: 2 });
     expect(first).toEqual({ ...last, id: expect.any(Number) });
-    const older = await store.attempts.list(PRODUCTION, { before: first?.id, limit: 3_000 });
+    const older = await readAttempts(store.engine.db, PRODUCTION, { before: first?.id, limit: 3_000 });
     expect([older[0], older.length]).toEqual([second, 1_800]);
     expect(new Set(older.map(({ id }) => id)).size).toBe(1_800);
-    const found = async (filter: object) => (await store.attempts.list({ ...PRODUCTION, ...filter }, PAGE)).length;
+    const found = async (filter: object) =>
+      (await readAttempts(store.engine.db, { ...PRODUCTION, ...filter }, PAGE)).length;
     expect(await found({ codes: ["7", "2000001"] })).toBe(100);
     expect(await found({ codes: ["7"] })).toBe(0);
     expect(await found({ codes: [] })).toBe(0);
@@ -33,22 +35,22 @@ export function testAttempts(makeDatabase: MakeDatabase): void {
     expect(await found({ reason: "expired_token", partnerId: 1 })).toBe(0);
     const counted = { reason: "unknown_bouquet", count: 1_800 };
     const expired = { reason: "expired_token", count: 1 };
-    expect(await store.attempts.countByReason("production", START)).toEqual([counted, expired]);
-    expect(await store.attempts.countByReason("production", START + 5)).toEqual([expired]);
-    expect(await store.attempts.countByReason("production", START, 1)).toEqual([counted]);
+    expect(await countAttempts(store.engine.db, PRODUCTION, START)).toEqual([counted, expired]);
+    expect(await countAttempts(store.engine.db, PRODUCTION, START + 5)).toEqual([expired]);
+    expect(await countAttempts(store.engine.db, { ...PRODUCTION, partnerId: 1 }, START)).toEqual([counted]);
   });
 
   test("attempts go when they are too old or too many, and no other", async () => {
     const opened = await openStore(makeDatabase);
     const { store, database } = opened;
-    await store.attempts.record([attempt("a"), attempt("b", { at: START + 1 })]);
-    await store.attempts.record([attempt("c", { at: START + ATTEMPTS_KEPT_MS })]);
+    await store.recordAttempts([attempt("a"), attempt("b", { at: START + 1 })]);
+    await store.recordAttempts([attempt("c", { at: START + ATTEMPTS_KEPT_MS })]);
     expect(await countRows(opened, "attempt")).toBe(3);
-    await store.attempts.record([attempt("d", { at: START + ATTEMPTS_KEPT_MS + 1 })]);
-    const kept = async () => (await store.attempts.list(PRODUCTION, PAGE)).map(({ requestId }) => requestId);
+    await store.recordAttempts([attempt("d", { at: START + ATTEMPTS_KEPT_MS + 1 })]);
+    const kept = async () => (await readAttempts(store.engine.db, PRODUCTION, PAGE)).map(({ requestId }) => requestId);
     expect(await kept()).toEqual(["d", "c", "b"]);
     await database.tamper(`UPDATE attempt SET id = ${MOST_ATTEMPTS + 2} WHERE request_id = 'd'`);
-    await store.attempts.record([attempt("e", { at: START + ATTEMPTS_KEPT_MS + 1 })]);
+    await store.recordAttempts([attempt("e", { at: START + ATTEMPTS_KEPT_MS + 1 })]);
     expect(await kept()).toEqual(["e", "d"]);
   });
 

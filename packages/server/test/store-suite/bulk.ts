@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
+import { listEntries, readEntries } from "../../src/office/audit/sql.ts";
 import { cancelBulk, previewBulk, showBulk, showSegments, startBulk } from "../../src/office/bulk/operations.ts";
 import { PORTION } from "../../src/office/bulk/plan.ts";
 import type { Desk } from "../../src/office/office.ts";
@@ -84,10 +85,10 @@ export function testBulk(makeDatabase: MakeDatabase): void {
 
   test("all connections are in the audit trail before the first is corrected; then each portion by itself", async () => {
     const { opened, store, names, start } = await openBulk(makeDatabase, PORTION + 1);
-    const before = (await store.auditTrail.list({}, 1))[0]?.seq ?? 0;
+    const before = (await listEntries(store.engine.db, {}, 1))[0]?.seq ?? 0;
     const net = { ...SITA_NET, cuid: "m200", reqId: "m200" };
     const { goOn } = await start({ connections: [...names, "nobody"] });
-    const entries = await store.auditTrail.readOn(before, 10);
+    const entries = await readEntries(store.engine.db, before, 10);
     expect(entries).toMatchObject([
       { action: "bulk.goodwill", subject: "production", reason: "outage", author: "tester" },
     ]);
@@ -106,7 +107,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
       reason: "outage",
       at: { instant: opened.now },
     });
-    expect(await store.auditTrail.readOn(before, 10)).toEqual(entries);
+    expect(await readEntries(store.engine.db, before, 10)).toEqual(entries);
     expect(await findWrong(store)).toEqual([]);
   });
 
@@ -161,7 +162,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     const { start, store } = await openBulk(makeDatabase);
     const [first, second] = await Promise.allSettled([start({ connections: ["sita"] }), start({ segment: "sd" })]);
     expect(new Set([first.status, second.status])).toEqual(new Set(["fulfilled", "rejected"]));
-    expect(await store.auditTrail.list({ action: "bulk.goodwill" }, 5)).toHaveLength(1);
+    expect(await listEntries(store.engine.db, { action: "bulk.goodwill" }, 5)).toHaveLength(1);
     expect(await refusal(start({ connections: ["sita"] }))).toMatchObject({
       ...{ code: "conflict", words: "another bulk correction is running: wait until it is done" },
     });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
 import { by } from "../support/by.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
@@ -40,7 +41,7 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
       const seen = (await other.checkoutSecrets()).map((each) => ({ ...each, key: Buffer.from(each.key) }));
       expect(seen).toEqual(secrets.map((each) => ({ ...each, key: Buffer.from(each?.key ?? []) })));
     });
-    const [entry] = await store.auditTrail.list({}, 1);
+    const [entry] = await listEntries(store.engine.db, {}, 1);
     expect(entry).toMatchObject({ action: "secret.rotate", subject: "1" });
     expect(JSON.stringify(entry)).not.toContain(Buffer.from(key).toString("hex"));
   });

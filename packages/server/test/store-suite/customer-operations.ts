@@ -194,7 +194,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     const attempt = (code: string | undefined, reason = "customer_inactive"): Attempt => {
       return { ...call, at: now, reason, code, requestId: String(code) };
     };
-    await store.attempts.record([attempt(SITA.mobile), attempt("ram", "customer_not_found"), attempt(undefined)]);
+    await store.recordAttempts([attempt(SITA.mobile), attempt("ram", "customer_not_found"), attempt(undefined)]);
     const codes = async (input: object) =>
       (await run(opened.desk(), listAttempts, input)).items.map(({ code }) => code);
     expect(await codes({})).toEqual([null, "ram", SITA.mobile]);

@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
-import type { AccessToken, Partner } from "../../src/domain/access-token.ts";
+import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { rotateToken } from "../../src/office/partners/tokens.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
-import { run } from "../support/desk.ts";
+import { deskOf, run } from "../support/desk.ts";
+import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
@@ -108,8 +110,8 @@ async function correct({ reverse, grant, block, desk }: OpenedProvider, checkout
 }
 
 async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {
-  const { partners } = store;
-  const suspended = (await partners.add("Ćevap & Söhne", by(now))) as Partner;
+  const partners = partnersOf(store);
+  const suspended = await partners.add("Ćevap & Söhne", by(now));
   await partners.setStatus(suspended.name, "suspended", by(1));
   const token = (id: string, more: Partial<AccessToken>): AccessToken => {
     const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
@@ -123,9 +125,8 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
   );
   await partners.addToken(token("tok_revoked", { partner: suspended }), hashOf("revoked"), by(1));
   await partners.revokeToken("tok_revoked", by(now + 5));
-  const to = { id: "tok_newer", overlapMs: DAY_MS, expiresAt: "as_before" } as const;
-  await partners.rotateToken("tok_valid", to, hashOf("newer"), by(now + 6));
-  await partners.recordUses(new Map([["tok_valid", now + 7]]));
+  await run(deskOf({ store, clock: () => now + 6 }), rotateToken, { id: "tok_valid" });
+  await store.recordTokenUses(new Map([["tok_valid", now + 7]]));
   await partners.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
 }
 
@@ -160,7 +161,7 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
 
 /** What staff leave behind who work with the console. */
 async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
-  const { staff, attempts, importRuns } = store;
+  const { staff, importRuns } = store;
   const member = (await staff.add("माया", "admin", "$scrypt$", by(now))) as StaffMember;
   const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
   await staff.change(member.name, "staff.totp_on", to, by(now));
@@ -176,7 +177,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
   await staff.beginAnswer(asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
-  await attempts.record([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
+  await store.recordAttempts([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
   const run = {
     kind: "customers",
     environment: "production",

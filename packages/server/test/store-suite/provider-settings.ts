@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SettingsRefused, StoreRefused } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
+import { partnersOf } from "../support/partners.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import { BOUQUETS, importRows, openProvider, SITA } from "./provider.ts";
 
@@ -31,7 +32,7 @@ export function testProviderSettings(makeDatabase: MakeDatabase): void {
     ["country", { defaultCountry: "NP" }, "--default-country (TOPUPD_DEFAULT_COUNTRY) is NP, but"],
   ])("another %s is taken for a database that was not filled, and refused for one that was", async (_, wish, said) => {
     const { store, now, another } = await openStore(makeDatabase);
-    await store.partners.add("wallet", by(now));
+    await partnersOf(store).add("wallet", by(now));
     expect((await another(wish)).provider).toMatchObject("timeZone" in wish ? { zone: { name: wish.timeZone } } : wish);
     const filled = await openProvider(makeDatabase);
     await expect(filled.another(wish)).rejects.toThrow(SettingsRefused);
@@ -47,7 +48,7 @@ export function testProviderSettings(makeDatabase: MakeDatabase): void {
   test("a database that must be new is refused once anything was added", async () => {
     const { store, now, another } = await openStore(makeDatabase);
     await (await another({ mustBeNew: true })).close();
-    await store.partners.add("wallet", by(now));
+    await partnersOf(store).add("wallet", by(now));
     await expect(another({ mustBeNew: true })).rejects.toThrow(StoreRefused);
   });
 

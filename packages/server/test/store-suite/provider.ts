@@ -19,6 +19,7 @@ import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { deskOf, run } from "../support/desk.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OpenedStore, type OpenOptions, openStore } from "./database.ts";
 
@@ -134,7 +135,7 @@ export async function openProvider(
   const opened = await openStore(makeDatabase, options);
   const { store } = opened;
   const random = seededRandom(7);
-  const partner = (await store.partners.add("wallet", by(opened.now))) as Partner;
+  const partner = (await partnersOf(store).add("wallet", by(opened.now))) as Partner;
   const { revision } = await publish(store, "production", BOUQUETS, by(opened.now));
   await importRows(store, opened.now, SITA, RAM, GITA, HARI);
   const secrets = await store.checkoutSecrets();

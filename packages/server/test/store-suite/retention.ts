@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
 import * as sql from "../../src/store/back-office/settlement-sums.ts";
 import type { Pruned } from "../../src/store/retention.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -20,7 +21,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     await store.retention.moveHorizon(START + 3, by(now));
     expect(await store.retention.prunedBefore()).toBe(START + 5);
     await store.retention.moveHorizon(START + 7, by(now));
-    const entries = await store.auditTrail.list({ action: "history.prune" }, 5);
+    const entries = await listEntries(store.engine.db, { action: "history.prune" }, 5);
     expect(entries.map(({ after }) => JSON.parse(after ?? ""))).toEqual([
       { prunedBefore: new Date(START + 7).toISOString() },
       { prunedBefore: new Date(START + 5).toISOString() },
@@ -120,7 +121,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     expect(pruned.entries).toBeGreaterThanOrEqual(450);
     expect(await countRows(opened, "top_up")).toBe(3 * 450 - pruned.topUps);
     await store.retention.recordPruned(pruned, by(opened.now));
-    const [entry] = await store.auditTrail.list({}, 1);
+    const [entry] = await listEntries(store.engine.db, {}, 1);
     expect(entry).toMatchObject({ action: "history.prune", subject: "history" });
     expect(JSON.parse(entry?.before ?? "")).toEqual(pruned);
     expect(await findWrong(store)).toEqual([]);

@@ -10,6 +10,7 @@ import {
 } from "../../src/store/back-office/transactions.ts";
 import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
@@ -177,7 +178,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
 async function openHistory(makeDatabase: MakeDatabase) {
   const opened = await openProvider(makeDatabase);
   const { store, partner } = opened;
-  const bank = (await store.partners.add("bank", by(opened.now))) as Partner;
+  const bank = (await partnersOf(store).add("bank", by(opened.now))) as Partner;
   const topUp = async (
     connection: ConnectionKey,
     code: string,

@@ -6,6 +6,7 @@ import * as sql from "../../src/store/back-office/settlement-sums.ts";
 import type { SettledDay } from "../../src/store/search.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import { expectRecorded, type OpenedProvider, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -18,7 +19,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
   test("the top-ups of a day add up, for each partner, service and bouquet", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, partner } = opened;
-    const bank = (await store.partners.add("bank", by(opened.now))) as Partner;
+    const bank = (await partnersOf(store).add("bank", by(opened.now))) as Partner;
     for (const code of ["NET-1M", "NET-3M", "NET-1M"]) await opened.topUp(SITA_NET, code);
     await opened.topUp(SITA_TV, "TV-1M");
     await topUpOf(bank, opened, SITA_NET);

@@ -3,6 +3,7 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
+import { partnersOf } from "../support/partners.ts";
 import { isOf, type Rows } from "./archives.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { archiveOf, contentsOf, type FilledProvider, openFilledProvider } from "./filled-provider.ts";
@@ -46,7 +47,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
       const attempts = [
         other.settleTopUp(opened.command(SITA_NET, "NET-1M")),
         importRows(other, opened.now, { ...SITA, last_name: "Tamang" }),
-        other.partners.add("late", by(opened.now)),
+        partnersOf(other).add("late", by(opened.now)),
       ];
       for (const attempt of await Promise.allSettled(attempts))
         expect(attempt).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
@@ -90,8 +91,8 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
 async function writeEverywhere(store: Store, { now, command, checkouts }: FilledProvider): Promise<void> {
   expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout(checkouts.open.checkoutId);
-  await store.partners.add("late", by(now));
-  await store.partners.revokeToken("tok_valid", by(now));
+  await partnersOf(store).add("late", by(now));
+  await partnersOf(store).revokeToken("tok_valid", by(now));
   await publish(store, "production", BOUQUETS, by(now));
   await importRows(store, now + 1, { ...SITA, first_name: "Other" });
 }

@@ -6,10 +6,12 @@ import {
   type StaffMember,
   type StaffSession,
 } from "../../src/domain/staff.ts";
+import { readEntries } from "../../src/office/audit/sql.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
 import type { KeptAnswer } from "../../src/store/staff.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { plain } from "./customers.ts";
 import { type MakeDatabase, type OpenedStore, openStore, START } from "./database.ts";
 import { fileRules, moment, statedCustomer } from "./provider.ts";
@@ -31,7 +33,7 @@ async function add(store: Store, name: string, role: "admin" | "viewer" = "admin
 }
 
 async function actionsOf(store: Store) {
-  const entries = await store.auditTrail.readOn(0, 100);
+  const entries = await readEntries(store.engine.db, 0, 100);
   return entries.map(({ action, subject, before, after }) => [action, subject, before, after]);
 }
 
@@ -237,13 +239,13 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       expect(await store.staff.hasRights(authority)).toBe(false);
       for (const change of [
         () => store.staff.addKey(OTHER_HASH, key, attribution),
-        () => store.partners.add("wallet", attribution),
+        () => partnersOf(store).add("wallet", attribution),
         () => store.importCustomers("production", rows, attribution, fileRules(store, START)),
       ])
         await expect(change()).rejects.toThrow(RightsEnded);
       expect(await actionsOf(store)).toEqual(trail);
       expect(await store.staff.findKey(OTHER_HASH)).toBeUndefined();
-      expect(await store.partners.list()).toEqual([]);
+      expect(await partnersOf(store).list()).toEqual([]);
       expect(await store.lookUpCustomers("production", "3000001")).toEqual([]);
     }
 

@@ -6,6 +6,7 @@ import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { formatTransactionId } from "../../src/domain/transaction-id.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
+import { partnersOf } from "../support/partners.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { hashOf } from "./filled-provider.ts";
 import {
@@ -170,11 +171,11 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
   });
 
   test.each<[string, Refusal, (opened: OpenedProvider) => Promise<unknown>]>([
-    ["its token is revoked", "revoked_token", ({ store, now }) => store.partners.revokeToken("tok_lost", by(now))],
+    ["its token is revoked", "revoked_token", ({ store, now }) => partnersOf(store).revokeToken("tok_lost", by(now))],
     [
       "its partner is suspended",
       "partner_suspended",
-      ({ store, now }) => store.partners.setStatus("wallet", "suspended", by(now)),
+      ({ store, now }) => partnersOf(store).setStatus("wallet", "suspended", by(now)),
     ],
     [
       "its token expires",
@@ -198,7 +199,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
           revokedAt: undefined,
           replacedBy: undefined,
         } as const;
-        await store.partners.addToken({ id, partner, expiresAt, ...rest }, hashOf(id), by(now));
+        await partnersOf(store).addToken({ id, partner, expiresAt, ...rest }, hashOf(id), by(now));
       }
       const other = await opened.another();
       expect(await other.findAccessToken(hashOf("tok_lost"))).toMatchObject({ id: "tok_lost" });
@@ -210,7 +211,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
       expect(await other.settleTopUp(recorded)).toEqual({ kind: "replayed", transaction });
       expect(await countRows(opened, "top_up")).toBe(1);
       expect(await countRows(opened, "retired_checkout")).toBe(0);
-      await store.partners.setStatus("wallet", "active", by(now));
+      await partnersOf(store).setStatus("wallet", "active", by(now));
       expectRecorded(await other.settleTopUp({ ...command, tokenId: "tok_other" }));
     },
   );

@@ -8,6 +8,7 @@ import { expectToGoOn } from "../store-suite/archives.ts";
 import { countRows, findWrong, type MakeDatabase, type OpenedStore, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -72,7 +73,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     const { store, now, database } = await openFilledProvider(() => makeFrom());
     const { open } = await backUp(store, now);
     const filled = await openTarget(makeTo, now);
-    await filled.store.partners.add("other", by(now));
+    await partnersOf(filled.store).add("other", by(now));
     await expect(restoreStore(open(), portsOf(filled), ACTOR)).rejects.toThrow("nothing was copied");
     expect(await countRows(filled, "partner")).toBe(1);
     await database.tamper("UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE cuid = '2000002'");

@@ -7,6 +7,7 @@ import { countRows, findWrong, type MakeDatabase, openStore } from "../store-sui
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
 import { SITA_NET } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
@@ -25,9 +26,9 @@ describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
   test("and back gives what there was, long rows and many too", async () => {
     const opened = await openFilledProvider(() => makeFrom());
     const { store } = opened;
-    for (let index = 0; index < 1_100; index += 1) await store.partners.add(`partner ${index}`, by(opened.now));
+    for (let index = 0; index < 1_100; index += 1) await partnersOf(store).add(`partner ${index}`, by(opened.now));
     // Beyond a page of SQLite, and beyond what PostgreSQL keeps in a row.
-    await store.partners.add("ü€😀".repeat(20_000), by(opened.now));
+    await partnersOf(store).add("ü€😀".repeat(20_000), by(opened.now));
     const there = await openTarget(makeTo, opened.now);
     const back = await openTarget(makeFrom, opened.now);
     const totals = await copyStore(store, there.store);
@@ -79,5 +80,5 @@ async function* atEndOf<Piece>(pieces: AsyncIterable<Piece>, then: () => void): 
 /** Whether the copy was to be seen by the time that the work was done. */
 async function isThereAfter(work: Promise<unknown>, copy: Store): Promise<boolean> {
   await work.catch(() => {});
-  return (await copy.partners.list()).length > 0;
+  return (await partnersOf(copy).list()).length > 0;
 }

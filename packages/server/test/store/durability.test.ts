@@ -7,6 +7,7 @@ import { Database } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
@@ -82,7 +83,7 @@ describe("durability", () => {
     });
     expectRecorded(await opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
     expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
-    await store.partners.add("bank", by(opened.now));
+    await partnersOf(store).add("bank", by(opened.now));
     const connections = new Set(writes.flatMap((write) => write.mock.contexts as Database[]));
     expect(connections.size).toBe(3);
     for (const connection of connections) expect(() => connection.verifyDurability()).not.toThrow();

@@ -7,6 +7,7 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
 import { expectRecorded, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -25,7 +26,7 @@ describe("while another process writes", () => {
     const { opened, other } = await openLocked();
     const command = opened.command(SITA_NET, "NET-1M");
     const settled = opened.store.settleTopUp(command);
-    const added = opened.store.partners.add("bank", by(opened.now));
+    const added = partnersOf(opened.store).add("bank", by(opened.now));
     await sleep(100);
     expect(await opened.store.findTransaction(command.checkoutId)).toBeUndefined();
     other.exec("ROLLBACK");
@@ -41,7 +42,7 @@ describe("while another process writes", () => {
     const writes = Promise.allSettled([
       store.settleTopUp(command),
       store.settleTopUp(opened.command(SITA_TV, "TV-1M")),
-      store.partners.add("bank", by(opened.now)),
+      partnersOf(store).add("bank", by(opened.now)),
       store.concludeCheckout(command.checkoutId),
     ]).finally(() => {
       waiting = false;
@@ -63,7 +64,7 @@ describe("while another process writes", () => {
 
     other.exec("ROLLBACK");
     expect(await countRows(opened, "top_up")).toBe(0);
-    expect(await store.partners.find("bank")).toBeUndefined();
+    expect(await partnersOf(store).find("bank")).toBeUndefined();
     expectRecorded(await store.settleTopUp(command));
     expect(await findWrong(store)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite
 import type { Store } from "../../src/store/store.ts";
 import { findWrong, START } from "../store-suite/database.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { rawConnection, tamper } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -46,7 +47,7 @@ describe("opening a database", () => {
   test.skipIf(process.platform === "win32")("makes files that no other user can read", async () => {
     const path = newPath();
     const store = await open(path);
-    await store.partners.add("wallet", by(START));
+    await partnersOf(store).add("wallet", by(START));
     for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600);
     await store.close();
   });
@@ -54,10 +55,10 @@ describe("opening a database", () => {
   test("keeps what is there when it is opened again", async () => {
     const path = newPath();
     const store = await open(path);
-    await store.partners.add("wallet", by(START));
+    await partnersOf(store).add("wallet", by(START));
     await store.close();
     const again = await open(path, { mustExist: true });
-    expect(await again.partners.list()).toHaveLength(1);
+    expect(await partnersOf(again).list()).toHaveLength(1);
     await again.close();
   });
 
@@ -78,13 +79,13 @@ describe("opening a database", () => {
   test("reads what is there while another process holds the right to write, and waits for nobody", async () => {
     const path = newPath();
     const store = await open(path);
-    await store.partners.add("wallet", by(START));
+    await partnersOf(store).add("wallet", by(START));
     await store.close();
     const other = rawConnection(path);
     other.exec("BEGIN IMMEDIATE");
     const began = performance.now();
     const reader = await open(path, { mustExist: true });
-    expect(await reader.partners.list()).toHaveLength(1);
+    expect(await partnersOf(reader).list()).toHaveLength(1);
     expect(await findWrong(reader)).toEqual([]);
     await reader.exportArchive("go_on", async (chunks) => {
       for await (const chunk of chunks) expect(chunk.kind).toBeDefined();

@@ -12,6 +12,7 @@ import { countRows, findWrong } from "../store-suite/database.ts";
 import { hashOf } from "../store-suite/filled-provider.ts";
 import { endOf, expectRecorded, FIBER, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
+import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
@@ -122,10 +123,10 @@ describe("a settler", () => {
     const { partner, now } = opened;
     const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
     const token = { id: "tok_lost", partner, environment: "production", createdAt: now, ...ends } as const;
-    await opened.store.partners.addToken(token, hashOf("lost"), by(now));
+    await partnersOf(opened.store).addToken(token, hashOf("lost"), by(now));
     const command = () => opened.command(SITA_NET, "NET-1M", { tokenId: "tok_lost" });
     expectRecorded(await store.settleTopUp(command()));
-    await opened.store.partners.revokeToken("tok_lost", by(now));
+    await partnersOf(opened.store).revokeToken("tok_lost", by(now));
     expect(await store.settleTopUp(command())).toEqual({ kind: "refused", refusal: "revoked_token" });
   });
 

@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url";
-import { addPartner } from "../../src/services/staff/partners.ts";
 import { prepareTopUp } from "./open-service.ts";
 import { CATALOGUE } from "./provider-files.ts";
 import type { StaffApi } from "./staff-api.ts";
@@ -75,9 +74,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   await service.importCatalogue(CATALOGUE);
   await service.importCustomers(CUSTOMERS);
   for (const [role, name] of Object.entries(STAFF)) await api.addPerson(name, role as keyof typeof STAFF);
-  await addPartner(service.ports, service.actor, { name: "Blue Wallet" });
-  const blue = await service.store.partners.find("Blue Wallet");
-  if (blue === undefined) throw new Error("a partner that was added is not there");
+  const blue = await service.addPartner("Blue Wallet");
   const blueToken = await service.issue(blue, "production");
 
   service.now += 60_000;
@@ -88,7 +85,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   await topUp(api, { cuid: "2000004", service: "internet", reqId: "img" }, { udf1: MARKUP, udf2: SCRIPT });
   service.now += DAY_MS;
   await topUp(api, { cuid: "2000003", service: "internet", reqId: "gita" }, {});
-  await service.store.attempts.record([
+  await service.store.recordAttempts([
     {
       ...{ at: service.now, partnerId: blue.id, environment: "production", operation: "subscription-package-topup" },
       ...{ reason: "connection_blocked", code: "2000001", requestId: "refused-1" },

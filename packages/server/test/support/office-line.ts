@@ -20,6 +20,7 @@ import { createTemporaryFile } from "../../src/system/temporary-file.ts";
 import { writeWholeFile } from "../../src/system/whole-file.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import type { Finished } from "./command-line.ts";
+import { partnersOf } from "./partners.ts";
 import { CATALOGUE, SITA } from "./provider-files.ts";
 import { seededRandom } from "./random.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -189,7 +190,7 @@ export function buy(
   bouquetId: string,
 ): Promise<string> {
   return line.inStore(async (ports) => {
-    const found = await ports.store.partners.find(partner);
+    const found = await partnersOf(ports.store).find(partner);
     if (found === undefined) throw new Error(`there is no partner ${partner}`);
     const caller = { partnerId: found.id, partnerName: partner, environment: key.environment, tokenId: undefined };
     const listed = await listPackages(ports, caller, key, 0);

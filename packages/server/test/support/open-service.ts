@@ -3,6 +3,7 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
+import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
 import type { Observer } from "../../src/partner/observer.ts";
 import type { Actor } from "../../src/services/ports.ts";
@@ -11,7 +12,6 @@ import {
   type CustomersReport,
   importCustomers,
 } from "../../src/services/staff/import-customers.ts";
-import { issueToken } from "../../src/services/staff/partners.ts";
 import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
@@ -19,6 +19,8 @@ import { createLogger } from "../../src/system/log.ts";
 import { by } from "./by.ts";
 import { ndjson, publishRows } from "./catalogue.ts";
 import { expectInContract } from "./contract.ts";
+import { deskOf, run } from "./desk.ts";
+import { partnersOf } from "./partners.ts";
 import { seededRandom } from "./random.ts";
 
 export const PREFIX = "/staging/api/third-party";
@@ -138,16 +140,9 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     app: undefined as unknown as App,
     trialToken: "",
     liveToken: "",
-    async addPartner(name) {
-      const partner = await store.partners.add(name, by(clock()));
-      if (partner === "name_taken") throw new Error(`${name} is taken`);
-      return partner;
-    },
-    async issue(partner, environment) {
-      const issued = await issueToken(ports, actor, { partner: partner.name, environment });
-      if (issued.kind !== "issued") throw new Error(`${partner.name} is no partner`);
-      return issued.token;
-    },
+    addPartner: (name) => partnersOf(store).add(name, by(clock())),
+    issue: async (partner, environment) =>
+      (await run(deskOf(ports, actor), issueToken, { partner: partner.name, environment })).token,
     async call(operation, body, { version = "v1.0.1", token = service.trialToken, from, headers } = {}) {
       const response = await service.inject({
         method: "POST",
@@ -184,7 +179,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     phase: () => "serving",
     ...{ attempts: options.attempts, state: options.state, hasFastDoor: options.hasFastDoor },
   });
-  const found = await store.partners.find("wallet");
+  const found = await partnersOf(store).find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));
   if (options.bare !== true) await resetTrial(ports, actor);
   return Object.assign(service, {

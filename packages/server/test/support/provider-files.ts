@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
+import { addPartner } from "../../src/office/partners/operations.ts";
+import { issueToken } from "../../src/office/partners/tokens.ts";
 import { importCustomers } from "../../src/services/staff/import-customers.ts";
-import { addPartner, issueToken } from "../../src/services/staff/partners.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { ndjson, publishRows } from "./catalogue.ts";
+import { deskOf, run } from "./desk.ts";
 import { EXPECT_GOOD, expectDone } from "./open-service.ts";
 
 /* Rows as they stand in a provider's own files. */
@@ -45,10 +47,9 @@ export async function fillDatabase({ folder }: { readonly folder: string }): Pro
   try {
     await publishRows(store, CATALOGUE, Date.now());
     expectDone(await importCustomers(ports, actor, { environment, open: () => ndjson([SITA]) }, EXPECT_GOOD));
-    await addPartner(ports, actor, { name: "wallet" });
-    const issued = await issueToken(ports, actor, { partner: "wallet", environment });
-    if (issued.kind !== "issued") throw new Error(issued.kind);
-    return issued.token;
+    const desk = deskOf(ports, actor);
+    await run(desk, addPartner, { name: "wallet" });
+    return (await run(desk, issueToken, { partner: "wallet", environment })).token;
   } finally {
     await store.close();
   }

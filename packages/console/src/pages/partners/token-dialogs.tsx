@@ -21,7 +21,7 @@ interface DialogOfPartner {
 export function IssueToken({ partner, onClose }: DialogOfPartner) {
   const [environment, setEnvironment] = useState<Environment>(useEnvironment());
   const [issued, setIssued] = useState<IssuedToken>();
-  const send = useSend("POST /partners/:name/tokens");
+  const send = useSend("POST /partners/:partner/tokens");
   if (issued !== undefined) return <NewToken partner={partner} issued={issued} onClose={onClose} />;
   return (
     <Dialog open onOpenChange={onClose} title={t.issue} description={t.issueHint}>
@@ -29,7 +29,7 @@ export function IssueToken({ partner, onClose }: DialogOfPartner) {
         submit={t.issueConfirm}
         onSubmit={async (values) => {
           const expiresAt = values.optional("expiresAt");
-          setIssued(await send.mutateAsync({ name: partner, environment, expiresAt }));
+          setIssued(await send.mutateAsync({ partner, environment, expiresAt }));
         }}
       >
         <Field name="environment" label={t.environment} hint={environment === "trial" ? t.trialEnds : undefined}>

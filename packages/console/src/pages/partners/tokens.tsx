@@ -15,7 +15,7 @@ type Open = { readonly action: "issue" } | { readonly action: "rotate" | "revoke
 
 /** A partner's access tokens: those that hold, and on demand those that did. */
 export function Tokens({ partner }: { partner: string }) {
-  const tokens = useApi("GET /partners/:name/tokens", { name: partner });
+  const tokens = useApi("GET /partners/:partner/tokens", { partner });
   const mayChange = useMay("administer");
   const [showsOld, setShowsOld] = useState(false);
   const [open, setOpen] = useState<Open>();

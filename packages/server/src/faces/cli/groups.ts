@@ -9,6 +9,9 @@ type ByHand = () => Promise<(program: Command, runtime: Runtime) => void>;
 /** What a help says of each group of commands. */
 const GROUPS: Readonly<Record<string, string>> = {
   customer: "show customers",
+  audit: "list, verify and export what staff and imports have changed",
+  partner: "add, list, suspend and resume partners, and limit from where they call",
+  token: "issue, rotate, list and revoke access tokens",
   transaction: "list top-ups, show what one of them did, and reverse one",
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
@@ -17,6 +20,9 @@ const GROUPS: Readonly<Record<string, string>> = {
   export: "write catalogue, customers, transactions or a settlement into a file",
 };
 
+const audit: Subject = () => import("../../office/audit/operations.ts");
+const partners: Subject = () => import("../../office/partners/operations.ts");
+const tokens: Subject = () => import("../../office/partners/tokens.ts");
 const transactions: Subject = () => import("../../office/transactions/operations.ts");
 const corrections: Subject = () => import("../../office/corrections/operations.ts");
 const catalogue: Subject = () => import("../../office/catalogue/operations.ts");
@@ -26,6 +32,9 @@ const settlement: Subject = () => import("../../office/settlement/operations.ts"
 const SUBJECTS: Readonly<
   Record<string, { readonly office?: readonly Subject[]; readonly byHand?: readonly ByHand[] }>
 > = {
+  audit: { office: [audit] },
+  partner: { office: [partners], byHand: [async () => (await import("./commands/partner.ts")).addPartnerAllow] },
+  token: { office: [tokens] },
   transaction: { office: [transactions, corrections] },
   connection: { office: [corrections] },
   subscription: { office: [corrections] },

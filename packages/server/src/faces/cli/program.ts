@@ -3,15 +3,12 @@ import { ConfigError } from "../../config.ts";
 import { Refused } from "../../office/refused.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../../store/errors.ts";
 import { addArchiveCommands } from "./commands/archive.ts";
-import { addAuditCommands } from "./commands/audit.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
 import { addEventsCommand } from "./commands/events.ts";
 import { addMaintenanceCommands } from "./commands/maintenance.ts";
-import { addPartnerCommands } from "./commands/partner.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addStaffCommands } from "./commands/staff.ts";
 import { addTargetCommands } from "./commands/target.ts";
-import { addTokenCommands } from "./commands/token.ts";
 import { addCommands, isGroup } from "./groups.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { namingOf, refusalOf } from "./refusal.ts";
@@ -26,9 +23,9 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 /** As the help has them: by hand, or the first word of operations. */
 const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand | string)[]])[] = [
   ["Run the service:", [addServeCommand, addDemoCommand]],
-  ["Say who may call, and what there is to buy:", [addPartnerCommands, addTokenCommands, "import", addTrialCommands]],
+  ["Say who may call, and what there is to buy:", ["partner", "token", "import", addTrialCommands]],
   ["Say who of your staff may do what:", [addStaffCommands]],
-  ["Look things up:", ["customer", "transaction", "why", "export", addAuditCommands]],
+  ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Set things right:", ["connection", "subscription"]],
   ["Tell other systems what happens:", [addTargetCommands, addEventsCommand]],
   ["Settle with partners:", ["report", "reconcile"]],

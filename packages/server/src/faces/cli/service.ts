@@ -1,4 +1,5 @@
 import { type Config, SETTINGS } from "../../config.ts";
+import { readPartners } from "../../office/partners/sql.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import type { Served } from "./processes.ts";
 import { CommandFailed } from "./runtime.ts";
@@ -23,11 +24,15 @@ export interface Service {
 
 /** A store that is away by now is told of at /readyz. */
 export async function lackingOf({
-  partners,
+  engine,
   staff,
-}: Pick<Store, "partners" | "staff">): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
-  const isEmpty = async (list: Promise<readonly unknown[]>) => (await list.catch(() => undefined))?.length === 0;
-  return { lacksPartners: await isEmpty(partners.list()), lacksStaff: await isEmpty(staff.list()) };
+}: Pick<Store, "engine" | "staff">): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
+  const isEmpty = async (list: () => Promise<readonly unknown[]>) => (await list()).length === 0;
+  const [lacksPartners, lacksStaff] = await Promise.all([
+    isEmpty(() => readPartners(engine.db)).catch(() => false),
+    isEmpty(() => staff.list()).catch(() => false),
+  ]);
+  return { lacksPartners, lacksStaff };
 }
 
 /** @throws CommandFailed, which says what to change, where it cannot listen. */

@@ -1,19 +1,20 @@
+import * as audit from "../../office/audit/operations.ts";
 import * as bulk from "../../office/bulk/operations.ts";
 import * as catalogue from "../../office/catalogue/operations.ts";
 import * as corrections from "../../office/corrections/operations.ts";
 import * as attempts from "../../office/customers/attempts.ts";
 import * as customers from "../../office/customers/operations.ts";
 import type { Operation } from "../../office/operation.ts";
+import * as partners from "../../office/partners/operations.ts";
+import * as tokens from "../../office/partners/tokens.ts";
 import * as settlement from "../../office/settlement/operations.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
-import { auditRoutes } from "./routes/audit.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { importRoutes } from "./routes/imports.ts";
-import { partnerRoutes } from "./routes/partners.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { staffRoutes } from "./routes/staff.ts";
 import { statisticsRoutes } from "./routes/statistics.ts";
@@ -26,6 +27,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...bulk.operations,
   ...transactions.operations,
   ...attempts.operations,
+  ...audit.operations,
+  ...partners.operations,
+  ...tokens.operations,
   ...catalogue.operations,
   ...settlement.operations,
 ];
@@ -34,12 +38,10 @@ export const OPERATIONS: readonly Operation[] = [
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
-  ...partnerRoutes,
   ...importRoutes,
   ...statisticsRoutes,
   ...targetRoutes,
   ...eventRoutes,
-  ...auditRoutes,
   ...staffRoutes,
   ...healthRoutes,
   ...OPERATIONS.map(routeOf),

@@ -3,7 +3,6 @@ import { codesOf } from "../../domain/customer-import.ts";
 import { AS_WRITTEN } from "../../domain/mobile-number.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { findCustomer } from "../../store/back-office/customers.ts";
-import type { AttemptFilter } from "../../store/staff.ts";
 import {
   ENVIRONMENT,
   environmentOf,
@@ -20,6 +19,7 @@ import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { CodeSchema } from "../runs.ts";
 import { partnerName, partnerNamesOf } from "../transactions/presenter.ts";
+import { type AttemptFilter, readAttempts } from "./attempts-sql.ts";
 import { AttemptSchema, CuidSchema } from "./schemas.ts";
 
 /* Calls of partners that were refused, of the last 30 days. */
@@ -62,7 +62,7 @@ async function attemptsOf(
   page: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
 ): Promise<Static<typeof AttemptsSchema>> {
   const limit = limitOf(page);
-  const found = await store.attempts.list(filter, { before: numberCursor(page), limit: limit + 1 });
+  const found = await readAttempts(store.engine.db, filter, { before: numberCursor(page), limit: limit + 1 });
   const { items, cursor } = pageUpTo(limit, found, ({ id }) => String(id));
   const partnerNames = await partnerNamesOf(store);
   const attempts = items.map((attempt) => {

@@ -5,6 +5,7 @@ import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Store } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
+import { readPartners } from "../partners/sql.ts";
 
 /** Formats amounts, partners and bouquets of one environment. */
 export interface Presenter {
@@ -25,7 +26,7 @@ export async function presenterOf(store: Store, environment: Environment): Promi
 
 /** By the partners' numbers. */
 export async function partnerNamesOf(store: Store): Promise<ReadonlyMap<number, string>> {
-  return new Map((await store.partners.list()).map(({ id, name }) => [id, name]));
+  return new Map((await readPartners(store.engine.db)).map(({ id, name }) => [id, name]));
 }
 
 export function transactionData(transaction: Transaction, presenter: Presenter) {

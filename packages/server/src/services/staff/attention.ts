@@ -1,7 +1,8 @@
 import type { Environment } from "../../domain/customer.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import { tokenState } from "../../office/partners/presenter.ts";
+import { readLastUses, readTokens } from "../../office/partners/sql.ts";
 import type { Ports } from "../ports.ts";
-import { listTokens } from "./partners.ts";
 import { listTargets } from "./targets.ts";
 
 /** A target is told within seconds; so long after, somebody should look. */
@@ -47,9 +48,10 @@ export async function findAttention(
   const heldBack = await store.importRuns.countHeldBack(environment);
   if (heldBack > 0) add("held_back", { count: heldBack });
   // Trial tokens end every week, and databases without a production catalogue hold nothing that anybody would miss.
-  for (const { token, state, lastUsedAt = 0 } of await listTokens(ports)) {
-    const { expiresAt, partner } = token;
-    const isInUse = state === "valid" && lastUsedAt >= now - ENDING_WITHIN_MS;
+  const uses = await readLastUses(store.engine.db);
+  for (const token of await readTokens(store.engine.db)) {
+    const { id, expiresAt, partner } = token;
+    const isInUse = tokenState(token, now) === "valid" && (uses.get(id) ?? 0) >= now - ENDING_WITHIN_MS;
     if (token.environment === "production" && isInUse && expiresAt !== undefined && expiresAt < now + ENDING_WITHIN_MS)
       add("token_ending", { subject: partner.name, at: expiresAt });
   }

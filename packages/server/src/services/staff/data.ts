@@ -1,29 +1,13 @@
-import type { Partner } from "../../domain/access-token.ts";
 import { eventId } from "../../domain/event.ts";
 import type { StaffKey, StaffMember } from "../../domain/staff.ts";
 import { addressOf } from "../../domain/target.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import type { ListedToken } from "./partners.ts";
 import type { FailedDelivery, TargetStatus } from "./targets.ts";
 
 /*
  * What staff are told, as data: commands print it with --json, and the staff API answers with it. Nothing here is secret:
  * addresses have no password and no query.
  */
-
-export function partnerData({ id, name, status, createdAt, allowedAddresses }: Partner) {
-  const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
-  return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
-}
-
-export function tokenData({ token, state, lastUsedAt }: ListedToken) {
-  const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
-  return {
-    ...{ id, partner: partner.name, environment, state, createdAt: isoTime(createdAt) },
-    ...{ expiresAt: isoTimeOrNull(expiresAt), revokedAt: isoTimeOrNull(revokedAt) },
-    ...{ replacedBy: replacedBy ?? null, lastUsedAt: isoTimeOrNull(lastUsedAt) },
-  };
-}
 
 /** `oldestAt`: when the oldest event happened that the target does not have. */
 export function targetData({ target, progress }: TargetStatus) {

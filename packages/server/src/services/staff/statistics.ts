@@ -3,6 +3,7 @@ import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant } from "../../domain/wall-time.ts";
+import { countAttempts } from "../../office/customers/attempts-sql.ts";
 import type { HourSum, ReversedDay } from "../../store/statistics.ts";
 import type { Ports } from "../ports.ts";
 
@@ -126,8 +127,8 @@ export class StatisticsCache {
     const key = `${environment} ${partnerId ?? ""}`;
     const known = this.#failures.get(key);
     if (known !== undefined) return known.counts;
-    const { attempts } = this.#ports.store;
-    const counts = await attempts.countByReason(environment, now - DAYS * DAY_MS, partnerId);
+    const { db } = this.#ports.store.engine;
+    const counts = await countAttempts(db, { environment, partnerId }, now - DAYS * DAY_MS);
     this.#failures.set(key, { at: now, counts });
     return counts;
   }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Engine } from "../engine.ts";
-import { ATTEMPTS_KEPT_MS, type Attempt, type AttemptFilter, type Attempts, MOST_ATTEMPTS } from "../staff.ts";
+import { ATTEMPTS_KEPT_MS, type Attempt, MOST_ATTEMPTS } from "../staff.ts";
 import type { AttemptRow } from "../staff-tables.ts";
 import type { Tables } from "../tables.ts";
 
@@ -12,31 +12,9 @@ const ROWS_AT_ONCE = 500;
 /** How many are let go of together: more than are noted together. */
 const LET_GO_AT_ONCE = 2_000;
 
-export function attemptsOf(engine: Engine): Attempts {
-  const { db } = engine;
-  return {
-    async record(attempts) {
-      for (const some of portionsOf(attempts, ROWS_AT_ONCE)) await recordSome(engine, some);
-    },
-
-    async list(filter, { before, limit }) {
-      if (filter.codes?.length === 0) return [];
-      const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
-      const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
-      return rows.map((row) => ({ id: row.id, ...toAttempt(row) }));
-    },
-
-    async countByReason(environment, since, partnerId) {
-      const rows = await filtered(db, { environment, partnerId })
-        .where("at", ">=", since)
-        .select((eb) => ["reason", eb.fn.countAll().as("count")])
-        .groupBy("reason")
-        .orderBy("count", "desc")
-        .orderBy("reason")
-        .execute();
-      return rows.map(({ reason, count }) => ({ reason, count: Number(count) }));
-    },
-  };
+/** Records refused calls, and deletes some that are too old or too many. */
+export async function recordAttempts(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
+  for (const some of portionsOf(attempts, ROWS_AT_ONCE)) await recordSome(engine, some);
 }
 
 async function recordSome(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
@@ -61,30 +39,10 @@ async function letGo(tx: Db, from: number, beyond: number): Promise<void> {
     .execute();
 }
 
-function filtered(db: Db, { environment, codes, partnerId, reason }: AttemptFilter) {
-  let query = db.selectFrom("attempt").where("environment", "=", environment);
-  if (codes !== undefined) query = query.where("code", "in", codes);
-  if (partnerId !== undefined) query = query.where("partner_id", "=", partnerId);
-  if (reason !== undefined) query = query.where("reason", "=", reason);
-  return query;
-}
-
 function attemptRow(
   { at, partnerId, environment, operation, reason, code, requestId }: Attempt,
   id: number,
 ): AttemptRow {
   const of = { partner_id: partnerId, environment, operation, reason, code: code ?? null };
   return { id, at, ...of, request_id: requestId };
-}
-
-function toAttempt({
-  at,
-  partner_id: partnerId,
-  environment,
-  operation,
-  reason,
-  code,
-  request_id,
-}: AttemptRow): Attempt {
-  return { at, partnerId, environment, operation, reason, code: code ?? undefined, requestId: request_id };
 }

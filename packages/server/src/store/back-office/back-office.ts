@@ -1,9 +1,8 @@
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
 import type { ProviderSettings, Store } from "../store.ts";
-import { partnersOf, secretsOf } from "./access.ts";
-import { attemptsOf } from "./attempts.ts";
-import { auditTrailOf } from "./audit.ts";
+import { recordTokenUses, secretsOf } from "./access.ts";
+import { recordAttempts } from "./attempts.ts";
 import { checkStore } from "./check.ts";
 import { customerSearchOf } from "./customers.ts";
 import { importRunsOf } from "./import-runs.ts";
@@ -16,14 +15,13 @@ import { transactionSearchOf } from "./transactions.ts";
 
 export type BackOffice = Pick<
   Store,
-  | "partners"
+  | "recordTokenUses"
   | "secrets"
   | "search"
-  | "auditTrail"
   | "retention"
   | "targets"
   | "staff"
-  | "attempts"
+  | "recordAttempts"
   | "importRuns"
   | "statistics"
   | "outbox"
@@ -33,17 +31,16 @@ export type BackOffice = Pick<
 /** What staff change and ask: written once, for every engine. */
 export function backOffice(engine: Engine, provider: ProviderSettings, clock: () => Instant): BackOffice {
   return {
-    partners: partnersOf(engine),
+    recordTokenUses: (uses) => recordTokenUses(engine, uses),
     secrets: secretsOf(engine),
     search: {
       ...customerSearchOf(engine),
       ...transactionSearchOf(engine),
     },
-    auditTrail: auditTrailOf(engine),
     retention: retentionOf(engine, provider.zone),
     targets: targetsOf(engine),
     staff: staffOf(engine),
-    attempts: attemptsOf(engine),
+    recordAttempts: (attempts) => recordAttempts(engine, attempts),
     importRuns: importRunsOf(engine, clock),
     statistics: statisticsOf(engine),
     outbox: outboxOf(engine),

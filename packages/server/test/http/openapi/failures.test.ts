@@ -3,6 +3,7 @@ import { contractOf } from "../../../src/partner/contract.ts";
 import { VERSIONS } from "../../../src/partner/versions/version.ts";
 import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";
+import { partnersOf } from "../../support/partners.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";
 
 /** topupd removes no customer; only somebody at the database itself could, between listing and top-up. */
@@ -89,7 +90,7 @@ test("every refusal that the contract lists of an operation can be had, and none
   await topUp(unused);
   await meet("txn-status", { checkoutId: unused["checkoutId"] });
 
-  await service.store.partners.setStatus("wallet", "suspended", by(1));
+  await partnersOf(service.store).setStatus("wallet", "suspended", by(1));
   const bodies = { ...tv("2", "b"), ...unused, code: "2" };
   for (const { name } of operations) await meet(name as OperationName, bodies);
 

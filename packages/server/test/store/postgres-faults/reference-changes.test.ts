@@ -4,6 +4,7 @@ import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { withinASecond } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { by } from "../../support/by.ts";
+import { partnersOf } from "../../support/partners.ts";
 import { type FaultyProvider, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
 const HASH = createHash("sha256").update("a token").digest();
@@ -30,7 +31,7 @@ test.concurrent("a change shows also after the watching session was ended, which
   }
   // Twice, so that it is remembered.
   for (let time = 0; time < 2; time += 1) expect((await store.findAccessToken(HASH))?.revokedAt).toBeUndefined();
-  await colleague.partners.revokeToken("T1", by(5));
+  await partnersOf(colleague).revokeToken("T1", by(5));
   await withinASecond(async () => expect((await store.findAccessToken(HASH))?.revokedAt).toBe(5));
   isOver = true;
   await asking;
@@ -88,5 +89,5 @@ test.concurrent("a catalogue that another server has under the same number is th
 async function addToken({ store, partner, now }: Pick<FaultyProvider, "store" | "partner" | "now">): Promise<void> {
   const token = { id: "T1", partner, environment: "production", createdAt: now } as const;
   const open = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
-  await store.partners.addToken({ ...token, ...open }, HASH, by(now));
+  await partnersOf(store).addToken({ ...token, ...open }, HASH, by(now));
 }

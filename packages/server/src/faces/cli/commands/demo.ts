@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../../config.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
+import { findPartner, readPartners } from "../../../office/partners/sql.ts";
 import { addStaff, setPassword } from "../../../services/staff/accounts.ts";
-import { addPartner, issueToken } from "../../../services/staff/partners.ts";
 import { resetTrial } from "../../../services/staff/trial.ts";
-import { addGroup, addStoreCommand } from "../command.ts";
+import { addGroup, addStoreCommand, type DeskSession } from "../command.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
@@ -108,7 +108,7 @@ async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
       throw new WrongUsage(
         "this database has a catalogue for real customers: name another for the demo, by --database",
       );
-    return (await store.currentCatalogue("trial")) === undefined && (await store.partners.list()).length === 0;
+    return (await store.currentCatalogue("trial")) === undefined && (await readPartners(store.engine.db)).length === 0;
   } finally {
     await store.close();
   }
@@ -120,20 +120,30 @@ interface Access {
   readonly password: string;
 }
 
-/** Puts the trial customers into their first state, and makes a trial token and a password anew. */
+/** Puts the trial customers into their first state, and makes a new trial token and password. */
 async function prepare(runtime: Runtime, config: Config): Promise<Access> {
   const { clock, random, accounts } = runtime;
   return withStore(config, runtime, {}, async (store) => {
     const ports = { store, clock, random, accounts };
     await resetTrial(ports, ACTOR);
-    await addPartner(ports, ACTOR, { name: NAME });
-    const issued = await issueToken(ports, ACTOR, { partner: NAME, environment: "trial" });
-    if (issued.kind !== "issued") throw new CommandFailed("the demo's partner is gone");
+    const token = await issueTrialToken({ ...ports, actor: ACTOR, runtime });
     const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
     const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
     if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
-    return { token: issued.token, password };
+    return { token, password };
   });
+}
+
+async function issueTrialToken(session: DeskSession): Promise<string> {
+  const [{ shellDesk }, { perform }, { addPartner }, { issueToken }] = await Promise.all([
+    import("../operation-command.ts"),
+    import("../../../office/office.ts"),
+    import("../../../office/partners/operations.ts"),
+    import("../../../office/partners/tokens.ts"),
+  ]);
+  const desk = shellDesk(session);
+  if ((await findPartner(session.store.engine.db, NAME)) === undefined) await perform(addPartner, desk, { name: NAME });
+  return (await perform(issueToken, desk, { partner: NAME, environment: "trial" })).token;
 }
 
 /** Makes the four calls of the interface's typical flow (section 1) against the service itself. */

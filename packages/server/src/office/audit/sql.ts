@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import type { AuditAction, AuditEntry } from "../../domain/audit.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { toAuditEntry } from "../../store/rows.ts";
+import type { Db } from "../office.ts";
+
+/** All that is given must fit; what is undefined was not given. */
+export interface AuditFilter {
+  /** Of this number or an earlier one. */
+  readonly upTo?: number | undefined;
+  readonly author?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Entries that say something of this customer, also among others. */
+  readonly cuid?: string | undefined;
+  /** Made at this time or later. */
+  readonly from?: Instant | undefined;
+  /** Made before this time. */
+  readonly until?: Instant | undefined;
+}
+
+export interface ListedAuditEntry extends AuditEntry {
+  /** How many entries it stands for, itself among them. */
+  readonly parts: number;
+}
+
+/** Reads entries after `after`, oldest first. */
+export async function readEntries(db: Db, after: number, limit: number): Promise<AuditEntry[]> {
+  const query = db.selectFrom("audit_entry").selectAll().where("seq", ">", after).orderBy("seq").limit(limit);
+  return (await query.execute()).map(toAuditEntry);
+}
+
+/**
+ * Lists entries, newest first. Without a reason or a cuid, the last entry of a customers import stands for all of its
+ * entries.
+ */
+export async function listEntries(db: Db, filter: AuditFilter, limit: number): Promise<ListedAuditEntry[]> {
+  const query = filtered(db, filter).orderBy("seq", "desc").limit(limit);
+  const entries = (await query.execute()).map(toAuditEntry);
+  const parts = standsForAll(filter) ? await countParts(db, entries) : undefined;
+  return entries.map((entry) => {
+    return { ...entry, parts: (entry.action === IMPORT && parts?.get(entry.reason ?? "")) || 1 };
+  });
+}
+
+const IMPORT: AuditAction = "customers.import";
+
+/** Whether the last entry of an import stands for all of it. */
+function standsForAll({ reason, cuid }: AuditFilter): boolean {
+  return reason === undefined && cuid === undefined;
+}
+
+/** By the reason, which the entries of an import share. */
+async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, number>> {
+  const reasons = entries.flatMap(({ action, reason }) => (action === IMPORT && reason !== undefined ? [reason] : []));
+  if (reasons.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("audit_entry")
+    .select((eb) => ["reason", eb.fn.countAll<number>().as("count")])
+    .where("reason", "in", reasons)
+    .where("action", "=", IMPORT)
+    .groupBy("reason")
+    .execute();
+  return new Map(rows.map(({ reason, count }) => [reason ?? "", Number(count)]));
+}
+
+function filtered(db: Db, filter: AuditFilter) {
+  const { upTo, author, action, subject, reason, cuid, from, until } = filter;
+  let query = db.selectFrom("audit_entry").selectAll();
+  if (standsForAll(filter)) query = query.where((eb) => eb.or([eb("action", "!=", IMPORT), eb.not(isFollowed())]));
+  if (upTo !== undefined) query = query.where("seq", "<=", upTo);
+  if (author !== undefined) query = query.where("author", "=", author);
+  if (action !== undefined) query = query.where("action", "=", action);
+  if (subject !== undefined) query = query.where("subject", "=", subject);
+  if (reason !== undefined) query = query.where("reason", "=", reason);
+  if (from !== undefined) query = query.where("at", ">=", from);
+  if (until !== undefined) query = query.where("at", "<", until);
+  if (cuid === undefined) return query;
+  // An entry about many has what each is now under the cuid; one about a connection names it between blanks.
+  return query.where((eb) => eb.or([holds("subject", ` ${cuid} `), holds("after", `${JSON.stringify(cuid)}:`)]));
+}
+
+/** Whether a later entry is of the same import. */
+function isFollowed() {
+  return sql<boolean>`EXISTS (SELECT 1 FROM audit_entry AS later
+    WHERE later.reason = audit_entry.reason AND later.seq > audit_entry.seq AND later.action = ${IMPORT})`;
+}
+
+/** Whether a text has another in it. Of all that could ask so, this alone minds the case in every database. */
+function holds(column: "subject" | "after", part: string) {
+  return sql<boolean>`replace(${sql.ref(column)}, ${part}, '') <> ${sql.ref(column)}`;
+}

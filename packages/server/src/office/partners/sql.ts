@@ -1,0 +1,70 @@
+import type { AccessToken, Partner } from "../../domain/access-token.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { toAccessToken, tokensIn, toPartner } from "../../store/back-office/access.ts";
+import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
+import type { Db } from "../office.ts";
+
+/** In the order in which they were added. */
+export async function readPartners(db: Db): Promise<Partner[]> {
+  return (await db.selectFrom("partner").selectAll().orderBy("id").execute()).map(toPartner);
+}
+
+export async function findPartner(db: Db, name: string): Promise<Partner | undefined> {
+  const row = await db.selectFrom("partner").selectAll().where("name", "=", name).executeTakeFirst();
+  return row && toPartner(row);
+}
+
+export async function nextPartnerId(tx: Db): Promise<number> {
+  const query = tx.selectFrom("partner").select((eb) => eb.fn.max("id").as("last"));
+  return ((await query.executeTakeFirstOrThrow()).last ?? 0) + 1;
+}
+
+export async function insertPartner(tx: Db, partner: Partner): Promise<void> {
+  await tx.insertInto("partner").values(partnerRow(partner)).execute();
+}
+
+export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
+  const { id, ...values } = partnerRow(partner);
+  await tx.updateTable("partner").set(values).where("id", "=", id).execute();
+}
+
+function partnerRow({ id, name, status, createdAt, allowedAddresses: allowed }: Partner): PartnerRow {
+  const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
+  return { id, name, status, created_at: createdAt, allowed_addresses: addresses };
+}
+
+/** In the order in which they were issued. @param partner all, if undefined. */
+export async function readTokens(db: Db, partner?: Partner): Promise<AccessToken[]> {
+  const all = tokensIn(db).orderBy("t.created_at").orderBy("t.id");
+  const query = partner === undefined ? all : all.where("t.partner_id", "=", partner.id);
+  return (await query.execute()).map(toAccessToken);
+}
+
+export async function findTokenById(db: Db, id: string): Promise<AccessToken | undefined> {
+  const row = await tokensIn(db).where("t.id", "=", id).executeTakeFirst();
+  return row && toAccessToken(row);
+}
+
+export async function insertToken(tx: Db, token: AccessToken, hash: Uint8Array): Promise<void> {
+  const { id, partner, environment, createdAt } = token;
+  const row: AccessTokenRow = {
+    ...{ hash, id, partner_id: partner.id, environment, created_at: createdAt },
+    ...endColumns(token),
+  };
+  await tx.insertInto("access_token").values(row).execute();
+}
+
+/** Writes when and why a token ends; nothing else of a token changes. */
+export async function updateTokenEnd(tx: Db, token: AccessToken): Promise<void> {
+  await tx.updateTable("access_token").set(endColumns(token)).where("id", "=", token.id).execute();
+}
+
+function endColumns({ expiresAt, revokedAt, replacedBy }: AccessToken) {
+  return { expires_at: expiresAt ?? null, revoked_at: revokedAt ?? null, replaced_by: replacedBy ?? null };
+}
+
+/** When each token was last used, by its id, if it was ever used. */
+export async function readLastUses(db: Db): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await db.selectFrom("access_token_use").selectAll().execute();
+  return new Map(rows.map(({ token_id, last_used_at }) => [token_id, last_used_at]));
+}

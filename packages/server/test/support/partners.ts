@@ -1,0 +1,42 @@
+import type { AccessToken, Partner, PartnerStatus } from "../../src/domain/access-token.ts";
+import type { AddressList } from "../../src/domain/address-list.ts";
+import { type Attribution, tokenIssued } from "../../src/domain/audit.ts";
+import { addPartner, changePartner } from "../../src/office/partners/operations.ts";
+import { findPartner, insertToken, readPartners, readTokens } from "../../src/office/partners/sql.ts";
+import { revokeToken } from "../../src/office/partners/tokens.ts";
+import { appendAudit } from "../../src/store/back-office/audit.ts";
+import type { Store } from "../../src/store/store.ts";
+import { deskOf, run } from "./desk.ts";
+
+/** Partners and tokens of a store, for tests of something else. */
+export function partnersOf(store: Store) {
+  const { engine } = store;
+  const deskFor = ({ author: name, authority, at }: Attribution) =>
+    deskOf({ store, clock: () => at }, { name, authority });
+  const find = (name: string) => findPartner(engine.db, name);
+  return {
+    find,
+    list: () => readPartners(engine.db),
+    listTokens: () => readTokens(engine.db),
+    /** @throws Refused */
+    async add(name: string, by: Attribution): Promise<Partner> {
+      const reason = by.reason === undefined ? {} : { reason: by.reason };
+      await run(deskFor(by), addPartner, { name, ...reason });
+      return (await find(name)) as Partner;
+    },
+    setStatus: (name: string, status: PartnerStatus, by: Attribution) =>
+      run(deskFor(by), changePartner, { name, status }),
+    setAllowedAddresses: (name: string, addresses: AddressList | undefined, by: Attribution) =>
+      run(deskFor(by), changePartner, {
+        name,
+        allowedAddresses: addresses === undefined ? null : [...addresses.ranges],
+      }),
+    /** Adds a token whose id and hash the test knows. */
+    addToken: (token: AccessToken, hash: Uint8Array, by: Attribution) =>
+      engine.change(async (tx) => {
+        await insertToken(tx, token, hash);
+        await appendAudit(engine, tx, tokenIssued(token), by);
+      }),
+    revokeToken: (id: string, by: Attribution) => run(deskFor(by), revokeToken, { id }),
+  };
+}
