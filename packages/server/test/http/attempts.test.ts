@@ -49,11 +49,11 @@ function scene() {
   const failures: unknown[] = [];
   const asleep: { ms: number; wake: () => void }[] = [];
   const state = { fails: false };
-  const record = async (attempts: readonly Attempt[]) => {
+  const recordAttempts = async (attempts: readonly Attempt[]) => {
     if (state.fails) throw new StoreUnavailable("away");
     written.push(attempts);
   };
-  const store = { attempts: { record } } as unknown as ConstructorParameters<typeof AttemptNotes>[0]["store"];
+  const store = { recordAttempts } as unknown as ConstructorParameters<typeof AttemptNotes>[0]["store"];
   const notes = new AttemptNotes({ store, onFailure: (error) => failures.push((error as Error).message) });
   notes.keepWriting(
     (ms, signal) =>

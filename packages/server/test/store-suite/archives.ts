@@ -8,6 +8,7 @@ import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts
 import type { Tables } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
+import { refusal } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
@@ -108,7 +109,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     const copy = await copyOf(makeDatabase, opened.store, opened.now);
     const { store } = copy;
     await expectToGoOn(store, opened);
-    expect(await partnersOf(store).add("wallet", by(opened.now))).toBe("name_taken");
+    expect(await refusal(partnersOf(store).add("wallet", by(opened.now)))).toMatchObject({ code: "conflict" });
     expect(await partnersOf(store).add("new", by(opened.now))).toMatchObject({ id: 3 });
     expect(await publish(store, "trial", BOUQUETS, by(opened.now))).toMatchObject({ revision: 4 });
     await importRows(store, opened.now + DAY_MS, { ...SITA, last_name: "Tamang" });
